@@ -2,7 +2,15 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
-import { type BrowserRelay, type Person, everyLook, launchBrowser, newPerson, startBrowserRelay } from './browser.ts';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
 
 describeWith('chromium', 'the pages as an app', () => {
   let relay: BrowserRelay;
@@ -14,6 +22,8 @@ describeWith('chromium', 'the pages as an app', () => {
     browser = await launchBrowser();
     person = await newPerson(browser, relay.url, { serviceWorkers: 'allow', viewport: { width: 390, height: 844 } });
     await person.createAccount(relay.setupLink, 'ada@example.com');
+    // Words are shared into a new session, which needs a machine.
+    await registeredDevice(person);
   });
   afterAll(async () => {
     await browser?.close();

@@ -148,7 +148,7 @@ export function createApi(deps: ApiDeps): Api {
     ...pushRoutes(operations, push),
     ...inboxRoutes(operations),
   };
-  mountRoutes(app, handlers, deps, createRateLimits(config, backplane, late));
+  mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, createRateLimits(config, backplane, late));
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {

@@ -97,7 +97,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
     answered: (connection, frame) => {
       if (frame.type === 'pong') {
         for (const [id, { answer }] of connection.memory.requests)
-          if (answer === 'pong') finish(connection, id, { v: 1, kind: 'pong' });
+          if (answer === 'pong') finish(connection, id, { v: 1, kind: 'device_pong' });
         return;
       }
       const request = connection.memory.requests.get(frame.request_id);

@@ -93,7 +93,7 @@ export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'settings_response') return settingsReply(frame);
   if (frame.type === 'content_response') return contentReply(frame);
-  if (frame.type === 'pong') return { v: 1, kind: 'pong' };
+  if (frame.type === 'pong') return { v: 1, kind: 'device_pong' };
   if (frame.type === 'folders') return foldersReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);

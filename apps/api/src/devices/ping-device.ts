@@ -9,6 +9,6 @@ export async function pingDevice(deps: Operations, userId: string, deviceId: str
   const device = await findDevice(deps.database, userId, deviceId);
   if (!device) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
   const beganMs = performance.now();
-  await askDaemon(deps, device.id, { v: 1, kind: 'ask_pong' }, 'pong');
+  await askDaemon(deps, device.id, { v: 1, kind: 'ask_pong' }, 'device_pong');
   return { ms: Math.round(performance.now() - beganMs) };
 }

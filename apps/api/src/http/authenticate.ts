@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
 import { RelayError, type Scope } from '@relay/protocol';
+import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 
 /** The challenge for a request without a credential (RFC 6750 §3). */
 export const challenge = { 'WWW-Authenticate': 'Bearer' };
@@ -26,6 +27,25 @@ export async function verifyUserToken(token: string, verifier: JwtVerifier): Pro
     throw new RelayError('DEVICE_TOKEN_NOT_ALLOWED', 'This is the credential of a device. Sign in as a user.');
   }
   return verifier.verify(token);
+}
+
+/**
+ * The answer that a notification offered, by its one-use token. `tokens` undefined: this relay makes none.
+ * @throws RelayError UNAUTHORIZED (no credential); AuthError of `AnswerTokens.verify`
+ */
+export async function authenticateAnswer(
+  request: IncomingMessage,
+  tokens: AnswerTokens | undefined,
+): Promise<AnswerClaims> {
+  const { authorization } = request.headers;
+  if (authorization === undefined)
+    throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
+      headers: challenge,
+    });
+  const token = bearerFrom(authorization);
+  if (token === undefined || tokens === undefined)
+    throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token of the notification>".');
+  return tokens.verify(token);
 }
 
 /** @throws RelayError INSUFFICIENT_SCOPE, with the scope in `WWW-Authenticate` (RFC 6750 §3) */

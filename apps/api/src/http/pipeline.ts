@@ -19,8 +19,9 @@ import {
   validator,
 } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
+import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
-import { authenticateUser, requireScope } from './authenticate.ts';
+import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
 import { toRelayError } from './errors.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -34,6 +35,8 @@ export interface Call<N extends RouteName = RouteName> {
   request: Request;
   response: Response;
   principal: PrincipalOf<N>;
+  /** On the route that takes the token of a notification: its claims. */
+  claims: (typeof routes)[N]['credential'] extends 'answer' ? AnswerClaims : undefined;
   params: RouteParams<N>;
   body: RouteBody<N>;
   query: RouteQuery<N>;
@@ -75,9 +78,8 @@ interface AnyAnswer {
 
 async function principalOf(route: Route, request: Request, deps: ApiDeps): Promise<UserPrincipal | undefined> {
   const hasBearer = request.headers.authorization !== undefined;
-  if (route.credential === 'none' || (route.credential === 'optional' && !hasBearer)) return undefined;
-  // The token of an answer is the whole request: its handler reads it.
-  if (route.credential === 'answer') return undefined;
+  if (route.credential === 'none' || route.credential === 'answer' || (route.credential === 'optional' && !hasBearer))
+    return undefined;
   // The handler knows what to do with a device's own token.
   if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_'))
     return undefined;
@@ -87,8 +89,13 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
 /** For a whole document. */
 const streamMs = 10 * 60_000;
 
+interface RoutesDeps extends ApiDeps {
+  /** The tokens of notifications. Undefined: this relay makes none. */
+  answers: AnswerTokens | undefined;
+}
+
 /** Every route of the table, and 405 for the other methods of its path. */
-export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rateLimits: RateLimits): void {
+export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, rateLimits: RateLimits): void {
   const byPath = new Map<string, [RouteName, Route][]>();
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][])
     byPath.set(route.path, [...(byPath.get(route.path) ?? []), [name, route]]);
@@ -110,7 +117,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: ApiDeps, rat
   }
 }
 
-function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps, rateLimits: RateLimits) {
+function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesDeps, rateLimits: RateLimits) {
   const checkBody = route.body && validator(route.body);
   const readJson = jsonReader(route.largeField);
   const checkQuery = route.query && validator(route.query, { coerce: true });
@@ -118,7 +125,9 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
   return async (request: Request, response: Response): Promise<void> => {
     const address = `address:${networkOfRequest(request)}`;
     let principal: UserPrincipal | undefined;
+    let claims: AnswerClaims | undefined;
     try {
+      if (route.credential === 'answer') claims = await authenticateAnswer(request, deps.answers);
       principal = await principalOf(route, request, deps);
     } catch (error) {
       await rateLimits.request(response, address);
@@ -140,7 +149,7 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: ApiDeps
         ? await readJson(request, response, principal ? `user:${principal.userId}` : address)
         : undefined;
       if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
-      return handler({ request, response, principal, params: request.params, body, query, limits: rateLimits });
+      return handler({ request, response, principal, claims, params: request.params, body, query, limits: rateLimits });
     };
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();

@@ -1,30 +1,25 @@
 /** POST /api/answers (rules, 14.41): the answer that a notification offered, by the operation that the pages use. */
 import { createHash } from 'node:crypto';
-import { AuthError, bearerFrom } from '@relay/auth';
+import { AuthError } from '@relay/auth';
 import { findAnswerer, queuedUntil } from '@relay/database';
 import { type GivenByToken, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import type { Accepted } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
-import type { AnswerTokens } from './answer-tokens.ts';
+import type { AnswerClaims } from './answer-tokens.ts';
 
 const revoked = () =>
   new AuthError('TOKEN_REVOKED', 'This browser is no longer signed in, or no longer notified. Open the session.');
 
 /**
- * `authorization`: the header. @throws RelayError INVALID_ANSWER, and those of `answerPrompt`; AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED,
- *   SERVICE_UNAVAILABLE
+ * `claims`: of a token that is valid.
+ * @throws AuthError TOKEN_REVOKED; RelayError INVALID_ANSWER, and those of `answerPrompt`
  */
 export async function giveAnswer(
   deps: Operations,
-  tokens: AnswerTokens | undefined,
-  authorization: string,
+  { sub: userId, sid: login, address, jti, session, prompt, digest, option }: AnswerClaims,
   text: string | undefined,
 ): Promise<Accepted<GivenByToken>> {
-  const token = bearerFrom(authorization);
-  if (token === undefined || tokens === undefined)
-    throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token of the notification>".');
-  const { sub: userId, sid: login, address, jti, session, prompt, digest, option } = await tokens.verify(token);
   const on = await findAnswerer(deps.database, { id: address, userId, login });
   if (on === undefined) throw revoked();
   if ((option === undefined) === (text === undefined))

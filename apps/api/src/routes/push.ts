@@ -2,7 +2,6 @@
 import { findDelivery, listSubscriptions, readNotificationSettings } from '@relay/database';
 import { RelayError, maxAddressCharacters, maxSubscriptions } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
-import { challenge } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { giveAnswer } from '../push/give-answer.ts';
@@ -93,14 +92,9 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
       if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND', 'You have no such delivery.');
       return { status: 200, body: delivery };
     },
-    giveAnswer: async ({ request, response, body }) => {
+    giveAnswer: async ({ claims, response, body }) => {
       try {
-        const { authorization } = request.headers;
-        if (authorization === undefined)
-          throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
-            headers: challenge,
-          });
-        const accepted = await giveAnswer(deps, push.room?.answers, authorization, body?.text);
+        const accepted = await giveAnswer(deps, claims, body?.text);
         answered.inc({ outcome: accepted.replayed ? 'replayed' : 'accepted' });
         showReplay(response, accepted);
         return { status: 202, body: accepted.response };

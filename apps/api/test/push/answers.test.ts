@@ -271,6 +271,21 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(0);
   });
 
+  it('take no body that is not JSON, or is too large', async () => {
+    const { pushed } = await browser();
+    await ask(permission());
+    const { data } = await pushed();
+    const send = (raw: string | Buffer, type = 'application/json') =>
+      scene.relay.call('POST', '/api/answers', {
+        ...{ user: null, raw },
+        headers: { Authorization: `Bearer ${data.tokens!.reject}`, 'Content-Type': type },
+      });
+    for (const raw of ['{"a":', 'hello', '[]', '7', 'null', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])
+      expectRefusal(await send(raw), 'INVALID_REQUEST', 'body');
+    expectRefusal(await send('{}', 'text/plain'), 'UNSUPPORTED_MEDIA_TYPE');
+    expectRefusal(await send(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })), 'PAYLOAD_TOO_LARGE', '1 MiB');
+  });
+
   it('take their token to no other route', async () => {
     const { pushed } = await browser();
     await ask(permission());

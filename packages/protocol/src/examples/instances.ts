@@ -48,7 +48,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
   session_settings: { v: 1, kind: 'session_settings', settings },
   item_content: { v: 1, kind: 'item_content', ...piece },
-  pong: { v: 1, kind: 'pong' },
+  device_pong: { v: 1, kind: 'device_pong' },
   device_folders: { v: 1, kind: 'device_folders', ...folder },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },

@@ -74,7 +74,7 @@ export const commands = {
       limit: Type.Integer({ description: 'Bytes, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
     },
   ),
-  ask_pong: versioned('ask_pong', 'Ask the daemon whether it answers; answered by `pong` or `failure`.', {}),
+  ask_pong: versioned('ask_pong', 'Ask the daemon whether it answers; answered by `device_pong` or `failure`.', {}),
   ask_folders: versioned(
     'ask_folders',
     'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
@@ -121,7 +121,7 @@ export const replies = {
     settings: settingList,
   }),
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
-  pong: versioned('pong', 'The daemon answered.', {}),
+  device_pong: versioned('device_pong', 'The daemon answered.', {}),
   device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
