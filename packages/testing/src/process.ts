@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { openDevIssuer } from '@relay/auth';
 import type { RelayAddress } from './relay.ts';
 import { callerOf } from './rest.ts';
+import { seedDataFolder } from './template.ts';
 
 export interface RelayProcess extends RelayAddress {
   readonly url: string;
@@ -32,6 +33,8 @@ export async function startRelayProcess(
   } = {},
 ): Promise<RelayProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'relay-process-')));
+  // A folder of the caller's is started as it is: some tests are about its first start.
+  if (options.dataDir === undefined) await seedDataFolder(dataDir);
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH ?? '',
