@@ -100,9 +100,18 @@ export async function personWith(relay: TestRelay, name: string, token: string):
   const registration = await registerDevice(own, { hostname: `hostname${name}` });
   const daemon = await connectDaemon(own, { registration });
   await own.call('updateDevice', { params: { id: daemon.deviceId }, body: { name: `device${name}` } });
+  await own.call('createDeviceKey', { body: { name: `label${name}` } });
   reportSets(daemon, name);
   await converse(own, daemon, app, name);
   const me = (await own.call('me')).body as { id: string };
-  const words = [...wordsOf(name), `hostname${name}`, `device${name}`, `key-${name}`, `folder${name}`, `set${name}`];
+  const words = [
+    ...wordsOf(name),
+    `label${name}`,
+    `hostname${name}`,
+    `device${name}`,
+    `key-${name}`,
+    `folder${name}`,
+    `set${name}`,
+  ];
   return { relay: own, token, userId: me.id, app, daemon, words };
 }

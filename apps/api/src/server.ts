@@ -20,6 +20,7 @@ import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
 import { openPush } from './push/push.ts';
+import { deviceKeyRoutes } from './routes/device-keys.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { inboxRoutes } from './routes/inbox.ts';
 import { peopleRoutes } from './routes/people.ts';
@@ -144,6 +145,7 @@ export function createApi(deps: ApiDeps): Api {
     ...serviceRoutes(operations),
     ...sessionRoutes(operations),
     ...deviceRoutes(operations),
+    ...deviceKeyRoutes(operations),
     ...peopleRoutes(operations),
     ...pushRoutes(operations, push),
     ...inboxRoutes(operations),

@@ -6,6 +6,8 @@ import { Failure, exitCodes, notARelay, reasonOf, systemCode, unreachable } from
 const advice: Readonly<Record<string, string>> = {
   SESSION_NOT_FOUND: '"relay sessions --all" lists them.',
   DEVICE_NOT_FOUND: '"relay devices" lists them.',
+  KEY_NOT_FOUND: '"relay devices keys" lists them.',
+  TOO_MANY_KEYS: '"relay devices keys" lists them, "relay devices revoke-key <id>" revokes one.',
 };
 
 /** Sentences for people who write requests, said for people who type commands. */

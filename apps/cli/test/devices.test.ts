@@ -103,4 +103,32 @@ describe('relay devices', () => {
     expect(await daemon.closed).toMatchObject({ code: 4404 });
     expect(await stage.own.json(['devices', 'show', daemon.deviceId])).toMatchObject({ exit: 4 });
   });
+
+  it('makes a registration key, lists it, and revokes it', async () => {
+    const made = await stage.own.run(['devices', 'invite', '--ttl', '2h', '--uses', '5', '--name', 'Build machines']);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    const [, key] = /RELAY_DAEMON_KEY=(rly_key_[\w-]{43}) relay-daemon register --server http/.exec(made.out) ?? [];
+    const { keys } = (await stage.own.json(['devices', 'keys'])) as unknown as { keys: { id: string }[] };
+    expect(keys).toEqual([expect.objectContaining({ name: 'Build machines', uses: 5, used: 0 })]);
+    const { out } = await stage.own.run(['devices', 'keys']);
+    expect(out).toMatch(/Build machines +0 of 5/);
+    expect(out).not.toContain(key!);
+    expect(await stage.own.run(['devices', 'revoke-key', keys[0]!.id])).toMatchObject({ code: 0 });
+    expect(await stage.own.run(['devices', 'revoke-key', keys[0]!.id])).toMatchObject({ code: 4 });
+    expect((await stage.own.run(['devices', 'keys'])).out).toContain('relay devices invite');
+  });
+
+  it.each([
+    ['--ttl', '10'],
+    ['--ttl', '31d'],
+    ['--ttl', '30s'],
+    ['--uses', '0'],
+    ['--uses', '1001'],
+    ['--uses', 'many'],
+  ])('refuses %s %s for a key', async (option, value) => {
+    expect(await stage.own.run(['devices', 'invite', option, value])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(option),
+    });
+  });
 });

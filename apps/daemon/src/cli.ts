@@ -93,6 +93,10 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .option('--hostname <name>', 'host name to register (default: of this machine)')
     .option('--qr', 'draw the link as a QR code even if this is not a screen')
     .option('--no-qr', 'never draw the QR code')
+    .option(
+      '--key <key>',
+      'register with this key, without a person: from "relay devices invite" (or set RELAY_DAEMON_KEY)',
+    )
     .option('--force', 'replace an existing registration')
     .option('--insecure', 'use http to a relay on another machine: anyone on the network can read the credential')
     .action(async (words: string[], options: Given<RegisterOptions>) =>

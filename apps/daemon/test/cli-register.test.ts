@@ -168,6 +168,31 @@ describe('relay-daemon register', () => {
     expect((await runProgram(['up', '--home', old])).err).toContain('credentials.json does not exist');
   });
 
+  it('registers with a key, given or in the environment, and asks no person', async () => {
+    const relay = await home.relay();
+    const approved = { status: 200, body: { ...code.body, interval: 3600, approved: true } };
+    const granted = { status: 200, body: { device_id: 'd1', refresh_token: token } };
+    relay.answers.set('POST /api/devices/code', [approved, approved]);
+    relay.answers.set('POST /api/devices/token', [granted, granted]);
+    const args = ['register', '--server', relay.url];
+    // With an hour between polls: the first one is made at once.
+    const given = await runProgram([...args, '--home', home.folder(), '--key', 'rly_key_given']);
+    expect(given).toMatchObject({ code: 0, out: expect.stringContaining('Registered as device d1') });
+    expect(given.out + given.err).not.toMatch(/Open this link|Waiting|rly_key_/);
+    const env = { RELAY_DAEMON_KEY: 'rly_key_kept' };
+    expect((await runProgram([...args, '--home', home.folder()], env)).code).toBe(0);
+    const keys = relay.calls.filter(({ path }) => path === '/api/devices/code').map(({ body }) => body);
+    expect(keys).toMatchObject([{ key: 'rly_key_given' }, { key: 'rly_key_kept' }]);
+  });
+
+  it('says that a key is no longer valid, and waits for nothing', async () => {
+    const relay = await home.relay();
+    const body = { error: 'no', code: 'KEY_NOT_VALID', status: 403 };
+    relay.answers.set('POST /api/devices/code', [{ status: 403, body }]);
+    const args = ['register', '--server', relay.url, '--home', home.folder(), '--key', 'rly_key_old'];
+    expect(await runProgram(args)).toMatchObject({ code: 77, err: expect.stringContaining('relay devices invite') });
+  });
+
   it('refuses to overwrite a registration without --force, and asks the relay for nothing', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);

@@ -121,6 +121,25 @@ export const registration: readonly Check[] = [
         await rest.refused('requestCode', 'INVALID_REQUEST', { body });
     },
   ),
+  rule(
+    '7.13',
+    'a registration key registers as many machines as it says without a person, and no more; a revoked one none',
+    async ({ rest }) => {
+      const body = { hostname, agent_type: agentType };
+      const { body: key } = await rest.ok('createDeviceKey', { body: { ttlSeconds: 60, uses: 1 } });
+      const asked = await rest.ok('requestCode', { body: { ...body, key: key.key } });
+      same(asked.body.approved, true, 'approved');
+      const { body: granted } = await rest.ok('pollCode', { body: { device_code: asked.body.device_code } });
+      await rest.ok('deleteDevice', { params: { id: granted.device_id }, as: granted.refresh_token });
+      await rest.refused('requestCode', 'KEY_NOT_VALID', { body: { ...body, key: key.key } });
+      const { body: list } = await rest.ok('listDeviceKeys');
+      same(list.keys.find(({ id }) => id === key.id)?.used, 1, 'used');
+      await rest.ok('revokeDeviceKey', { params: { id: key.id } });
+      const { body: other } = await rest.ok('createDeviceKey', { body: { ttlSeconds: 60, uses: 1 } });
+      await rest.ok('revokeDeviceKey', { params: { id: other.id } });
+      await rest.refused('requestCode', 'KEY_NOT_VALID', { body: { ...body, key: other.key } });
+    },
+  ),
   rule('7.1', 'a bearer that is sent along with a request for a code must be valid', async ({ rest }) => {
     await rest.refused('requestCode', 'INVALID_TOKEN', {
       as: 'not-a-token',

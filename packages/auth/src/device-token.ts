@@ -62,6 +62,16 @@ export function createDeviceCode(): string {
   return randomBytes(32).toString('base64url');
 }
 
+/** A registration key: `rly_key_` and 256 random bits. With it machines register without a person (rules, 7.13). */
+export function createDeviceKey(): string {
+  return `rly_key_${randomBytes(32).toString('base64url')}`;
+}
+
+/** SHA-256, hexadecimal: the only form in which a registration key is stored. */
+export function hashDeviceKey(key: string): string {
+  return sha256(key);
+}
+
 /** SHA-256, hexadecimal: the only form in which a device code is stored. */
 export function hashDeviceCode(deviceCode: string): string {
   return sha256(deviceCode);

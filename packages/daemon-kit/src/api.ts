@@ -10,6 +10,8 @@ export interface DeviceCode {
   link: string;
   expiresInMs: number;
   intervalMs: number;
+  /** A registration key has approved it: there is nothing to confirm. */
+  approved: boolean;
 }
 
 export type PollAnswer =
@@ -20,7 +22,8 @@ export type PollAnswer =
   | { kind: 'later'; why: string; waitMs: number };
 
 export interface RelayApi {
-  requestCode(device: { hostname: string; agentType: string; name: string }): Promise<DeviceCode>;
+  /** `key`: a registration key, which approves it without a person. */
+  requestCode(device: { hostname: string; agentType: string; name: string; key?: string }): Promise<DeviceCode>;
   pollToken(deviceCode: string): Promise<PollAnswer>;
   /** Resolves when the device is deleted, or was deleted before (200, 204, 404). */
   deleteDevice(deviceId: string, refreshToken: string): Promise<void>;
@@ -50,13 +53,19 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
   };
 
   return {
-    async requestCode({ hostname, agentType, name }) {
+    async requestCode({ hostname, agentType, name, key }) {
       const answer = await call(
         'POST',
         '/api/devices/code',
         {},
-        { hostname, agent_type: agentType, device_name: name },
+        { hostname, agent_type: agentType, device_name: name, ...(key === undefined ? {} : { key }) },
       );
+      if (answer.body.code === 'KEY_NOT_VALID')
+        throw new Failure(
+          'KEY_NOT_VALID',
+          `${server} refuses this registration key: it is used up, was revoked or has expired. Make another: relay devices invite.`,
+          exitCodes.denied,
+        );
       if (answer.status !== 200) throw unexpected(server, 'the request for a code', answer);
       const field = reader(answer.body);
       const deviceCode = field.text('device_code', 'deviceCode');
@@ -75,6 +84,7 @@ export function createApi(server: string, { timeoutMs = requestTimeoutMs }: { ti
         link,
         expiresInMs: (field.seconds('expires_in', 'expiresIn') ?? 900) * 1000,
         intervalMs: (field.seconds('interval') ?? 5) * 1000,
+        approved: answer.body.approved === true,
       };
     },
 

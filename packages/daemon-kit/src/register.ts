@@ -10,9 +10,9 @@ export interface Registration {
 
 export interface RegistrationOptions {
   api: RelayApi;
-  device: { hostname: string; agentType: string; name: string };
+  device: { hostname: string; agentType: string; name: string; key?: string };
   clock: Clock;
-  /** The person must see link and code now. */
+  /** The person must see link and code now, unless it is approved. */
   onCode: (code: DeviceCode) => void;
   /** Before every wait. `problem`: the reason why the last poll got no answer. */
   onWait: (remainingMs: number, problem?: string) => void;
@@ -43,7 +43,7 @@ export async function register({ api, device, clock, onCode, onWait }: Registrat
   onCode(code);
   const deadline = elapsedOn(clock) + code.expiresInMs;
   let intervalMs = Math.max(code.intervalMs, minIntervalMs);
-  let waitMs = intervalMs;
+  let waitMs = code.approved ? 0 : intervalMs;
   let problem: string | undefined;
   for (;;) {
     const remainingMs = deadline - elapsedOn(clock);

@@ -4,6 +4,7 @@
  */
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
+import { listDeviceKeys } from './device-keys.ts';
 import { listConnections, listDevices } from './devices.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { readChoices } from './notification-settings.ts';
@@ -71,6 +72,10 @@ export async function* exportRegistrations(db: Whole, userId: string) {
   });
   for (const { hostname, deviceName, agentType, requestedFrom, createdAt: requestedAt, state } of rows)
     yield { hostname, deviceName, agentType, requestedFrom, requestedAt, state };
+}
+
+export async function* exportDeviceKeys(db: Whole, userId: string) {
+  yield* await listDeviceKeys(db, userId);
 }
 
 export async function* exportDevices(db: Whole, userId: string) {

@@ -7,6 +7,7 @@ export * from './devices.ts';
 export * from './connections.ts';
 export * from './conflicts.ts';
 export * from './device-codes.ts';
+export * from './device-keys.ts';
 export * from './sessions.ts';
 export * from './session-list.ts';
 export * from './erase.ts';

@@ -11,6 +11,7 @@ type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
 /** Each table on its own. Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
 const steps: readonly Step[] = [
   (db) => db.sql.execute`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
+  (db) => db.sql.execute`DELETE FROM device_keys WHERE expires_at < now()`,
   (db, idempotencyTtlSeconds) => db.sql.execute`
     DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
   (db) => db.sql.execute`DELETE FROM prompts WHERE ended_at < now() - interval '30 days'`,
@@ -46,7 +47,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, idempotency keys after their time, notifications, deliveries, closed items of inboxes, questions that ended, ended tasks and slash
+ * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, notifications, deliveries, closed items of inboxes, questions that ended, ended tasks and slash
  * commands that no report repeated for 30 days; of the sign-in, what has expired. Discards after 7 days the first words of a session
  * that was never named. Cuts results an hour after their task
  * ended, and discards the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.

@@ -37,6 +37,11 @@ export const errorCatalogue = {
     meaning:
       'This needs a sign-in of the last 15 minutes. Let the person enter the password, or sign in, again; then repeat the request with a token from that sign-in.',
   },
+  KEY_NOT_VALID: {
+    status: 403,
+    meaning:
+      'The registration key is used up, was revoked, has expired or was never one. Make another: `relay devices invite`.',
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     meaning: 'The page that opened the WebSocket is not on the list of allowed origins.',
@@ -57,6 +62,7 @@ export const errorCatalogue = {
       'The daemon of this device lets apps look into no such folder: there is none, or it lies outside what is allowed there.',
   },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
+  KEY_NOT_FOUND: { status: 404, meaning: 'This user has no such registration key, or it has expired.' },
   SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
   DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
   ITEM_NOT_FOUND: { status: 404, meaning: 'This user has no such item in the inbox.' },
@@ -90,6 +96,10 @@ export const errorCatalogue = {
   TOO_MANY_DEVICES: {
     status: 409,
     meaning: 'The user has as many devices as this relay takes from one. Remove some, then approve again.',
+  },
+  TOO_MANY_KEYS: {
+    status: 409,
+    meaning: 'The user has 20 registration keys that have not expired, which is all. Revoke one.',
   },
   TOO_MANY_INVITATIONS: {
     status: 409,

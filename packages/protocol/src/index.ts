@@ -45,6 +45,14 @@ export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';
+export {
+  deviceKeyTtl,
+  deviceKeyUses,
+  maxDeviceKeys,
+  type CreateDeviceKey,
+  type CreatedDeviceKey,
+  type DeviceKey,
+} from './rest/device-keys.ts';
 export type { BrowsedFolder, FolderList } from './rest/folders.ts';
 export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';

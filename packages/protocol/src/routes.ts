@@ -13,6 +13,7 @@ import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
+import { deviceKeyRoutes } from './device-key-routes.ts';
 import { inboxRoutes } from './inbox-routes.ts';
 import { pushRoutes } from './push-routes.ts';
 import * as queue from './rest/queue.ts';
@@ -478,7 +479,7 @@ export const routes = {
     summary: 'Begin the registration of a device',
     body: people.RequestCode,
     success: { 200: people.DeviceCode },
-    errors: [],
+    errors: ['KEY_NOT_VALID', 'TOO_MANY_DEVICES'],
   },
   pollCode: {
     ...endpoints.pollCode,
@@ -510,6 +511,7 @@ export const routes = {
     success: { 200: people.CodeDenied },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
   },
+  ...deviceKeyRoutes,
   listWatched: {
     ...endpoints.listWatched,
     summary: 'The sessions that the user watches',

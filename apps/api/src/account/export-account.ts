@@ -2,6 +2,7 @@
 import type { UserPrincipal } from '@relay/auth';
 import {
   exportApplications,
+  exportDeviceKeys,
   exportDevices,
   exportInbox,
   exportInvitations,
@@ -44,6 +45,7 @@ export async function* exportAccount(
     applications: exportApplications,
     invitations: exportInvitations,
     registrations: exportRegistrations,
+    deviceKeys: exportDeviceKeys,
     devices: exportDevices,
     sessions: exportSessions,
     tasks: exportTasks,

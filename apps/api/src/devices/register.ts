@@ -4,10 +4,19 @@ import {
   createUserCode,
   deriveDeviceToken,
   hashDeviceCode,
+  hashDeviceKey,
   hashDeviceToken,
   normalizeUserCode,
 } from '@relay/auth';
-import { createDeviceCode, decideDeviceCode, newUlid, pollDeviceCode, readDeviceCode } from '@relay/database';
+import {
+  type NewDeviceCode,
+  createDeviceCode,
+  decideDeviceCode,
+  newUlid,
+  pollDeviceCode,
+  readDeviceCode,
+  redeemDeviceKey,
+} from '@relay/database';
 import { type CodeDetail, type DeviceCode, type PollError, RelayError, type RequestCode } from '@relay/protocol';
 import { randomBytes } from 'node:crypto';
 import { tellAllowed } from '../account/tell-allowed.ts';
@@ -18,8 +27,9 @@ const repeatMs = 60_000;
 const attempts = 5;
 
 /**
- * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve.
- * @throws RelayError INVALID_REQUEST
+ * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve. With a registration key it is
+ * approved at once, by the person who made the key.
+ * @throws RelayError INVALID_REQUEST, KEY_NOT_VALID, TOO_MANY_DEVICES
  */
 export async function requestCode(
   deps: Operations,
@@ -35,7 +45,7 @@ export async function requestCode(
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const deviceCode = newDeviceCode();
     const userCode = createUserCode();
-    const created = await createDeviceCode(deps.database, {
+    const code = {
       codeHash: hashDeviceCode(deviceCode),
       userCode,
       hostname: body.hostname,
@@ -46,8 +56,10 @@ export async function requestCode(
       deviceId: newUlid(),
       tokenSalt: randomBytes(32).toString('base64url'),
       ttlSeconds: expiresIn,
-    });
-    if (!created) continue;
+    };
+    const saved =
+      body.key === undefined ? await createDeviceCode(deps.database, code) : await redeem(deps, body.key, code);
+    if (!saved) continue;
     const verificationUri = `${publicUrl}/device`;
     const verificationUrl = `${verificationUri}?user_code=${userCode}`;
     return {
@@ -63,12 +75,33 @@ export async function requestCode(
       verificationUri,
       verificationUrl,
       expiresIn,
+      ...(body.key === undefined ? {} : { approved: true }),
     };
   }
   throw new RelayError('SERVICE_UNAVAILABLE', 'Too many registrations wait right now. Try again in a minute.', {
     retryAfter: 60,
   });
 }
+
+/** False: ask again with another user code. @throws RelayError KEY_NOT_VALID, TOO_MANY_DEVICES */
+async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promise<boolean> {
+  const redeemed = await redeemDeviceKey(deps.database, hashDeviceKey(key), code, deps.config.devicesPerUser);
+  if (redeemed.kind === 'taken') return false;
+  if (redeemed.kind === 'invalid')
+    throw new RelayError(
+      'KEY_NOT_VALID',
+      'This registration key is used up, was revoked, has expired or was never one. Make another: relay devices invite.',
+    );
+  if (redeemed.kind === 'full') throw tooManyDevices(deps);
+  await tellAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
+  return true;
+}
+
+const tooManyDevices = ({ config }: Operations) =>
+  new RelayError(
+    'TOO_MANY_DEVICES',
+    `You have ${config.devicesPerUser} devices, which is all. Remove one, then approve this one again.`,
+  );
 
 export type PollAnswer =
   | { kind: 'granted'; deviceId: string; refreshToken: string }
@@ -124,11 +157,7 @@ export async function decideCode(deps: Operations, userId: string, text: string,
       ? undefined
       : await decideDeviceCode(deps.database, userCode, userId, approve, deps.config.devicesPerUser);
   if (decision?.kind === 'used') throw used();
-  if (decision?.kind === 'full')
-    throw new RelayError(
-      'TOO_MANY_DEVICES',
-      `You have ${deps.config.devicesPerUser} devices, which is all. Remove one, then approve this one again.`,
-    );
+  if (decision?.kind === 'full') throw tooManyDevices(deps);
   if (decision?.kind !== 'decided') throw notFound();
   if (approve) await tellAllowed(deps, userId, { kind: 'device', name: decision.name });
   return decision.deviceId;

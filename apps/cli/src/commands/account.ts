@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
+import { addDeviceKeyCommands } from './device-keys.ts';
 import {
   listDevicesCommand,
   pingDeviceCommand,
@@ -112,4 +113,5 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
     .action(async (device: string, _options: CommonOptions, command: Command) =>
       done(await removeDeviceCommand(device, all(command), terminal)),
     );
+  addDeviceKeyCommands(devices, terminal, done);
 }

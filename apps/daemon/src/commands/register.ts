@@ -31,6 +31,7 @@ export interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOpti
   force?: boolean;
   insecure?: boolean;
   qr?: boolean;
+  key?: string;
 }
 
 export async function registerCommand(
@@ -45,7 +46,8 @@ export async function registerCommand(
   const agent = choiceOf(words, options, terminal.env);
   const further = furtherOf(agent, options, terminal.env) ?? [];
   const agentType = options.agentType ?? agent?.preset ?? (agent?.kind === 'acp' ? 'acp' : 'scripted');
-  const device = { hostname, agentType, name: options.name ?? hostname };
+  const key = options.key ?? (terminal.env.RELAY_DAEMON_KEY || undefined);
+  const device = { hostname, agentType, name: options.name ?? hostname, ...(key === undefined ? {} : { key }) };
   checkDevice(device);
   const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
   const maxAgents = agentCountOf(options);
@@ -56,18 +58,21 @@ export async function registerCommand(
 
   const say = (record: Record<string, unknown>) => terminal.out(`${JSON.stringify(record)}\n`);
   const progress = progressOn(terminal, options.json ?? false);
+  let waits = true;
   const { deviceId, refreshToken } = await register({
     api: createApi(server),
     device,
     clock: systemClock,
-    onCode({ userCode, link, expiresInMs }) {
+    onCode({ userCode, link, expiresInMs, approved }) {
+      waits = !approved;
+      if (approved) return;
       if (options.json) say({ event: 'code', link, user_code: userCode, expires_in: expiresInMs / 1000 });
       else {
         terminal.out(`Open this link in a browser and confirm the code:\n\n    ${link}\n\n    ${userCode}\n\n`);
         if (options.qr ?? terminal.isScreen) terminal.out(`${renderUnicodeCompact(link, { border: 2 })}\n`);
       }
     },
-    onWait: (remainingMs, problem) => progress.waiting(remainingMs, problem),
+    onWait: (remainingMs, problem) => (waits || problem !== undefined) && progress.waiting(remainingMs, problem),
   }).finally(progress.end);
 
   writeCredentials(home, refreshToken);

@@ -62,6 +62,14 @@ const subscription: Subscription = {
   lastDelivery: delivery,
 };
 
+const deviceKey = {
+  id: '01KKNS0W7M4GQ0C3Y5R8T2V6XB',
+  name: 'Build machines',
+  uses: 5,
+  used: 1,
+  createdAt: times.registered,
+  expiresAt: times.completed,
+};
 const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' } as const;
 const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
 
@@ -94,6 +102,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
         state: 'redeemed',
       },
     ],
+    deviceKeys: [deviceKey],
     devices: [
       {
         ...device,
@@ -272,6 +281,9 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   },
   CodeApproved: { deviceId, approved: true },
   CodeDenied: { approved: false },
+  CreateDeviceKey: { ttlSeconds: 600, uses: 5, name: 'Build machines' },
+  CreatedDeviceKey: { ...deviceKey, used: 0, key: story.deviceKey },
+  DeviceKeyList: { keys: [deviceKey] },
   WatchList: { sessionIds: [sessionId], watchedSessions: [{ sessionId, createdAt: times.started }] },
   WatchRequest: { sessionId },
   WatchState: { sessionId, watched: true },

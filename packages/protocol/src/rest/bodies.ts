@@ -2,6 +2,7 @@
 import { AccountExport } from './account-export.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
+import * as deviceKeys from './device-keys.ts';
 import * as inbox from './inbox.ts';
 import * as folders from './folders.ts';
 import * as people from './people.ts';
@@ -61,6 +62,9 @@ export const restBodies = {
   CodeDetail: people.CodeDetail,
   CodeApproved: people.CodeApproved,
   CodeDenied: people.CodeDenied,
+  CreateDeviceKey: deviceKeys.CreateDeviceKey,
+  CreatedDeviceKey: deviceKeys.CreatedDeviceKey,
+  DeviceKeyList: deviceKeys.DeviceKeyList,
   WatchList: people.WatchList,
   WatchRequest: people.WatchRequest,
   WatchState: people.WatchState,

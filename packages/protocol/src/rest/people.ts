@@ -106,6 +106,7 @@ export const RequestCode = Type.Object(
     agentType: maybe(agentType),
     device_name: maybe(deviceName),
     deviceName: maybe(deviceName),
+    key: maybe(line('A registration key: the code is approved at once, by the person who made the key')),
   },
   {
     title: 'RequestCode',
@@ -126,6 +127,7 @@ export const DeviceCode = record('DeviceCode', 'The codes that a daemon shows an
   verificationUri: text('= verification_uri', { maxLength: limits.pathCharacters }),
   verificationUrl: text('= verification_url', { maxLength: limits.pathCharacters }),
   expiresIn: count('= expires_in'),
+  approved: maybe(flag('Approved by a registration key: poll at once')),
 });
 
 export const PollCode = Type.Object(
