@@ -5,33 +5,12 @@ import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/pro
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'rolldown';
+import { bundle } from './bundle.mjs';
 import { programs } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Native code that these packages use where it is installed, and work without: `ws` the first two, `pg` the last. */
-const absent = ['bufferutil', 'utf-8-validate', 'pg-native'];
-
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8'));
-
-/** Resolves with the paths of all modules that went into the bundle. */
-async function bundle(from, to, external) {
-  const code = await readFile(from, 'utf8');
-  const { output } = await build({
-    input: from,
-    platform: 'node',
-    external: [...absent, ...external],
-    logLevel: 'warn',
-    output: {
-      file: to,
-      format: 'esm',
-      codeSplitting: false,
-      banner: code.startsWith('#!') ? '' : '#!/usr/bin/env node',
-    },
-  });
-  return output.flatMap(({ moduleIds = [] }) => moduleIds);
-}
 
 /** The folder of the package that a module of node_modules belongs to. */
 const packageOf = (module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.[0];
