@@ -114,6 +114,9 @@ export async function startEveryPage(): Promise<EveryPage> {
 /** Opens a page and waits until it has what it shows. */
 export async function settled(person: Person, path: string): Promise<void> {
   await person.goto(path);
+  // While the sign-in is looked for, the page has a heading of its own.
+  await person.page.locator('h1').first().waitFor();
+  await person.page.locator('p.late').waitFor({ state: 'detached' });
   await person.page.locator('h1').first().waitFor();
   if (path.startsWith('/sessions/') && path !== '/sessions/new') await person.page.locator('.q').waitFor();
   else if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
