@@ -38,7 +38,7 @@ const commands = [
 
 describe('the program', () => {
   it('can be executed by itself and knows its version', async () => {
-    const child = spawn(new URL('../dist/relay.js', import.meta.url).pathname, ['--version']);
+    const child = spawn(new URL('../dist/bundle.js', import.meta.url).pathname, ['--version']);
     const [version] = (await once(child.stdout, 'data')) as [Buffer];
     expect(version.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });

@@ -75,6 +75,17 @@ async function own(tx: IDBTransaction, person: string): Promise<void> {
 /** Names the person whose pages these are; undefined while none is signed in. */
 export type WhoIs = () => string | undefined;
 
+/** Writes for the person who is signed in. Nothing is opened for none: that would make the database again which the sign-out deleted. */
+async function writeFor(who: WhoIs, write: (tx: IDBTransaction, person: string) => Promise<unknown>): Promise<void> {
+  if (who() === undefined) return;
+  await within('readwrite', async (tx) => {
+    const person = who();
+    if (person === undefined) return;
+    await own(tx, person);
+    await write(tx, person);
+  });
+}
+
 const waiting = new Map<string, () => Promise<unknown>>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 function flush(): void {
@@ -94,12 +105,9 @@ addEventListener('pagehide', flush);
 export function keepList(who: WhoIs, sessions: readonly Session[]): void {
   const at = new Date().toISOString();
   soon('list', () =>
-    within('readwrite', async (tx) => {
-      const person = who();
-      if (person === undefined) return;
-      await own(tx, person);
+    writeFor(who, (tx, person) => {
       const kept: KeptList = { person, at, sessions: newest(sessions.toReversed(), 200).toReversed() };
-      await done(tx.objectStore('list').put(kept, 'list'));
+      return done(tx.objectStore('list').put(kept, 'list'));
     }),
   );
 }
@@ -107,10 +115,7 @@ export function keepList(who: WhoIs, sessions: readonly Session[]): void {
 export function keepConversation(who: WhoIs, { session, messages, areItems }: Omit<KeptConversation, 'at'>): void {
   const at = new Date().toISOString();
   soon(session.id, () =>
-    within('readwrite', async (tx) => {
-      const person = who();
-      if (person === undefined) return;
-      await own(tx, person);
+    writeFor(who, async (tx) => {
       const kept: KeptConversation = { at, session, messages: newest(messages, messagesKept), areItems };
       const store = tx.objectStore('conversations');
       await done(store.put(kept, session.id));

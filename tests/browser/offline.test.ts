@@ -1,0 +1,145 @@
+/** The pages without a network, and a new version of them: what was read stays, and a person is not disturbed (acceptance 19 and 26). */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+const native = 'garden';
+
+describeWith('chromium', 'the pages without a network', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let daemon: TranscriptDaemon;
+  let path = '';
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { serviceWorkers: 'allow', viewport: { width: 390, height: 844 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    daemon = await connectTranscriptDaemon(relay.relay, await registeredDevice(person));
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Water the garden');
+    await person.click('Start session');
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: native });
+    await person.page.waitForURL(`**%3A${native}`);
+    path = new URL(person.page.url()).pathname;
+    daemon.say(taskId, native, [
+      put(item('u1', 1, { kind: 'user' }, 'Water the garden')),
+      put(item('a1', 2, { kind: 'text' }, 'The roses have water.')),
+    ]);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'The roses have water.' });
+    await person.text('The roses have water.');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const controlled = () =>
+    person.page.evaluate(`navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller ? undefined
+      : new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true })))`);
+  const kept = () => person.page.evaluate<string[]>(`indexedDB.databases().then((all) => all.map(({ name }) => name))`);
+
+  it('keep nothing that was read unless the person wants it, and then show it without a network', async () => {
+    await person.goto(path);
+    await person.text('The roses have water.');
+    expect(await kept()).not.toContain('relay-last');
+    await person.goto('/account');
+    await person.page
+      .getByRole('group', { name: /Keep what I read last/ })
+      .getByLabel('On')
+      .check();
+    await person.goto('/sessions');
+    await person.goto(path);
+    await person.text('The roses have water.');
+    await controlled();
+    const session = person.page.evaluate<number>(`new Promise((resolve) => {
+      const look = async () => {
+        // Opening it before the page does would make it, without its stores.
+        const all = await indexedDB.databases();
+        if (!all.some(({ name }) => name === 'relay-last')) { setTimeout(look, 50); return; }
+        const request = indexedDB.open('relay-last');
+        request.onsuccess = () => {
+          const db = request.result;
+          if (!db.objectStoreNames.contains('conversations')) { db.close(); setTimeout(look, 50); return; }
+          const found = db.transaction('conversations').objectStore('conversations').count();
+          found.onsuccess = () => { db.close(); if (found.result > 0) resolve(found.result); else setTimeout(look, 50); };
+        };
+      };
+      look();
+    })`);
+    expect(await session).toBe(1);
+
+    await person.context.setOffline(true);
+    await person.goto('/sessions');
+    await person.text(/You’re offline\. This is what was read here, as of/);
+    await everyLook(person, 'offline-list');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.page.getByRole('link', { name: /Water the garden/ }).click();
+    await person.text('The roses have water.');
+    await person.text(/You’re offline/);
+    await everyLook(person, 'offline-session');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.context.setOffline(false);
+    // By itself, as soon as there is a network.
+    await person.page.getByText(/You’re offline/).waitFor({ state: 'detached' });
+    await person.text('The roses have water.');
+  });
+
+  it('show what was read while the machine is offline, and since when', async () => {
+    await daemon.drop();
+    await person.goto(path);
+    await person.text('The roses have water.');
+    await person.text(/As of \d/);
+    await person.text(/offline/);
+    await everyLook(person, 'machine-offline');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+  });
+
+  it('wait with a new version until it is wanted, and until no one writes', async () => {
+    await person.goto('/sessions/new');
+    const field = person.page.getByLabel(/^What should/);
+    await field.fill('A half-written thought');
+    await person.page.evaluate(`(window.mark = 'this page', trustedTypes
+      .createPolicy('next', { createScriptURL: (address) => address }))
+      && navigator.serviceWorker.register(
+        trustedTypes.createPolicy('next-worker', { createScriptURL: (address) => address }).createScriptURL('/sw.js?next'),
+      )
+      .then((registration) => new Promise((resolve) => {
+        const look = () => registration.waiting ? resolve() : setTimeout(look, 50);
+        look();
+      }))`);
+    const toast = person.page.getByText('A new version of Relay is ready.');
+    expect(await toast.count()).toBe(0);
+    await field.fill('');
+    await toast.waitFor();
+    expect(await person.page.evaluate<string>('window.mark')).toBe('this page');
+    await everyLook(person, 'new-version');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.click('Reload');
+    await person.page.waitForFunction('window.mark === undefined');
+  });
+
+  it('forget what was read with the sign-in', async () => {
+    await person.goto('/account');
+    expect(await kept()).toContain('relay-last');
+    await person.click('Sign out');
+    await person.heading('Sign in');
+    for (let n = 0; (await kept()).includes('relay-last') && n < 100; n += 1) await person.page.waitForTimeout(50);
+    expect(await kept()).not.toContain('relay-last');
+  });
+});
