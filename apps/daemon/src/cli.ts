@@ -137,13 +137,15 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
   const service = program.command('service').description('run the daemon as a user service');
   const actions = {
     install: 'install the service, start it now and at every log-in',
-    uninstall: 'stop and remove it',
+    status: 'show whether it is installed and runs',
+    remove: 'stop and remove it',
     start: 'start it',
     stop: 'stop it',
     logs: 'show its latest log lines',
   } as const;
   for (const [name, description] of Object.entries(actions) as [keyof typeof actions, string][]) {
     const action = common(service.command(name).description(description));
+    if (name === 'remove') action.alias('uninstall');
     if (name === 'install') action.option('--print', 'only show what would be written');
     action.action((options: ServiceOptions) => done(serviceCommand(name, options, terminal)));
   }

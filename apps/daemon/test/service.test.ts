@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launchdPlist, systemdUnit, windowsTask } from '../src/service/definitions.ts';
 import { serviceSystem } from '../src/service/service.ts';
@@ -102,7 +102,7 @@ describe('the service', () => {
 
   it.each(['linux', 'darwin', 'win32'] as const)('has commands for install, start, stop and logs on %s', (platform) => {
     const system = serviceSystem({ HOME: '/home/me' }, '/state', platform);
-    expect(Object.keys(system.run)).toEqual(['start', 'stop', 'logs']);
+    expect(Object.keys(system.run)).toEqual(['start', 'stop', 'status', 'logs']);
     expect(system.install.length).toBeGreaterThan(0);
   });
 
@@ -111,5 +111,44 @@ describe('the service', () => {
     expect(code).toBe(0);
     expect(out).toContain(process.execPath);
     expect(out).toContain('PATH=');
+  });
+
+  it('is installed again with what changed, says whether it runs, and is removed without a trace', async () => {
+    const folder = folders.make();
+    const home = join(folder, 'home');
+    mkdirSync(join(home, 'state'), { recursive: true });
+    // The service manager of this system, which there is none of in a container: notes its words, and keeps what runs.
+    const manager = join(folder, 'systemctl');
+    const script = `#!/bin/sh
+echo "$*" >>"${folder}/words"
+case "$2" in
+  restart) touch "${folder}/runs" ;;
+  disable) rm -f "${folder}/runs" ;;
+  is-active) test -e "${folder}/runs" ;;
+esac
+`;
+    writeFileSync(manager, script, { mode: 0o755 });
+    const env = { HOME: folder, XDG_CONFIG_HOME: undefined, PATH: `${folder}:${process.env.PATH}` };
+    const run = (...words: string[]) => runProgram(['service', ...words, '--home', home], env);
+    const file = join(folder, '.config', 'systemd', 'user', 'relay-daemon.service');
+    expect(await run('status')).toMatchObject({ code: 3, out: 'Not installed.\n' });
+    expect((await run('install')).code).not.toBe(0);
+    expect(existsSync(file)).toBe(false);
+
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ server: 'http://localhost:4000', device_id: 'd1' }));
+    const first = await run('install');
+    expect(first).toMatchObject({ code: 0, err: '' });
+    const written = readFileSync(file, 'utf8');
+    for (const line of written.split('\n')) expect(first.out).toContain(line);
+    expect(await run('status')).toMatchObject({ code: 0, out: `Running: ${file}\n` });
+    expect((await run('install')).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(written);
+    const words = readFileSync(join(folder, 'words'), 'utf8').split('\n');
+    expect(words.filter((word) => word === '--user restart relay-daemon')).toHaveLength(2);
+
+    expect(await run('remove')).toMatchObject({ code: 0, out: `Removed: ${file}\n` });
+    expect(existsSync(file)).toBe(false);
+    expect((await run('remove')).err).toContain('not installed');
+    expect((await run('status', '--json')).out).toContain('"installed":false');
   });
 });

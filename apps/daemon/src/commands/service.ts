@@ -1,5 +1,6 @@
-/** `relay-daemon service install|uninstall|start|stop|logs`: the daemon as a service of the user. */
+/** `relay-daemon service install|status|remove|start|stop|logs`: the daemon as a service of the user. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { Failure, exitCodes } from '@relay/daemon-kit';
 import { requireConfig } from '../config.ts';
 import { homeOf, registeredHomes } from '../home.ts';
@@ -21,7 +22,7 @@ export interface ServiceOptions extends CommonOptions {
 }
 
 export function serviceCommand(
-  action: 'install' | 'uninstall' | Action,
+  action: 'install' | 'remove' | Action,
   options: ServiceOptions,
   terminal: Terminal,
 ): number {
@@ -39,19 +40,31 @@ export function serviceCommand(
       }
       if (registeredHomes({ home: options.home, env: terminal.env }).length === 0) requireConfig(home);
       writeDefinition(system, plan);
+      for (const command of system.before ?? []) runCommands([command]);
       const problem = runCommands(system.install);
       if (problem) throw failed(`${system.file} was written, but the service could not be started. ${problem}`);
-      say('installed', `Installed and started: ${system.file}${system.hint ? `\n${system.hint}` : ''}`);
+      const text = system.definition(plan).replaceAll(/^(?=.)/gm, '    ');
+      say('installed', `Installed and started: ${system.file}\n\n${text}${system.hint ? `\n${system.hint}` : ''}`);
       return exitCodes.ok;
     }
-    case 'uninstall': {
+    case 'remove': {
       const problem = runCommands(system.uninstall);
       const was = removeDefinition(system);
       if (!was) throw failed(`The service is not installed (no ${system.file}).`);
       if (system.name === 'systemd') runCommands([['systemctl', '--user', 'daemon-reload']]);
       if (problem) terminal.err(`${problem}\n`);
-      say('uninstalled', `Removed: ${system.file}`);
+      say('removed', `Removed: ${system.file}`);
       return exitCodes.ok;
+    }
+    case 'status': {
+      const installed = existsSync(system.file);
+      const running = installed && runCommands([system.run.status]) === undefined;
+      const state = running ? 'running' : installed ? 'installed, and not running' : 'not installed';
+      say(state, `${state[0]!.toUpperCase()}${state.slice(1)}${installed ? `: ${system.file}` : '.'}`, {
+        installed,
+        running,
+      });
+      return running ? exitCodes.ok : exitCodes.notRunning;
     }
     case 'start':
     case 'stop': {

@@ -7,12 +7,14 @@ import { Failure, exitCodes } from '@relay/daemon-kit';
 import { programFile } from '../files.ts';
 import { type ServicePlan, launchdLabel, launchdPlist, serviceName, systemdUnit, windowsTask } from './definitions.ts';
 
-export type Action = 'start' | 'stop' | 'logs';
+export type Action = 'start' | 'stop' | 'logs' | 'status';
 
 export interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
   file: string;
   definition: (plan: ServicePlan) => string;
+  /** What an earlier installation left running: failures of it are no problem. */
+  before?: string[][];
   /** Commands after the definition was written, and before it is removed. Each is a program and its arguments. */
   install: string[][];
   uninstall: string[][];
@@ -35,11 +37,13 @@ export function serviceSystem(
       name: 'systemd',
       file: join(config, 'systemd', 'user', `${serviceName}.service`),
       definition: systemdUnit,
-      install: [systemctl('daemon-reload'), systemctl('enable', '--now', serviceName)],
+      // `restart`, so that a second installation runs what was written.
+      install: [systemctl('daemon-reload'), systemctl('enable', serviceName), systemctl('restart', serviceName)],
       uninstall: [systemctl('disable', '--now', serviceName)],
       run: {
         start: systemctl('start', serviceName),
         stop: systemctl('stop', serviceName),
+        status: systemctl('is-active', serviceName),
         logs: ['journalctl', '--user', '--unit', serviceName, '--lines', '100', '--no-pager'],
       },
       hint: 'On a machine where you are not logged in all the time, also run: loginctl enable-linger',
@@ -52,11 +56,13 @@ export function serviceSystem(
       name: 'launchd',
       file,
       definition: launchdPlist,
+      before: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
       install: [['launchctl', 'bootstrap', domain, file]],
       uninstall: [['launchctl', 'bootout', `${domain}/${launchdLabel}`]],
       run: {
         start: ['launchctl', 'kickstart', `${domain}/${launchdLabel}`],
         stop: ['launchctl', 'kill', 'TERM', `${domain}/${launchdLabel}`],
+        status: ['launchctl', 'print', `${domain}/${launchdLabel}`],
         logs: ['tail', '-n', '100', logFileOf(stateDir)],
       },
     };
@@ -72,6 +78,7 @@ export function serviceSystem(
       run: {
         start: ['schtasks', '/Run', '/TN', serviceName],
         stop: ['schtasks', '/End', '/TN', serviceName],
+        status: ['schtasks', '/Query', '/TN', serviceName],
         logs: ['cmd', '/c', 'type', logFileOf(stateDir)],
       },
     };
