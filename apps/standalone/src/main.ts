@@ -8,6 +8,7 @@ import { runService } from '@relay/service';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
 import type { Logger } from '@relay/telemetry';
 import { type AdminDeps, type AdminRequest, Refused, runCommand } from './admin-commands.ts';
+import { addressCode } from './address-code.ts';
 import { type AdminReply, listenForAdmin } from './admin-socket.ts';
 import { bothDoors } from './doors.ts';
 import { withSecret } from './secret.ts';
@@ -30,7 +31,8 @@ async function start() {
     const announce = (line: string) => process.stderr.write(`${line}\n`);
     const { api, welcome } = await openApi({ ...instance.deps('api'), web, downloads, announce });
     const gateway = createGateway(instance.deps('gateway'));
-    const more = config.authDevIssuer ? [...welcome, devIssuerOn] : welcome;
+    const code = addressCode(config.publicUrl, process.stderr.isTTY);
+    const more = [...welcome, ...(config.authDevIssuer ? [devIssuerOn] : []), ...code];
     const doors = bothDoors(api, gateway);
     if (config.databaseUrl !== undefined) return { ...doors, lastAnswersMs, welcome: more };
     const deps = instance.deps('api');
