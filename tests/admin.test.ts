@@ -73,6 +73,30 @@ describe('relay-admin', () => {
     expect(statuses).toEqual([200, 401]);
   }, 120_000);
 
+  it('disables a person: signed out, and no longer let in, until they are enabled', async () => {
+    await whileItRuns(async (at) => {
+      const { password } = JSON.parse((await adminBeside('reset-password', first.email, '--json')).stdout) as {
+        password: string;
+      };
+      const signedIn = await post(at, '/auth/sign-in/email', { email: first.email, password });
+      const cookie = signedIn.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ');
+      const me = async () => (await fetch(`${at.url}/auth/relay/me`, { headers: { Cookie: cookie } })).status;
+      expect(await me()).toBe(200);
+      expect(await adminBeside('disable', first.email)).toMatchObject({ status: 0 });
+      expect(await me()).toBe(401);
+      const refused = await post(at, '/auth/sign-in/email', { email: first.email, password });
+      expect(refused.status).toBe(403);
+      expect(await refused.json()).toMatchObject({ code: 'ACCOUNT_DISABLED' });
+      expect((await adminBeside('people')).stdout).toMatch(/ada@example\.com .*disabled since/);
+      expect(await adminBeside('enable', first.email)).toMatchObject({ status: 0 });
+      expect(await signIn(at, password)).toBe(200);
+      expect(await adminBeside('disable', 'eve@example.com')).toMatchObject({ status: 2 });
+    });
+  }, 120_000);
+
   it('prints a link that makes one account', async () => {
     const { stdout } = admin('invite', '--json');
     const token = new URL((JSON.parse(stdout) as { url: string }).url).hash.slice('#token='.length);

@@ -128,6 +128,7 @@ describeWith('chromium', 'every page', () => {
       ['/sessions/new', 'New session', () => '/sessions/new'],
       ['/sessions/:id', 'Plan a trip', () => `/sessions/${encodeURIComponent(sessionId)}`],
       ['/applications', 'Apps', () => '/applications'],
+      ['/activity', 'Activity', () => '/activity'],
       ['/account', 'Settings', () => '/account'],
       ['/notifications', 'Notifications', () => '/notifications'],
       ['/notifications/history', 'History', () => '/notifications/history'],

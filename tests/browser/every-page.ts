@@ -93,6 +93,7 @@ export async function startEveryPage(): Promise<EveryPage> {
       ['approval', `/device?user_code=${userCode}`],
       ['settings', '/account'],
       ['apps', '/applications'],
+      ['activity', '/activity'],
       ['notifications', '/notifications'],
     ],
     open: [

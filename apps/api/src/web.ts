@@ -32,6 +32,7 @@ const pages = [
   '/sessions/new',
   '/sessions/:id',
   '/applications',
+  '/activity',
   '/account',
   '/notifications',
   '/notifications/history',

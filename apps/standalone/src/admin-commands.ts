@@ -13,6 +13,8 @@ Commands:
   people                    everyone who has an account
   reset-password <email>    sets a new password, prints it once, and signs the person out everywhere
   invite                    prints a link for one new account; it ends after a week
+  disable <email>           signs the person out everywhere and refuses to sign them in; their machines stay
+  enable <email>            lets them sign in again
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
   rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
@@ -48,16 +50,28 @@ export interface AdminRequest {
 
 const noSuch = (email: string) => new Refused(`No account has the address ${email}. "relay-admin people" lists them.`);
 
+const day = (at: Date) => at.toISOString().slice(0, 10);
+
+async function setDisabled({ people }: AdminDeps, email: string, disabled: boolean, { json }: Options) {
+  if (!(await people.setDisabled(email, disabled))) throw noSuch(email);
+  if (json) return [JSON.stringify({ email, disabled })];
+  return [
+    disabled
+      ? `${email} is signed out everywhere and cannot sign in. "relay-admin enable ${email}" undoes it.`
+      : `${email} can sign in again.`,
+  ];
+}
+
 const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder'; run: Command }>> = {
   people: {
     takes: 'nothing',
     run: async ({ people }, _, { json }) => {
       const all = await people.list();
       if (all.length === 0 && !json) return ['No accounts yet. Start the relay: it prints the link for the first one.'];
-      return all.map(({ id, email, name, createdAt, lastSignInAt, hasPassword }) =>
+      return all.map(({ lastSignInAt = null, disabledAt = null, ...person }) =>
         json
-          ? JSON.stringify({ id, email, name, createdAt, lastSignInAt: lastSignInAt ?? null, hasPassword })
-          : `${email}  ${name}  since ${createdAt.toISOString().slice(0, 10)}`,
+          ? JSON.stringify({ ...person, lastSignInAt, disabledAt })
+          : `${person.email}  ${person.name}  since ${day(person.createdAt)}${disabledAt ? `, disabled since ${day(disabledAt)}` : ''}`,
       );
     },
   },
@@ -82,6 +96,8 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder';
         : [`A link for one account, until ${expiresAt ?? 'it is used'}:\n\n    ${url}`];
     },
   },
+  disable: { takes: 'email', run: (deps, email, options) => setDisabled(deps, email, true, options) },
+  enable: { takes: 'email', run: (deps, email, options) => setDisabled(deps, email, false, options) },
   remove: {
     takes: 'email',
     run: async ({ people }, email, { json, yes }) => {

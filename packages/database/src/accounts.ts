@@ -189,6 +189,8 @@ export interface Person {
   /** When a browser last signed in; undefined where none is signed in. */
   lastSignInAt: Date | undefined;
   hasPassword: boolean;
+  /** Since when the person may not sign in. */
+  disabledAt: Date | undefined;
 }
 
 /** Everyone who has an account, oldest first; with `email` that person alone. */
@@ -201,11 +203,22 @@ export async function listPeople(db: WithModels, email?: string): Promise<Person
       credentials: { where: { providerId: 'credential' }, select: { id: true } },
     },
   });
-  return users.map(({ id, email: address, name, createdAt, logins, credentials }) => ({
+  return users.map(({ id, email: address, name, createdAt, disabledAt, logins, credentials }) => ({
     ...{ id, email: address, name, createdAt },
     lastSignInAt: logins[0]?.createdAt,
     hasPassword: credentials.length > 0,
+    disabledAt: disabledAt ?? undefined,
   }));
+}
+
+/** Lets a person sign in no longer, or again. Sign-ins that exist are not ended by it. */
+export async function setDisabled(db: WithModels, userId: string, disabled: boolean): Promise<void> {
+  await db.models.user.update({ where: { id: userId }, data: { disabledAt: disabled ? new Date() : null } });
+}
+
+/** Whether the operator has disabled this account; false for a person of another issuer. */
+export async function isDisabled(db: WithModels, userId: string): Promise<boolean> {
+  return (await db.models.user.count({ where: { id: userId, disabledAt: { not: null } } })) > 0;
 }
 
 /** Replaces the password of a person; false if the person has none. */

@@ -81,6 +81,7 @@ export async function redeemDeviceKey(
       const [key] = await tx.sql.query<{ user_id: string }>`
         UPDATE device_keys SET used = used + 1
         WHERE key_hash = ${keyHash} AND used < uses AND expires_at > now()
+          AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = user_id AND u.disabled_at IS NOT NULL)
           AND (${code.boundTo ?? null}::text IS NULL OR user_id = ${code.boundTo ?? null})
         RETURNING user_id`;
       if (!key) return { kind: 'invalid' };

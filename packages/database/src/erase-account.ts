@@ -71,6 +71,11 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
   await inBatches(
     db,
     rowsAtOnce,
+    sql`DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
+  );
+  await inBatches(
+    db,
+    rowsAtOnce,
     sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE user_id = ${userId} LIMIT ${rowsAtOnce})`,
   );
   await inBatches(

@@ -4,6 +4,7 @@
  */
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
+import { listAudit } from './audit.ts';
 import { listDeviceKeys } from './device-keys.ts';
 import { listConnections, listDevices } from './devices.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -72,6 +73,16 @@ export async function* exportRegistrations(db: Whole, userId: string) {
   });
   for (const { hostname, deviceName, agentType, requestedFrom, createdAt: requestedAt, state } of rows)
     yield { hostname, deviceName, agentType, requestedFrom, requestedAt, state };
+}
+
+export async function* exportAudit(db: Whole, userId: string) {
+  for (let before: { at: Date; id: string } | undefined; ;) {
+    const rows = await listAudit(db, userId, rowsAtOnce, before);
+    yield* rows.slice(0, rowsAtOnce);
+    const last = rows[rowsAtOnce - 1];
+    if (rows.length <= rowsAtOnce || !last) return;
+    before = { at: new Date(last.at), id: last.id };
+  }
 }
 
 export async function* exportDeviceKeys(db: Whole, userId: string) {

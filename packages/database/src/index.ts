@@ -6,6 +6,7 @@ export { TransactionError } from './sql-transaction.ts';
 export * from './devices.ts';
 export * from './connections.ts';
 export * from './conflicts.ts';
+export * from './audit.ts';
 export * from './device-codes.ts';
 export * from './device-keys.ts';
 export * from './sessions.ts';

@@ -1,5 +1,6 @@
 /** Deletes what need not be kept any longer. Run rarely, by one instance at a time; running twice does no harm. */
 import { cutText, limits } from '@relay/protocol';
+import { purgeAudit } from './audit.ts';
 import { eraseLeftovers } from './erase.ts';
 import type { Db } from './transaction.ts';
 
@@ -22,6 +23,7 @@ const steps: readonly Step[] = [
   (db) => db.sql.execute`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
   (db) => db.sql.execute`
     UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
+  purgeAudit,
   purgeTasks,
   shortenResults,
   eraseLeftovers,

@@ -22,6 +22,7 @@ export const endpoints = {
   me: { method: 'GET', path: '/api/me', credential: 'user' },
   deleteMe: { method: 'DELETE', path: '/api/me', credential: 'user' },
   exportMe: { method: 'GET', path: '/api/me/export', credential: 'user' },
+  listAudit: { method: 'GET', path: '/api/me/audit', credential: 'user' },
   listSessions: { method: 'GET', path: '/api/sessions', credential: 'user' },
   createSession: { method: 'POST', path: '/api/sessions', credential: 'user', idempotent: true },
   changeSessions: { method: 'POST', path: '/api/sessions/bulk', credential: 'user' },

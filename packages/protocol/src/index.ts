@@ -45,6 +45,7 @@ export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';
+export type { AuditEntry, AuditPage } from './rest/audit.ts';
 export {
   deviceKeyTtl,
   deviceKeyUses,

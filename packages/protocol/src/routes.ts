@@ -6,6 +6,7 @@
 import { Type, type TSchema, count, id, sessionId, limits, maybe, oneOf, text } from './schema.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import type { ErrorCode } from './errors.ts';
+import { AuditPage, AuditQuery } from './rest/audit.ts';
 import * as bulk from './rest/bulk.ts';
 import * as content from './rest/content.ts';
 import * as folders from './rest/folders.ts';
@@ -510,6 +511,14 @@ export const routes = {
     scope: 'devices:write',
     success: { 200: people.CodeDenied },
     errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+  listAudit: {
+    ...endpoints.listAudit,
+    summary: 'What was done in the name of the user, newest first',
+    scope: ['sessions:read', 'devices:read'],
+    query: AuditQuery,
+    success: { 200: AuditPage },
+    errors: [],
   },
   ...deviceKeyRoutes,
   listWatched: {

@@ -2,6 +2,7 @@
 import type { UserPrincipal } from '@relay/auth';
 import {
   exportApplications,
+  exportAudit,
   exportDeviceKeys,
   exportDevices,
   exportInbox,
@@ -45,6 +46,7 @@ export async function* exportAccount(
     applications: exportApplications,
     invitations: exportInvitations,
     registrations: exportRegistrations,
+    audit: exportAudit,
     deviceKeys: exportDeviceKeys,
     devices: exportDevices,
     sessions: exportSessions,

@@ -1,8 +1,9 @@
 /** Accounts as their operator handles them, from the command line of the relay: no sign-in is asked for, because the database is at hand. */
 import { randomInt } from 'node:crypto';
 import type { DeviceVerifier } from '@relay/auth';
-import { type Person, createInvitation, listPeople, replacePassword } from '@relay/database';
+import { type Person, createInvitation, listPeople, replacePassword, setDisabled } from '@relay/database';
 import { hashPassword } from 'better-auth/crypto';
+import { noteAction } from '../identity/audit.ts';
 import type { IdentityDeps } from '../identity/deps.ts';
 import { signOutEverywhere } from '../identity/end-sign-in.ts';
 import { createToken, hashToken } from '../identity/one-time-token.ts';
@@ -19,6 +20,8 @@ export interface People {
   resetPassword(email: string): Promise<string | undefined>;
   /** A link for one account, whatever AUTH_SIGNUP says of invitations by people. It ends after a week. */
   invite(): Promise<{ url: string; expiresAt: string | undefined }>;
+  /** Ends every sign-in of the person and refuses further ones, or allows them again. Their machines stay. False: no such account. */
+  setDisabled(email: string, disabled: boolean): Promise<boolean>;
   /** Deletes the account and everything of the person (rules, 8.14). False: no such account. */
   remove(email: string): Promise<boolean>;
 }
@@ -43,6 +46,7 @@ export function peopleOf(deps: PeopleDeps): People {
       const password = newPassword();
       if (!(await replacePassword(database, person.id, await hashPassword(password)))) return undefined;
       await signOutEverywhere(deps, person.id);
+      await noteAction(deps, undefined, { userId: person.id, action: 'resetPassword', program: 'relay-admin' });
       return password;
     },
     invite: async () => {
@@ -54,6 +58,15 @@ export function peopleOf(deps: PeopleDeps): People {
         ttlSeconds: inviteTtlSeconds,
       });
       return { url: `${deps.config.publicUrl}/invite#token=${token}`, expiresAt };
+    },
+    setDisabled: async (email, disabled) => {
+      const person = await find(email);
+      if (!person) return false;
+      await setDisabled(database, person.id, disabled);
+      if (disabled) await signOutEverywhere(deps, person.id);
+      const action = disabled ? 'disableAccount' : 'enableAccount';
+      await noteAction(deps, undefined, { userId: person.id, action, program: 'relay-admin' });
+      return true;
     },
     remove: async (email) => {
       const person = await find(email);

@@ -26,6 +26,12 @@ import { requireShowable } from './names.ts';
 const repeatMs = 60_000;
 const attempts = 5;
 
+export interface RequestedCode {
+  answer: DeviceCode;
+  /** The device, and its person, where a registration key approved it. */
+  approved?: { deviceId: string; userId: string } | undefined;
+}
+
 /**
  * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve. With a registration key it is
  * approved at once, by the person who made the key.
@@ -36,7 +42,7 @@ export async function requestCode(
   body: RequestCode,
   requestedFrom: string,
   boundTo: string | undefined,
-): Promise<DeviceCode> {
+): Promise<RequestedCode> {
   const agentType = body.agent_type ?? body.agentType;
   if (agentType === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "agent_type" is required.');
   for (const name of [body.hostname, body.device_name, body.deviceName]) requireShowable(name);
@@ -57,12 +63,11 @@ export async function requestCode(
       tokenSalt: randomBytes(32).toString('base64url'),
       ttlSeconds: expiresIn,
     };
-    const saved =
-      body.key === undefined ? await createDeviceCode(deps.database, code) : await redeem(deps, body.key, code);
-    if (!saved) continue;
+    const userId = body.key === undefined ? undefined : await redeem(deps, body.key, code);
+    if (body.key === undefined ? !(await createDeviceCode(deps.database, code)) : userId === undefined) continue;
     const verificationUri = `${publicUrl}/device`;
     const verificationUrl = `${verificationUri}?user_code=${userCode}`;
-    return {
+    const answer = {
       device_code: deviceCode,
       user_code: userCode,
       verification_uri: verificationUri,
@@ -75,18 +80,19 @@ export async function requestCode(
       verificationUri,
       verificationUrl,
       expiresIn,
-      ...(body.key === undefined ? {} : { approved: true }),
+      ...(userId === undefined ? {} : { approved: true }),
     };
+    return { answer, approved: userId === undefined ? undefined : { userId, deviceId: code.deviceId } };
   }
   throw new RelayError('SERVICE_UNAVAILABLE', 'Too many registrations wait right now. Try again in a minute.', {
     retryAfter: 60,
   });
 }
 
-/** False: ask again with another user code. @throws RelayError KEY_NOT_VALID, TOO_MANY_DEVICES */
-async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promise<boolean> {
+/** The person who made the key; undefined: ask again with another user code. @throws RelayError KEY_NOT_VALID, TOO_MANY_DEVICES */
+async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promise<string | undefined> {
   const redeemed = await redeemDeviceKey(deps.database, hashDeviceKey(key), code, deps.config.devicesPerUser);
-  if (redeemed.kind === 'taken') return false;
+  if (redeemed.kind === 'taken') return undefined;
   if (redeemed.kind === 'invalid')
     throw new RelayError(
       'KEY_NOT_VALID',
@@ -94,7 +100,7 @@ async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promi
     );
   if (redeemed.kind === 'full') throw tooManyDevices(deps);
   await tellAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
-  return true;
+  return redeemed.userId;
 }
 
 const tooManyDevices = ({ config }: Operations) =>

@@ -24,6 +24,7 @@ import { networkOfRequest } from './address.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
 import { toRelayError } from './errors.ts';
+import { type AuditNote, audited, isRecorded } from './audit.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends 'user'
@@ -41,6 +42,8 @@ export interface Call<N extends RouteName = RouteName> {
   body: RouteBody<N>;
   query: RouteQuery<N>;
   limits: RateLimits;
+  /** For the audit, where the route alone does not say it. */
+  note: AuditNote;
 }
 
 /** Status and body; a handler may set further headers on the response itself. */
@@ -141,7 +144,8 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
     if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
     if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
     if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
-    const act = async (): Promise<AnyAnswer> => {
+    const note: AuditNote = {};
+    const perform = async (): Promise<AnyAnswer> => {
       if (request.url.includes('%00'))
         throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
       const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
@@ -149,8 +153,14 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
         ? await readJson(request, response, principal ? `user:${principal.userId}` : address)
         : undefined;
       if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
-      return handler({ request, response, principal, claims, params: request.params, body, query, limits: rateLimits });
+      return handler({
+        ...{ request, response, principal, claims, params: request.params, body, query, note },
+        limits: rateLimits,
+      });
     };
+    const asked = { userId: principal?.userId, program: principal?.clientId };
+    const done = { name, request, response, asked, params: request.params, note };
+    const act = isRecorded(name, route) ? () => audited(deps, done, perform) : perform;
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
     if (answer.json !== undefined) response.status(answer.status).type('json').send(answer.json);

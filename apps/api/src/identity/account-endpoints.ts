@@ -7,6 +7,7 @@ import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, sensitiveSessionMiddleware, sessionMiddleware } from 'better-auth/api';
 import { deleteSessionCookie } from 'better-auth/cookies';
+import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 import { revokeApplication, signOutEverywhere } from './end-sign-in.ts';
 import { invite, readInvitation } from './sign-up.ts';
@@ -46,7 +47,9 @@ export const accountEndpoints = (deps: IdentityDeps) =>
         '/relay/invitations',
         { method: 'POST', use: [sessionMiddleware] },
         async (ctx) => {
-          const invitation = await answering(() => invite(deps, ctx.context.session.user.id));
+          const { id: userId } = ctx.context.session.user;
+          const invitation = await answering(() => invite(deps, userId));
+          await noteAction(deps, ctx, { userId, action: 'invite' });
           ctx.setStatus(201);
           return ctx.json(invitation);
         },
@@ -91,7 +94,10 @@ export const accountEndpoints = (deps: IdentityDeps) =>
         '/relay/applications/revoke',
         { method: 'POST', use: [sessionMiddleware] },
         async (ctx) => {
-          await answering(() => revokeApplication(deps, ctx.context.session.user.id, field(ctx.body, 'clientId')));
+          const { id: userId } = ctx.context.session.user;
+          const target = field(ctx.body, 'clientId');
+          await answering(() => revokeApplication(deps, userId, target));
+          await noteAction(deps, ctx, { userId, action: 'revokeProgram', target: String(target) });
           return ctx.json({ revoked: true });
         },
       ),
@@ -99,7 +105,9 @@ export const accountEndpoints = (deps: IdentityDeps) =>
         '/relay/sign-out-everywhere',
         { method: 'POST', use: [sessionMiddleware] },
         async (ctx) => {
-          await signOutEverywhere(deps, ctx.context.session.user.id);
+          const { id: userId } = ctx.context.session.user;
+          await signOutEverywhere(deps, userId);
+          await noteAction(deps, ctx, { userId, action: 'signOutEverywhere' });
           deleteSessionCookie(ctx);
           return ctx.json({ success: true });
         },

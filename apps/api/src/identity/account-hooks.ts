@@ -3,7 +3,14 @@
  * long a code lives, and what ends with a sign-in.
  */
 import { createPublisher } from '@relay/attention';
-import { addAccessNotice, clientName, forgetUnfinishedAccount, readSessions } from '@relay/database';
+import {
+  addAccessNotice,
+  clientName,
+  forgetUnfinishedAccount,
+  isDisabled,
+  listPeople,
+  readSessions,
+} from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
 import {
@@ -18,6 +25,7 @@ import { tellAllowed } from '../account/tell-allowed.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
+import { noteAction } from './audit.ts';
 import { codeRefused, codeUsed } from './code-reuse.ts';
 import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
@@ -71,6 +79,20 @@ function refuseCommon(password: unknown, own: readonly unknown[]): void {
   });
 }
 
+/** Attempts with a password, and their names in the audit. A sign-in that succeeds is recorded with its row. */
+const attempts: ReadonlyMap<string, string> = new Map([
+  ['/sign-in/email', 'signIn'],
+  ['/change-password', 'changePassword'],
+  ['/relay/confirm', 'confirmPassword'],
+]);
+
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+const codeOf = (refusal: { body?: unknown }): string => {
+  const { code } = (refusal.body ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : 'REFUSED';
+};
+
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
   const publisher = createPublisher({
@@ -82,10 +104,23 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const noteConsent = async (body: unknown, userId: string | undefined) => {
     const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
     const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
-    if (accept === false || userId === undefined || clientId === null) return;
+    if (accept === false || userId === undefined || clientId === null) return undefined;
     const name = await clientName(deps.database, clientId);
     await addAccessNotice(deps.database, { userId, name });
     await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
+    return clientId;
+  };
+  /** Of passwords: the person is the one whose address was typed, or who is signed in. */
+  const noteAttempt = async (ctx: Context, action: string, outcome: string) => {
+    const { email } = (ctx.body ?? {}) as { email?: unknown };
+    const userId =
+      ctx.path === '/sign-in/email'
+        ? typeof email === 'string' && (await listPeople(deps.database, email))[0]?.id
+        : (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user.id;
+    if (!userId) return;
+    const noted = noteAction(deps, ctx, { userId, action, outcome });
+    // How long a refusal takes must not tell whether the address has an account.
+    if (ctx.path !== '/sign-in/email') await noted;
   };
   return {
     databaseHooks: {
@@ -103,6 +138,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           },
         },
         update: {
+          after: ({ id: userId }, ctx) => noteAction(deps, ctx, { userId, action: 'changeProfile' }),
           before: (user) => {
             requireShortName(user.name);
             return Promise.resolve();
@@ -128,13 +164,25 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         },
       },
       session: {
+        create: {
+          before: async ({ userId }) => {
+            if (!(await isDisabled(deps.database, userId))) return;
+            throw new APIError('FORBIDDEN', {
+              code: 'ACCOUNT_DISABLED',
+              message: 'This account is disabled. Ask the operator of this relay.',
+            });
+          },
+          after: ({ id: target, userId }, ctx) => noteAction(deps, ctx, { userId, action: 'signIn', target }),
+        },
         delete: {
           // A sign-in that simply expired ends nothing else: programs have their own 30 days.
           before: async (login) => {
             if (login.expiresAt > new Date()) await forgetTokens(deps, login.id);
           },
-          after: async (login) => {
-            if (login.expiresAt > new Date()) await refuseTokens(deps, login.id);
+          after: async (login, ctx) => {
+            if (login.expiresAt <= new Date()) return;
+            await refuseTokens(deps, login.id);
+            await noteAction(deps, ctx, { userId: login.userId, action: 'signOut', target: login.id });
           },
         },
       },
@@ -173,8 +221,15 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path === '/relay/confirm' && !refused)
           await guesses.forgive((returned as { email?: unknown } | undefined)?.email);
         // Before the answer, which has the code: a program that the person is not told of gets none.
-        if (ctx.path === '/oauth2/consent' && !refused)
-          await noteConsent(ctx.body, (await getSessionFromCtx(ctx))?.user.id);
+        if (ctx.path === '/oauth2/consent' && !refused) {
+          const userId = (await getSessionFromCtx(ctx))?.user.id;
+          const target = await noteConsent(ctx.body, userId);
+          if (userId !== undefined && target !== undefined)
+            await noteAction(deps, ctx, { userId, action: 'allowProgram', target });
+        }
+        const attempt = attempts.get(ctx.path);
+        if (attempt !== undefined && (refused || ctx.path !== '/sign-in/email'))
+          await noteAttempt(ctx, attempt, refused ? codeOf(returned) : 'done');
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

@@ -8,7 +8,8 @@ import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
 import { audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
-import { type Library, addressHeader, basePath } from './library.ts';
+import { addressHeader, requestIdHeader } from './audit.ts';
+import { type Library, basePath } from './library.ts';
 import { openMethods } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
@@ -24,6 +25,7 @@ const ownHeaders = new Set([
   'transfer-encoding',
   'host',
   addressHeader,
+  requestIdHeader,
 ]);
 
 /** Most clients name no audience, and there is one only: without it the library gives out tokens that are good for nothing. */
@@ -33,7 +35,7 @@ function withAudience(url: URL, audience: string): URL {
   return url;
 }
 
-function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Request {
+function libraryRequest(request: Incoming, response: Outgoing, body: Buffer, publicUrl: string): Request {
   const url = withAudience(new URL(request.originalUrl, new URL(publicUrl).origin), audienceOf(publicUrl));
   // Behind a PUBLIC_URL with a path the proxy has taken the path away.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
@@ -43,6 +45,7 @@ function libraryRequest(request: Incoming, body: Buffer, publicUrl: string): Req
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   headers.set(addressHeader, networkOfRequest(request));
+  headers.set(requestIdHeader, String(response.getHeader('X-Request-Id') ?? ''));
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
   return new Request(url, {
     method: request.method,
@@ -109,7 +112,7 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     }
     const body = await readBody(request, response, `address:${networkOfRequest(request)}`);
     refuseNonsense(request, body);
-    const outcome = await storage.watch(() => library.handler(libraryRequest(request, body, publicUrl)), {
+    const outcome = await storage.watch(() => library.handler(libraryRequest(request, response, body, publicUrl)), {
       hearsConsent: request.path === '/oauth2/consent',
     });
     // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.

@@ -9,6 +9,7 @@ import { prismaAdapter } from 'better-auth/adapters/prisma';
 import { APIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import { createSignInLimits } from '../http/rate-limit.ts';
+import { addressHeader } from './audit.ts';
 import { accountEndpoints, maxPasswordLength, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
 import { allScopes, audienceOf } from './clients.ts';
@@ -21,9 +22,6 @@ const minutes = 60;
 const days = 24 * 60 * minutes;
 
 export const basePath = '/auth';
-/** Ours, written over whatever a client sends: the library believes the leftmost X-Forwarded-For, which anybody can write. */
-export const addressHeader = 'x-relay-client-address';
-
 /** Every secret keeps its number however the list changes, so that what the second one encrypted can still be read. */
 const numbered = (secret: string) => ({
   version: createHash('sha256').update(secret).digest().readUInt32BE(0),

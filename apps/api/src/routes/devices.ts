@@ -75,6 +75,7 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
     deleteDevice: async (call) => {
       const ownerId =
         call.principal?.userId ?? (await ownerByDeviceToken(deps, call.params.id, call.request.headers.authorization));
+      if (!call.principal) Object.assign(call.note, { userId: ownerId, program: 'device' });
       await removeDevice(deps, ownerId, call.params.id);
       return { status: 204 };
     },
@@ -90,10 +91,13 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();
       return { status: 200, body: { connections: await listConnections(db, call.params.id) } };
     },
-    requestCode: async (call) => ({
-      status: 200,
-      body: await requestCode(deps, call.body, addressOf(call.request), call.principal?.userId),
-    }),
+    requestCode: async (call) => {
+      const from = addressOf(call.request);
+      const { answer, approved } = await requestCode(deps, call.body, from, call.principal?.userId);
+      if (approved)
+        Object.assign(call.note, { userId: approved.userId, target: approved.deviceId, program: 'registration key' });
+      return { status: 200, body: answer };
+    },
     pollCode: async (call) => {
       const deviceCode = call.body.device_code ?? call.body.deviceCode;
       if (deviceCode === undefined) throw new RelayError('INVALID_REQUEST', 'In the body, "device_code" is required.');
@@ -118,6 +122,7 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       // Before the code is looked at: who may not approve learns nothing of it.
       await requireRecentSignIn(deps, call.principal);
       const deviceId = await guarded(call, (userId, code) => decideCode(deps, userId, code, true));
+      call.note.target = deviceId;
       return { status: 200, body: { deviceId, approved: true } };
     },
     denyCode: async (call) => {

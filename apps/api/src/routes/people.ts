@@ -1,6 +1,6 @@
 /** Routes of watching, notifications, tickets and the user. */
 import { RelayError, WatchRequest, validator } from '@relay/protocol';
-import { listNotifications, listWatches } from '@relay/database';
+import { listAudit, listNotifications, listWatches } from '@relay/database';
 import { deleteAccount } from '../account/delete-account.ts';
 import { exportAccount } from '../account/export-account.ts';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
@@ -11,9 +11,17 @@ import type { Handlers } from '../http/pipeline.ts';
 import { unwatch, watch } from '../sessions/watch-session.ts';
 
 type Names =
-  'deleteMe' | 'exportMe' | 'listWatched' | 'watch' | 'unwatch' | 'listNotifications' | 'createTicket' | 'me';
+  | 'listAudit'
+  | 'deleteMe'
+  | 'exportMe'
+  | 'listWatched'
+  | 'watch'
+  | 'unwatch'
+  | 'listNotifications'
+  | 'createTicket'
+  | 'me';
 
-const notificationsDefault = 50;
+const pageDefault = 50;
 
 export function peopleRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database;
@@ -37,7 +45,7 @@ export function peopleRoutes(deps: Operations): Handlers<Names> {
       };
     },
     listNotifications: async (call) => {
-      const limit = call.query.limit ?? notificationsDefault;
+      const limit = call.query.limit ?? pageDefault;
       const cursor = call.query.cursor === undefined ? undefined : decodeCursor(call.query.cursor);
       const found = await listNotifications(
         db,
@@ -54,6 +62,15 @@ export function peopleRoutes(deps: Operations): Handlers<Names> {
       status: 201,
       body: { ticket: await createTicket(deps, call.principal), expiresIn: deps.config.ticketTtlSeconds },
     }),
+    listAudit: async ({ principal, query }) => {
+      const limit = query.limit ?? pageDefault;
+      const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
+      const found = await listAudit(db, principal.userId, limit, cursor);
+      const entries = found.slice(0, limit);
+      const last = entries.at(-1);
+      const more = found.length > limit && last ? { nextCursor: encodeCursor(last.at, last.id) } : {};
+      return { status: 200, body: { entries, ...more } };
+    },
     deleteMe: async (call) => {
       await requireRecentSignIn(deps, call.principal);
       await deleteAccount(deps, call.principal.userId);

@@ -92,7 +92,9 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
       if (!delivery) throw new RelayError('DELIVERY_NOT_FOUND', 'You have no such delivery.');
       return { status: 200, body: delivery };
     },
-    giveAnswer: async ({ claims, response, body }) => {
+    giveAnswer: async ({ claims, response, body, note }) => {
+      const { sub: userId, session: target, prompt: question, digest } = claims;
+      Object.assign(note, { userId, target, question, digest, program: 'notification' });
       try {
         const accepted = await giveAnswer(deps, claims, body?.text);
         answered.inc({ outcome: accepted.replayed ? 'replayed' : 'accepted' });

@@ -114,6 +114,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     answerPrompt: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
       const asked = { sessionId: call.params.id, uuid: call.params.uuid };
+      Object.assign(call.note, { question: asked.uuid, digest: call.body.digest });
       const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };

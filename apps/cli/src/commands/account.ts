@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
+import { activityCommand } from './activity.ts';
 import { addDeviceKeyCommands } from './device-keys.ts';
 import {
   listDevicesCommand,
@@ -69,6 +70,17 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     .option('--out <file>', 'write to this new file, which only you can read')
     .action(async (_options: CommonOptions, command: Command) =>
       done(await exportAccountCommand(all(command), terminal)),
+    );
+  addCommand(
+    account,
+    'activity',
+    'show what was done in your name: changes and sign-ins of the last 90 days',
+    'relay account activity',
+    'relay account activity --limit 1000 --json | jq ".entries[] | select(.outcome != \"done\")"',
+  )
+    .option('--limit <number>', 'how many of the newest', '50')
+    .action(async (_options: CommonOptions, command: Command) =>
+      done(await activityCommand(all<CommonOptions & { limit: string }>(command), terminal)),
     );
   addCommand(account, 'delete', 'delete your account and all its data for good', 'relay account delete')
     .option('-y, --yes', 'skip the confirmation')

@@ -1,6 +1,6 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
-import { AppWindow, Bell, ChevronRight } from 'lucide-react';
+import { AppWindow, Bell, ChevronRight, History } from 'lucide-react';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
@@ -16,6 +16,7 @@ import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
 import { Appearance } from './appearance.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
+import { OnPhone } from './on-phone.tsx';
 import { DeleteAccount, ExportData } from './your-data.tsx';
 
 export function Account() {
@@ -71,8 +72,19 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
             <ChevronRight className="i" aria-hidden />
           </Link>
         </li>
+        <li>
+          <Link href="/activity" className="li">
+            <History className="i" aria-hidden />
+            <span className="grow">
+              <b>{words.activity.title}</b>
+              <span className="d">{words.activity.more}</span>
+            </span>
+            <ChevronRight className="i" aria-hidden />
+          </Link>
+        </li>
       </ul>
       <Appearance />
+      <OnPhone />
       <ThisDevice />
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />

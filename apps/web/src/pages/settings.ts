@@ -1,4 +1,5 @@
 /** One chunk: the settings. */
 export { Account } from './account.tsx';
+export { Activity } from './activity.tsx';
 export { Applications } from './applications.tsx';
 export { Notifications } from './notifications.tsx';

@@ -62,6 +62,18 @@ const subscription: Subscription = {
   lastDelivery: delivery,
 };
 
+const auditEntry = {
+  id: '01KKNSXYQZ2S5B0V7K9D3M4N6P',
+  at: times.answered,
+  action: 'answerPrompt',
+  outcome: 'done',
+  program: 'relay-web',
+  address: '192.0.2.17',
+  target: sessionId,
+  question: asked.uuid,
+  digest: '5f2c1d9e0b7a4c3e8d6f1a2b3c4d5e6f',
+  requestId: story.requestId,
+};
 const deviceKey = {
   id: '01KKNS0W7M4GQ0C3Y5R8T2V6XB',
   name: 'Build machines',
@@ -102,6 +114,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
         state: 'redeemed',
       },
     ],
+    audit: [auditEntry],
     deviceKeys: [deviceKey],
     devices: [
       {
@@ -152,6 +165,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     notificationSettings: [{ causes: levels, quietHours }],
     requests: [{ route: 'POST /api/sessions', key: 'garden-1', createdAt: times.created, status: 201 }],
   },
+  AuditPage: { entries: [auditEntry] },
   SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
   CreateSession: {
     deviceId,

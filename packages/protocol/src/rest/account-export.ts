@@ -1,6 +1,7 @@
 /** The answer of `GET /api/me/export` (rules, 8.16): everything that the relay keeps of a person. Streamed: the lists may be long. */
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
+import { AuditEntry } from './audit.ts';
 import { DeviceKey, maxDeviceKeys } from './device-keys.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
 import { CauseLevels, QuietHours } from './notification-settings.ts';
@@ -126,6 +127,7 @@ export const AccountExport = record(
     applications: list(application, 'Programs'),
     invitations: list(invitation, 'Invitations', many),
     registrations: list(registration, 'Registrations of the last hour', many),
+    audit: list(AuditEntry, 'What was done in the name of the person', many),
     deviceKeys: list(DeviceKey, 'Registration keys that have not expired', { maxItems: maxDeviceKeys }),
     devices: list(device, 'Devices', { maxItems: limits.devices }),
     sessions: list(session, 'Sessions', many),

@@ -1,5 +1,6 @@
 /** Every REST body by its name: the bodies of `routes`, and nothing else. */
 import { AccountExport } from './account-export.ts';
+import * as audit from './audit.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as deviceKeys from './device-keys.ts';
@@ -19,6 +20,7 @@ export const restBodies = {
   Me: people.Me,
   DeleteAccount: people.DeleteAccount,
   AccountExport,
+  AuditPage: audit.AuditPage,
   SessionList: conversation.SessionList,
   CreateSession: conversation.CreateSession,
   CreatedSession: conversation.CreatedSession,

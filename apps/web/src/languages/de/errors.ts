@@ -13,6 +13,7 @@ export const words: typeof english = {
       SIGN_IN_FAILED: 'Die Anmeldung wurde nicht fertig. Lade diese Seite neu.',
 
       INVALID_EMAIL_OR_PASSWORD: 'E-Mail oder Passwort ist falsch.',
+      ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Frag den Betreiber dieses Relays.',
       INVALID_EMAIL: 'Das ist keine E-Mail-Adresse. Prüfe sie und versuch es noch einmal.',
       INVALID_PASSWORD: 'Das aktuelle Passwort ist falsch. Versuch es noch einmal.',
       PASSWORD_TOO_SHORT: 'Das Passwort ist zu kurz. Wähle ein längeres.',

@@ -12,6 +12,7 @@ export const words = {
       SIGN_IN_FAILED: 'Sign-in didn’t finish. Reload this page.',
 
       INVALID_EMAIL_OR_PASSWORD: 'Wrong email or password.',
+      ACCOUNT_DISABLED: 'This account is disabled. Ask the operator of this relay.',
       INVALID_EMAIL: 'That isn’t an email address. Check it and try again.',
       INVALID_PASSWORD: 'The current password is wrong. Try again.',
       PASSWORD_TOO_SHORT: 'The password is too short. Choose a longer one.',

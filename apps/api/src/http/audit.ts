@@ -1,0 +1,73 @@
+/** Writes down what is done in the name of a person (rules, 8.20): each request that changes something, with its outcome. */
+import { addAuditEntry } from '@relay/database';
+import type { Route, RouteName } from '@relay/protocol';
+import type { Request, Response } from 'express';
+import type { ApiDeps } from '../deps.ts';
+import { addressOf } from './address.ts';
+import { toRelayError } from './errors.ts';
+
+/** What a handler knows of its request and the route does not. */
+export interface AuditNote {
+  /** The person, where no access token names one. */
+  userId?: string;
+  program?: string;
+  target?: string;
+  question?: string;
+  digest?: string | undefined;
+}
+
+/** They change nothing that a person would look for later: what is read, or a credential for one socket. */
+const unrecorded: ReadonlySet<RouteName> = new Set<RouteName>([
+  'createTicket',
+  'markRead',
+  'markUnread',
+  'pingDevice',
+  'pollCode',
+  'readCode',
+]);
+
+/** Whether requests of the route are recorded; `requestCode` only where a registration key names a person. */
+export const isRecorded = (name: RouteName, { method }: Route): boolean => method !== 'GET' && !unrecorded.has(name);
+
+interface Done {
+  name: RouteName;
+  request: Request;
+  response: Response;
+  /** Of the access token. */
+  asked: { userId?: string | undefined; program?: string | undefined };
+  params: Readonly<Record<string, unknown>>;
+  note: AuditNote;
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+
+/** Does the work and writes its outcome down before the answer. Rejects like the work; a failure to write is logged and changes nothing. */
+export async function audited<A extends { body?: unknown }>(
+  { database, logger }: Pick<ApiDeps, 'database' | 'logger'>,
+  done: Done,
+  work: () => Promise<A>,
+): Promise<A> {
+  const write = async (outcome: string, body?: unknown) => {
+    const { name, request, response, asked, params, note } = done;
+    const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
+    if (userId === undefined) return;
+    const entry = {
+      ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
+      target: note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id),
+      ...{ question: note.question, digest: note.digest, requestId: text(response.getHeader('X-Request-Id')) },
+    };
+    const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
+    await addAuditEntry(database, defined as typeof entry & { userId: string }).catch((error: unknown) =>
+      logger.error({ err: error, action: name }, 'an entry of the audit could not be written'),
+    );
+  };
+  let answer: A;
+  try {
+    answer = await work();
+  } catch (error) {
+    await write(toRelayError(error).code);
+    throw error;
+  }
+  await write('done', answer.body);
+  return answer;
+}

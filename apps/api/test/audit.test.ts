@@ -1,0 +1,136 @@
+/** What is done in the name of a person is written down for them (rules, 8.20), and no word of it. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AuditEntry } from '@relay/protocol';
+import { purge } from '@relay/database';
+import {
+  Browser,
+  type TestRelay,
+  connectDaemon,
+  registerDevice,
+  send,
+  signedInCli,
+  signedInWeb,
+  startRelay,
+} from '@relay/testing';
+import { expectRefusal } from './answers.ts';
+
+const secretWords = 'words that no entry may hold';
+
+describe('the audit', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay({ identity: true });
+  });
+  afterAll(() => relay.stop());
+
+  const auditOf = async (user: string) => (await relay.call('listAudit', { user })).body.entries;
+  const actions = (entries: readonly AuditEntry[]) => entries.map(({ action }) => action);
+
+  it('has every change: who, with which program, from where, to what, with which outcome; and no word', async () => {
+    const daemon = await connectDaemon(relay, { user: 'ada' });
+    const created = await relay.call('createSession', {
+      user: 'ada',
+      headers: { 'X-Request-Id': 'request-of-the-test' },
+      body: { deviceId: daemon.deviceId, message: secretWords, title: secretWords },
+    });
+    expect(created.status).toBe(201);
+    expectRefusal(await relay.call('deleteDevice', { user: 'ada', params: { id: 'none' } }), 'DEVICE_NOT_FOUND');
+    const [refused, started, approved] = await auditOf('ada');
+    expect(started).toEqual({
+      id: expect.any(String),
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      action: 'createSession',
+      outcome: 'done',
+      address: '127.0.0.1',
+      target: created.body.id,
+      requestId: 'request-of-the-test',
+    });
+    expect(refused).toMatchObject({ action: 'deleteDevice', outcome: 'DEVICE_NOT_FOUND', target: 'none' });
+    expect(approved).toMatchObject({ action: 'approveCode', outcome: 'done', target: daemon.deviceId });
+    const rows = await relay.database.sql.query<{ row: string }>`SELECT a::text AS row FROM audit_entries a`;
+    expect(rows.map(({ row }) => row).join('\n')).not.toContain(secretWords);
+    await daemon.close();
+  });
+
+  it('has the question that was answered, by its id and the digest that was shown', async () => {
+    const digest = '5f2c1d9e0b7a4c3e8d6f1a2b3c4d5e6f';
+    const params = { id: 'd:scripted:none', uuid: 'question-1' };
+    await relay.call('answerPrompt', { user: 'bea', params, body: { text: secretWords, digest } });
+    expect(await auditOf('bea')).toMatchObject([
+      { action: 'answerPrompt', outcome: 'SESSION_NOT_FOUND', target: params.id, question: 'question-1', digest },
+    ]);
+  });
+
+  it('has devices that registered with a key, and those that removed themselves', async () => {
+    const { key, id } = (await relay.call('createDeviceKey', { user: 'cem', body: {} })).body;
+    await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'scripted', key } });
+    const device = await registerDevice(relay, { user: 'cem' });
+    const headers = { Authorization: `Bearer ${device.refreshToken}` };
+    await relay.call('deleteDevice', { user: null, headers, params: { id: device.deviceId } });
+    expect(await auditOf('cem')).toMatchObject([
+      { action: 'deleteDevice', program: 'device', target: device.deviceId },
+      { action: 'approveCode' },
+      { action: 'requestCode', program: 'registration key' },
+      { action: 'createDeviceKey', target: id },
+    ]);
+  });
+
+  it('has sign-ins, refused ones too, and what a person changes at the sign-in', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('dan@example.com');
+    const other = new Browser(relay);
+    expect((await other.signIn('dan@example.com', 'not the password')).status).toBe(401);
+    expect((await other.signIn('dan@example.com')).status).toBe(200);
+    expect((await other.send('POST', '/auth/sign-out', { body: {} })).status).toBe(200);
+    await browser.send('POST', '/auth/relay/invitations', { body: {} });
+    await browser.send('POST', '/auth/relay/confirm', { body: { password: 'wrong again' } });
+    await signedInCli(browser);
+    const { access_token: token } = await signedInWeb(browser);
+    const answer = await send('GET', `${relay.url}/api/me/audit`, { headers: { Authorization: `Bearer ${token}` } });
+    const { entries } = answer.body as { entries: AuditEntry[] };
+    expect(actions(entries)).toEqual([
+      'allowProgram',
+      'confirmPassword',
+      'invite',
+      'signOut',
+      'signIn',
+      'signIn',
+      'signIn',
+    ]);
+    expect(entries[0]).toMatchObject({ target: 'relay-cli', outcome: 'done' });
+    expect(entries[1]).toMatchObject({ outcome: 'INVALID_PASSWORD' });
+    expect(entries[5]).toMatchObject({
+      outcome: 'INVALID_EMAIL_OR_PASSWORD',
+      address: expect.stringMatching(/127|::/),
+    });
+    for (const { requestId } of entries) expect(requestId).toMatch(/./);
+  });
+
+  it('is read in pages, newest first, and by its person alone', async () => {
+    for (let n = 0; n < 5; n += 1) await relay.call('deleteDevice', { user: 'eve', params: { id: `device-${n}` } });
+    const first = (await relay.call('listAudit', { user: 'eve', query: { limit: 3 } })).body;
+    const rest = (await relay.call('listAudit', { user: 'eve', query: { limit: 3, cursor: first.nextCursor! } })).body;
+    expect([...first.entries, ...rest.entries].map(({ target }) => target)).toEqual(
+      [4, 3, 2, 1, 0].map((n) => `device-${n}`),
+    );
+    expect(rest.nextCursor).toBeUndefined();
+    expect(await auditOf('fay')).toEqual([]);
+  });
+
+  it('keeps the newest 10,000 of a person, for 90 days', async () => {
+    const at = new Date();
+    await relay.database.models.auditEntry.createMany({
+      data: Array.from({ length: 10_005 }, (_, n) => ({
+        ...{ id: `gus-${String(n).padStart(5, '0')}`, userId: 'gus', action: 'a', outcome: 'done', at },
+      })),
+    });
+    const old = new Date(Date.now() - 91 * 86_400_000);
+    await relay.database.models.auditEntry.create({
+      data: { id: 'hal-1', userId: 'hal', action: 'a', outcome: 'done', at: old },
+    });
+    await purge(relay.database, 60);
+    expect(await relay.database.models.auditEntry.count({ where: { userId: 'gus' } })).toBe(10_000);
+    expect(await relay.database.models.auditEntry.count({ where: { id: 'gus-00004' } })).toBe(0);
+    expect(await relay.database.models.auditEntry.count({ where: { userId: 'hal' } })).toBe(0);
+  });
+});

@@ -1,0 +1,38 @@
+/** `relay account activity`: what was done in the name of the person, newest first. */
+import { exitCodes, usage } from '../failure.ts';
+import { tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { clockTime } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+const maxEntries = 10_000;
+const pageSize = 100;
+
+export async function activityCommand(options: CommonOptions & { limit: string }, terminal: Terminal): Promise<number> {
+  const wanted = Number(options.limit);
+  if (!/^\d+$/.test(options.limit) || wanted < 1 || wanted > maxEntries)
+    throw usage(`--limit must be a number from 1 to ${maxEntries}.`);
+  const { relay, say } = contextOf(options, terminal);
+  const entries = [];
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(pageSize, wanted - entries.length);
+    const page = await relay.call('listAudit', { query: { limit, ...(cursor === undefined ? {} : { cursor }) } });
+    entries.push(...page.entries);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && entries.length < wanted);
+  const columns = [
+    { title: 'WHEN' },
+    { title: 'ACTION' },
+    { title: 'OUTCOME' },
+    { title: 'PROGRAM' },
+    { title: 'FROM' },
+    { title: 'TARGET', shrinks: true },
+  ];
+  const rows = entries.map(({ at, action, outcome, program = '', address = '', target = '' }) =>
+    [clockTime(at), action, outcome, program, address, target].map((text) => ({ text: oneLine(text) })),
+  );
+  say({ entries }, () => (rows.length === 0 ? 'Nothing in the last 90 days.\n' : tableOf(columns, rows, terminal)));
+  return exitCodes.ok;
+}

@@ -1,0 +1,74 @@
+/** `/activity`: what was done in the name of the person, newest first (rules, 8.20). */
+import { useState } from 'react';
+import type { AuditEntry, AuditPage } from '@relay/protocol';
+import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { Problem } from '../ui/notice.tsx';
+import { Page } from '../ui/page.tsx';
+import { useResource } from '../ui/resource.ts';
+import { Ago } from '../ui/time.tsx';
+
+const pageSize = 50;
+
+export function Activity() {
+  const { client } = useRooms();
+  const [older, setOlder] = useState<readonly AuditPage[]>([]);
+  const first = useResource('', () => client.call('listAudit', { query: { limit: pageSize } }));
+  const more = useAction(async (cursor: string) => {
+    const page = await client.call('listAudit', { query: { limit: pageSize, cursor } });
+    setOlder((before) => [...before, page]);
+  });
+  return (
+    <Page
+      title={words.activity.title}
+      back={{ path: '/account', name: words.shell.settings }}
+      lead={words.activity.lead}
+    >
+      <Loaded of={first} what={words.activity.loading}>
+        {(newest) => {
+          const pages = [newest, ...older];
+          const entries = pages.flatMap((page) => page.entries);
+          const cursor = pages.at(-1)?.nextCursor;
+          return (
+            <>
+              {entries.length === 0 && <p role="status">{words.activity.none}</p>}
+              <ul className="cards">
+                {entries.map((entry) => (
+                  <Entry key={entry.id} entry={entry} />
+                ))}
+              </ul>
+              <Problem refusal={more.refusal} />
+              {cursor !== undefined && (
+                <button type="button" aria-disabled={more.busy} onClick={() => void more.run(cursor)}>
+                  {words.activity.older}
+                </button>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Entry({ entry: { action, at, outcome, program, address } }: { entry: AuditEntry }) {
+  const actions: Readonly<Record<string, string>> = words.activity.actions;
+  const programs: Readonly<Record<string, string>> = words.activity.programs;
+  const from = [program && (programs[program] ?? program), address].filter(Boolean).join(' · ');
+  return (
+    <li className="card">
+      <span className="card-head">
+        <span className="card-title">{actions[action] ?? action}</span>
+        <span className="card-facts">
+          <Ago at={at} />
+        </span>
+      </span>
+      <span className="card-facts">
+        {outcome !== 'done' && <span className="chip warn">{words.activity.refused(outcome)}</span>}
+        {from !== '' && <span>{from}</span>}
+      </span>
+    </li>
+  );
+}

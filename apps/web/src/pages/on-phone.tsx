@@ -1,0 +1,25 @@
+/** Of `/account`: the way to these pages from a phone, and what stands against it. */
+import { Suspense, lazy } from 'react';
+import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
+
+const QrCode = lazy(() => import('../ui/qr-code.tsx'));
+
+const isOfThisMachine = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
+export function OnPhone() {
+  const { publicUrl } = useRooms().place;
+  const isHere = isOfThisMachine(new URL(publicUrl).hostname);
+  return (
+    <section aria-labelledby="on-phone">
+      <h2 id="on-phone">{words.phone.title}</h2>
+      <p>{isHere ? words.phone.here : words.phone.scan}</p>
+      {!isHere && (
+        <Suspense fallback={null}>
+          <QrCode text={publicUrl} label={words.phone.label(publicUrl)} />
+        </Suspense>
+      )}
+      {!window.isSecureContext && <p className="hint">{words.phone.insecure}</p>}
+    </section>
+  );
+}

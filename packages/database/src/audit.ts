@@ -1,0 +1,64 @@
+/** The audit of a person (rules, 8.20): who did what, from where, to what, with which outcome. Never a text. */
+import type { AuditEntry } from '@relay/protocol';
+import { sql } from './sql.ts';
+import type { Db } from './transaction.ts';
+import { newUlid } from './ulids.ts';
+
+export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'> & { userId: string };
+
+const maxCharacters = 1024;
+const given = (text: string | undefined) => (text === undefined || text === '' ? null : text.slice(0, maxCharacters));
+
+/** Adds an entry; none of an account that is being deleted. */
+export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
+  await db.sql.execute`
+    INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, request_id)
+    SELECT ${newUlid()}, ${entry.userId}, ${entry.action}, ${entry.outcome}, ${given(entry.program)}, ${given(entry.address)},
+      ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.requestId)}
+    WHERE NOT EXISTS (SELECT 1 FROM account_deletions WHERE user_id = ${entry.userId})`;
+}
+
+interface Row {
+  id: string;
+  at: Date;
+  action: string;
+  outcome: string;
+  program: string | null;
+  address: string | null;
+  target: string | null;
+  question: string | null;
+  digest: string | null;
+  request_id: string | null;
+}
+
+function toEntry({ at, request_id: requestId, ...row }: Row): AuditEntry {
+  const entries = Object.entries({ ...row, requestId }).filter(([, value]) => value !== null);
+  return { ...(Object.fromEntries(entries) as Omit<AuditEntry, 'at'>), at: at.toISOString() };
+}
+
+/** Entries of a person before `before`, newest first; one more than `limit` when there are more. */
+export async function listAudit(
+  db: Db,
+  userId: string,
+  limit: number,
+  before?: { at: Date; id: string },
+): Promise<AuditEntry[]> {
+  const earlier = before === undefined ? sql`` : sql`AND (at, id) < (${before.at}::timestamptz, ${before.id})`;
+  const rows = await db.sql.query<Row>`
+    SELECT id, at, action, outcome, program, address, target, question, digest, request_id FROM audit_entries
+    WHERE user_id = ${userId} ${earlier} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
+  return rows.map(toEntry);
+}
+
+const keptEntries = 10_000;
+
+/** Deletes entries after 90 days, and all but the newest of a person. */
+export async function purgeAudit(db: Db): Promise<void> {
+  await db.sql.execute`DELETE FROM audit_entries WHERE at < now() - interval '90 days'`;
+  await db.sql.execute`
+    DELETE FROM audit_entries WHERE id IN (
+      SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY at DESC, id DESC) AS place FROM audit_entries
+        WHERE user_id IN (SELECT user_id FROM audit_entries GROUP BY user_id HAVING count(*) > ${keptEntries})
+      ) placed WHERE place > ${keptEntries})`;
+}
