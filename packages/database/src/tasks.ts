@@ -22,6 +22,8 @@ export interface NewSession {
   images?: string | undefined;
   title: string | undefined;
   projectPath: string;
+  /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
+  pendingId?: string | undefined;
   ttlMs: number;
 }
 
@@ -46,7 +48,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   await db.sql.execute`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
       status, last_message, message_count)
-    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(key)}, true, ${firstWordsOf(key, input.message)}, ${title},
+    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
       ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
       ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
   await insertTask(db, {

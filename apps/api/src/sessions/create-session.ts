@@ -1,7 +1,20 @@
 /** POST /api/sessions (rules, 6.19): a session with a placeholder id, its first task, and a wake-up for the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { agentTypesOf, countSessions, createSession as insertSession, readSessions, withDevice } from '@relay/database';
-import { type CreateSession, type CreatedSession, RelayError } from '@relay/protocol';
+import {
+  agentTypesOf,
+  countSessions,
+  findSession,
+  createSession as insertSession,
+  readSessions,
+  withDevice,
+} from '@relay/database';
+import {
+  type CreateSession,
+  type CreatedSession,
+  RelayError,
+  formatSessionId,
+  placeholderNativeId,
+} from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
@@ -35,6 +48,7 @@ export async function createSession(
         body.title,
         body.queueTtlSeconds,
         ...(body.agentType === undefined ? [] : [`agent ${body.agentType}`]),
+        ...(body.pendingId === undefined ? [] : [`pending ${body.pendingId}`]),
         ...(images ? [images.digest] : []),
       ],
       status: 201,
@@ -51,6 +65,14 @@ export async function createSession(
           'AGENT_NOT_OFFERED',
           'This machine does not offer this agent. Choose one of the `agents` of the device.',
         );
+      if (body.pendingId !== undefined) {
+        const named = { deviceId: device.id, agentType, nativeId: placeholderNativeId(body.pendingId) };
+        if (await findSession(tx, userId, formatSessionId(named)))
+          throw new RelayError(
+            'INVALID_REQUEST',
+            '"pendingId" names a session already. Make a new one for each session.',
+          );
+      }
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {
@@ -61,6 +83,7 @@ export async function createSession(
         images: images?.text,
         title: body.title?.trim(),
         projectPath: body.projectPath ?? '',
+        pendingId: body.pendingId,
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
       });
       const [record] = await readSessions(tx, [key]);

@@ -63,6 +63,23 @@ describe('POST /api/sessions', () => {
     expect((await created(body)).title).toBe(title);
   });
 
+  it('is named by the ULID of the app until the daemon names it, and is found by it afterwards', async () => {
+    const pendingId = '01M86HNVP2SFAT467TH19MSS0A';
+    const body = await created({ message: 'named here', pendingId });
+    const id = `${scene.daemon.deviceId}:scripted:PENDING-${pendingId}`;
+    expect(body.id).toBe(id);
+    const used = await post({ message: 'again', pendingId });
+    expectRefusal(used, 'INVALID_REQUEST');
+    const { task_id: task } = await scene.daemon.next('task_start', (frame) => frame.task_id === body.taskId);
+    scene.daemon.event(task as string, 'SESSION_STARTED', { session_id: 'its own name' });
+    scene.daemon.event(task as string, 'TASK_COMPLETE', { session_id: 'its own name', result: 'done' });
+    await updateOf(scene.app, `${scene.daemon.deviceId}:scripted:its own name`);
+    const found = await scene.relay.call('GET', `/api/sessions/${encodeURIComponent(id)}`);
+    expect(found.body).toMatchObject({ id: `${scene.daemon.deviceId}:scripted:its own name` });
+    expectRefusal(await post({ message: 'again', pendingId }), 'INVALID_REQUEST');
+    expectRefusal(await post({ pendingId: 'no-ulid' }), 'INVALID_REQUEST');
+  });
+
   it('leaves the path empty, and tells the daemon none, when none is given', async () => {
     const { taskId, projectPath } = await created();
     expect(projectPath).toBe('');

@@ -193,6 +193,12 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   agentType: maybe(
     text('One of the `agents` of the device; without it the one that it is registered for', { maxLength: 64 }),
   ),
+  pendingId: maybe(
+    text(
+      'A ULID made by the app: the session is `PENDING-<it>` until its daemon names it, and is found by that for good',
+      { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', maxLength: 26 },
+    ),
+  ),
   images,
   queueTtlSeconds,
 });
