@@ -26,9 +26,15 @@ module.exports = {
       'A package imports no other package of ours; protocol may be imported by all, testing and the assembly of an instance may import all.',
       {
         path: '^packages/([^/]+)/',
-        pathNot: ['^packages/testing/', '^packages/service/src/instance/', '^packages/[^/]+/test/'],
+        pathNot: ['^packages/(testing|acp)/', '^packages/service/src/instance/', '^packages/[^/]+/test/'],
       },
       { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/protocol/'] },
+    ),
+    rule(
+      'acp-is-a-client',
+      'The door for ACP clients speaks to the relay through the client of its public API, and knows nothing else of it.',
+      { path: '^packages/acp/(src|test)/' },
+      { path: '^(packages|apps)/', pathNot: '^packages/(acp|protocol|client)/' },
     ),
     rule(
       'instances-are-assembled-at-the-top',
@@ -45,7 +51,7 @@ module.exports = {
     rule(
       'package-tests-import-only-testing',
       'The tests of a package may use the test package besides; the package itself may not.',
-      { path: '^packages/([^/]+)/test/' },
+      { path: '^packages/([^/]+)/test/', pathNot: '^packages/acp/' },
       { path: '^(packages|apps)/', pathNot: ['^packages/$1/', '^packages/(protocol|testing)/'] },
     ),
     rule(
@@ -56,9 +62,9 @@ module.exports = {
     ),
     rule(
       'web-daemon-and-cli-import-only-protocol',
-      'They run on other machines: of our packages they know the protocol, its client, a daemon its kit, and nothing else.',
+      'They run on other machines: of our packages they know the protocol, its client and what stands on it, a daemon its kit, and nothing else.',
       { path: '^apps/(web|daemon|cli)/src/' },
-      { path: '^packages/', pathNot: '^packages/(protocol|client|daemon-kit)/' },
+      { path: '^packages/', pathNot: '^packages/(protocol|client|acp|daemon-kit)/' },
     ),
     rule(
       'conformance-imports-only-protocol',

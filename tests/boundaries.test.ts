@@ -20,6 +20,7 @@ const configuration = join(root, '.dependency-cruiser.cjs');
 const rooms = [
   'packages/protocol',
   'packages/client',
+  'packages/acp',
   'packages/socket',
   'packages/backplane',
   'packages/database',
@@ -58,6 +59,7 @@ const forbidden: [rule: string, file: string, text: string][] = [
   ['web-daemon-and-cli-import-only-protocol', 'apps/daemon/src/a.ts', `import '@relay/socket';`],
   ['web-daemon-and-cli-import-only-protocol', 'apps/cli/src/a.ts', `import '@relay/auth';`],
   ['packages-import-no-package', 'packages/client/src/a.ts', `import '@relay/socket';`],
+  ['acp-is-a-client', 'packages/acp/src/a.ts', `import '@relay/socket';`],
   ['conformance-imports-only-protocol', 'conformance/a.ts', `import '@relay/testing';`],
   ['testing-is-for-tests', 'apps/api/src/b.ts', `import '@relay/testing';`],
   ['src-imports-no-test', 'apps/api/src/c.ts', `import '../test/good.ts';`],
@@ -102,6 +104,7 @@ const allowed: Record<string, string> = {
   'packages/client/src/node.ts': `import './node-socket.ts'; import type { X } from '@relay/protocol'; export type Y = X;`,
   'packages/client/src/node-socket.ts': `import 'ws'; import 'node:http';`,
   'packages/client/src/frames.ts': `import '@relay/protocol/plain';`,
+  'packages/acp/src/index.ts': `import '@relay/client'; import '@relay/protocol';`,
   'packages/socket/src/index.ts': `import 'ws';`,
   'packages/backplane/src/index.ts': `import 'ioredis'; import '@relay/protocol';`,
   'packages/database/src/index.ts': `import 'pg'; import '@prisma/client'; import '@electric-sql/pglite';`,

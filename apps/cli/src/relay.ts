@@ -57,9 +57,13 @@ const lists = new Set([
   'items',
 ]);
 
+/** The client of the package with the sign-in of this program; its failures are those of the package. */
+export const clientOf = (access: Access): Client =>
+  createClient({ baseUrl: access.url, getToken: tokenOf(access), fetch: send });
+
 export function relayOf(access: Access): Relay {
   const { url } = access;
-  const client = createClient({ baseUrl: url, getToken: tokenOf(access), fetch: send });
+  const client = clientOf(access);
 
   const check = (name: RouteName, body: unknown) => {
     const fields = body as Readonly<Record<string, unknown>>;

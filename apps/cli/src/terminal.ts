@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { ReadableStream, WritableStream } from 'node:stream/web';
 import { visible } from '@relay/protocol';
 import { usage } from './failure.ts';
 
@@ -26,6 +27,8 @@ export interface Terminal {
   readInput: (limitBytes: number) => Promise<string>;
   /** One line typed at the keyboard. */
   ask: (question: string) => Promise<string>;
+  /** Standard input and output for a program at the other end: bytes as they are, nothing is made harmless. */
+  pipes: () => { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8Array> };
 }
 
 /** The terminal of this process. An error that nothing caught leaves through the same door. */
@@ -76,6 +79,15 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
       for await (const chunk of stdin as AsyncIterable<Buffer>) return chunk.toString('utf8').split('\n')[0]!.trim();
       return '';
     },
+    pipes: () => ({
+      input: ReadableStream.from<Uint8Array>(stdin as AsyncIterable<Buffer>),
+      output: new WritableStream({
+        async write(bytes) {
+          stdout.write(bytes);
+          if (stdout.writableNeedDrain) await once(stdout as NodeJS.WriteStream, 'drain');
+        },
+      }),
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Declares the commands for sessions. */
 import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { AcpOptions } from './acp.ts';
 import { type CancelOptions, cancelCommand } from './cancel.ts';
 import { archiveCommand, deleteCommand, renameCommand } from './change-session.ts';
 import { type Done, addCommand } from './add-command.ts';
@@ -102,6 +103,29 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
   ).action(async (session: string, message: string | undefined, options: SendingOptions) =>
     done(await sendCommand(session, message, options, terminal)),
   );
+
+  addCommand(
+    program,
+    'acp',
+    'be an agent of the Agent Client Protocol on standard input and output, for editors that start one',
+    'relay acp laptop                                  the command that an editor is configured with',
+    'relay acp laptop --map ~/src=/home/ada/src        the same folders have other names there',
+    'relay acp laptop --agent codex --cwd ~/projects/garden',
+  )
+    .argument('[device]', 'id or name (default: the only one)')
+    .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
+    .option('--cwd <folder>', 'folder on the device for every session (default: that of the editor)')
+    .option(
+      '--map <local=remote>',
+      'a folder here and its name on the device; may be repeated',
+      (mapping: string, earlier: readonly string[] = []) => [...earlier, mapping],
+    )
+    .option('--queue <seconds>', 'how long a prompt may wait for a device that is offline (default: not at all)')
+    .action(async (device: string | undefined, options: AcpOptions) => {
+      // Its libraries are of no use to the other commands.
+      const { acpCommand } = await import('./acp.ts');
+      done(await acpCommand(device, options, terminal));
+    });
 
   addCommand(program, 'commands', 'list the slash commands of the agent of a session', 'relay commands k3j9x2ab')
     .argument('<session>', 'id or part of it')

@@ -1,0 +1,85 @@
+/** `relay acp`: an agent of the Agent Client Protocol on standard input and output. Nothing but the protocol is written there. */
+import { type Device as AcpDevice, type Mapping, ndJsonStream, serveAcp } from '@relay/acp';
+import { type Device, limits } from '@relay/protocol';
+import { Failure, exitCodes, usage } from '../failure.ts';
+import { findDevice } from '../naming.ts';
+import { streamFailureOf } from '../refusals.ts';
+import { type Relay, clientOf } from '../relay.ts';
+import { oneLine } from '../show/text.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+export interface AcpOptions extends CommonOptions {
+  agent?: string;
+  cwd?: string;
+  map?: readonly string[];
+  queue?: string;
+}
+
+/** A prompt with eight images. */
+const maxMessageBytes = 20 * 1024 * 1024;
+
+/** Serves until the editor closes standard input. @throws Failure when the device is unknown, or the sign-in ends */
+export async function acpCommand(typed: string | undefined, options: AcpOptions, terminal: Terminal): Promise<number> {
+  const mappings = (options.map ?? []).map(mappingOf);
+  const queueSeconds = queueOf(options.queue);
+  const { relay, access, url } = contextOf(options, terminal);
+  const device = acpDevice(await (typed === undefined ? onlyDevice(relay) : findDevice(relay, typed)), options.agent);
+  const { input, output } = terminal.pipes();
+  try {
+    await serveAcp(ndJsonStream(output, input, { maxMessageBytes }), {
+      client: clientOf(access),
+      device,
+      cwd: options.cwd,
+      mappings,
+      queueSeconds,
+      isPassing: (error) => error instanceof Failure && error.exitCode === exitCodes.temporary,
+      log: (line) => terminal.err(`${line}\n`),
+    });
+  } catch (error) {
+    throw streamFailureOf(url, error);
+  }
+  return exitCodes.ok;
+}
+
+/** An entry of a registry cannot know the names of devices. */
+async function onlyDevice(relay: Relay): Promise<Device> {
+  const { devices } = await relay.call('listDevices');
+  const [device] = devices;
+  if (device && devices.length === 1) return device;
+  throw usage(
+    device
+      ? `Say which device is meant: relay acp <device>, with one of ${devices.map(({ name }) => oneLine(name)).join(', ')}.`
+      : 'You have no device yet. Connect a machine to your account first.',
+  );
+}
+
+function acpDevice({ id, name, agentType, agents = [], capabilities }: Device, wanted?: string): AcpDevice {
+  const type = wanted ?? agentType;
+  const agent = agents.find((one) => one.agentType === type);
+  if (type !== agentType && !agent)
+    throw usage(
+      `"${oneLine(type)}" is no agent of this device. It has ${[agentType, ...agents.map((one) => one.agentType)].join(', ')}.`,
+    );
+  return {
+    deviceId: id,
+    agentType: type,
+    title: `${agent?.name ?? type} on ${name}`,
+    version: agent?.version ?? '',
+    images: capabilities.includes('images'),
+    keepsItems: capabilities.includes('transcript'),
+  };
+}
+
+function mappingOf(text: string): Mapping {
+  const at = text.indexOf('=');
+  if (at < 1 || at === text.length - 1) throw usage('--map must be <local>=<remote>, two folders.');
+  return { local: text.slice(0, at), remote: text.slice(at + 1) };
+}
+
+function queueOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^\d+$/.test(text) || Number(text) > limits.queueTtlSeconds)
+    throw usage(`--queue must be a number of seconds up to ${limits.queueTtlSeconds}.`);
+  return Number(text);
+}

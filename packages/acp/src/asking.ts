@@ -1,0 +1,78 @@
+/**
+ * The open questions of a session, each asked of the client once. The first answer counts, whoever gives it: a question that was answered
+ * elsewhere is taken back from the client, and a late reply is dropped.
+ */
+import { RelayError } from '@relay/client';
+import type { AnswerPrompt, Prompt, Session } from '@relay/protocol';
+import type { Host } from './host.ts';
+import { type AskOptions, askingOf } from './questions.ts';
+
+export interface AskingDeps {
+  host: Host;
+  sessionId: () => string | undefined;
+  options: (prompt: Prompt) => AskOptions;
+  /** The client cannot show this question. */
+  onElsewhere: (prompt: Prompt) => Promise<void>;
+}
+
+export class Asking {
+  readonly #deps: AskingDeps;
+  /** By the uuid of the question; aborted when it is no longer open. */
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(deps: AskingDeps) {
+    this.#deps = deps;
+  }
+
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Asks what is open and was not asked, and takes back what is not open any longer. */
+  see({ prompts, prompt }: Pick<Session, 'prompts' | 'prompt'>): void {
+    const open = prompts ?? (prompt ? [prompt] : []);
+    const uuids = new Set(open.map(({ id }) => id ?? ''));
+    for (const [uuid, controller] of this.#open) {
+      if (uuids.has(uuid)) continue;
+      this.#open.delete(uuid);
+      controller.abort();
+    }
+    for (const one of open) if (!this.#open.has(one.id ?? '')) void this.#ask(one);
+  }
+
+  /** Every open question is asked again when the session is seen next. */
+  forget(): void {
+    for (const controller of this.#open.values()) controller.abort();
+    this.#open.clear();
+  }
+
+  async #ask(prompt: Prompt): Promise<void> {
+    const { host, options, onElsewhere } = this.#deps;
+    const controller = new AbortController();
+    this.#open.set(prompt.id ?? '', controller);
+    try {
+      const asking = askingOf(prompt, options(prompt));
+      if (asking.how === 'elsewhere') return await onElsewhere(prompt);
+      const until = controller.signal;
+      const answer =
+        asking.how === 'permission'
+          ? asking.answerOf(await host.askPermission(asking.request, until))
+          : asking.answerOf(await host.askForm(asking.request, until));
+      if (answer && !until.aborted && prompt.id !== undefined) await this.#answer(prompt.id, answer);
+    } catch (error) {
+      // Taken back, or a client that cannot answer: the question stays open for others.
+      if (!controller.signal.aborted) host.log(`A question was not answered here: ${reasonOf(error)}`);
+    }
+  }
+
+  async #answer(uuid: string, body: AnswerPrompt): Promise<void> {
+    const { host, sessionId } = this.#deps;
+    const id = sessionId();
+    if (id === undefined) return;
+    const idempotencyKey = `acp-answer-${uuid}-${crypto.randomUUID()}`;
+    await host.persist(() => host.client.call('answerPrompt', { params: { id, uuid }, body, idempotencyKey }));
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof RelayError ? error.code : error instanceof Error ? error.name : 'unknown';

@@ -1,0 +1,359 @@
+/**
+ * One session that a client has open: its items become updates, prompts become messages, and each prompt ends once, whatever happens to the
+ * connection to the relay meanwhile. One thing is done after the other.
+ */
+import type { PromptRequest, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
+import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
+import { type Item, type Message, type Prompt, type Session, isItem, placeholderNativeId } from '@relay/protocol';
+import { Asking } from './asking.ts';
+import type { Begin } from './begin.ts';
+import { acpError } from './errors.ts';
+import { before, changesSince, newestPage } from './history.ts';
+import type { Host } from './host.ts';
+import type { Paths } from './paths.ts';
+import { pictureOf } from './images.ts';
+import { pause } from './persist.ts';
+import { instructionOf } from './prompt.ts';
+import { type AskOptions } from './questions.ts';
+import { type Choices, choicesOf } from './settings.ts';
+import { Prompts } from './prompts.ts';
+import { createTwins } from './twins.ts';
+import { type Teller, createTeller, toolCallIdOf } from './updates.ts';
+
+/** Items of one session that are followed; older ones were told. */
+const keptItems = 2000;
+/** A prompt is looked after this often even when no frame comes. */
+const lookMs = 60_000;
+const askAgainMs = 2000;
+/** Frames that wait while a prompt is being sent; without one of them everything is asked for. */
+const heldFrames = 500;
+/** A session counts as open for five minutes after it was read (rules, 14.2). */
+const openMs = 240_000;
+
+export class Conversation {
+  readonly id: string;
+  readonly #host: Host;
+  readonly #begin: Begin;
+  readonly #asking: Asking;
+  readonly #prompts: Prompts;
+  /** The session has one id at a time, and earlier ones lead to it. */
+  readonly #ids = new Set<string>();
+  #sessionId: string | undefined;
+  #copy = new TranscriptCopy({ keep: keptItems });
+  #teller: Teller;
+  #isTwin = createTwins();
+  /** Its daemon keeps no items. undefined: not known yet. */
+  #isPlain: boolean | undefined;
+  #work: Promise<unknown> = Promise.resolve();
+  /** Prompts that are being sent: what comes meanwhile waits, because their own words come back before the answer names them. */
+  #sending = 0;
+  #held: AttentionItem[] = [];
+  /** Something may have been missed and could not be asked for. */
+  #isStale = false;
+  #updatedAt = '';
+  #title: string | undefined;
+  #seenAt = 0;
+  #askedAt = -Infinity;
+  #isChecking = false;
+  #choices = '';
+
+  constructor(host: Host, begin: Begin) {
+    this.#host = host;
+    this.#begin = begin;
+    this.id = begin.id;
+    this.#teller = this.#newTeller();
+    this.#isPlain = host.device.keepsItems ? undefined : true;
+    this.#asking = new Asking({
+      host,
+      sessionId: () => this.#sessionId,
+      options: (prompt) => this.#askOptions(prompt),
+      onElsewhere: (prompt) => this.#tellElsewhere(prompt),
+    });
+    this.#prompts = new Prompts(host, {
+      begin,
+      sessionId: () => this.#sessionId,
+      isPlain: () => this.#isPlain === true,
+      run: (work) => this.#run(work),
+      catchUp: () => this.#catchUp(),
+      tell: (message) => this.#tell(message, 'history'),
+      accepted: (own, session) => {
+        this.#teller.skip(own.uuid);
+        this.#isTwin(own, 'live');
+        if (session) this.#adopt(session);
+      },
+    });
+    if (begin.session) this.#adopt(begin.session);
+  }
+
+  get isBusy(): boolean {
+    return this.#prompts.count > 0;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** Tells the whole list, or with `false` takes it as told; open questions are asked again. @throws of calls */
+  replay(isTold: boolean): Promise<void> {
+    return this.#run(async () => {
+      const id = this.#sessionId;
+      if (id === undefined) return;
+      this.#copy = new TranscriptCopy({ keep: keptItems });
+      this.#teller = this.#newTeller();
+      this.#isTwin = createTwins();
+      this.#asking.forget();
+      const page = await newestPage(this.#host.client, id);
+      this.#isPlain = page.v === undefined;
+      const newest = this.#isPlain ? page.messages : this.#copy.take(page);
+      const older = isTold ? await before(this.#host.client, id, page) : [];
+      for (const entry of [...older, ...newest])
+        if (isTold) await this.#tell(entry, 'history');
+        else this.#teller.skip(entry.uuid);
+      await this.#look();
+    });
+  }
+
+  /** A frame of the relay, of any session. Resolves when the client has what it means. */
+  async hear(frame: AttentionItem): Promise<void> {
+    if (frame.type === 'resync') {
+      this.#copy.doubt();
+      this.#isStale = this.isBusy || this.#asking.isOpen;
+      await this.check(Date.now());
+    } else if (this.#sending > 0) {
+      // Before the first answer no frame is known to be of this session.
+      if (this.#sessionId !== undefined && !this.#isMine(frame)) return;
+      if (this.#held.push(frame) > heldFrames) this.#isStale = this.#held.shift() !== undefined;
+    } else if (this.#isMine(frame)) await this.#run(() => this.#take(frame).catch(() => this.#doubt()));
+  }
+
+  /** Now and then: what could not be asked for, an end that no frame told, and that the session is still open. */
+  async check(now: number): Promise<void> {
+    const isDue = this.#isStale || now - this.#seenAt > (this.isBusy ? lookMs : openMs);
+    if (!isDue || this.#isChecking || this.#sessionId === undefined || this.#sending > 0) return;
+    this.#isChecking = true;
+    try {
+      await this.#run(() => (this.#isStale ? this.#reload() : this.#look().catch(() => this.#doubt())));
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  /** @throws RequestError when the turn fails, or is not accepted */
+  async prompt({ prompt }: PromptRequest): Promise<PromptResponse> {
+    const instruction = instructionOf(prompt, this.#begin.paths);
+    this.#sending += 1;
+    const accepted = () => {
+      this.#sending -= 1;
+      this.#seenAt = Date.now();
+      for (const frame of this.#sending === 0 ? this.#held.splice(0) : []) void this.hear(frame);
+    };
+    return this.#prompts.prompt(instruction, accepted);
+  }
+
+  /** Cancels the prompts of this client, and nothing else. Each is answered within two seconds. */
+  cancel(): void {
+    this.#prompts.cancel();
+  }
+
+  /** Its settings for the client. Nothing where the device offers none, or cannot say now. */
+  async choices(change?: { id: string; value: string }): Promise<Choices> {
+    const { client } = this.#host;
+    if (this.#sessionId === undefined) return {};
+    const params = { id: this.#sessionId };
+    try {
+      const { settings } = change
+        ? await client.call('changeSetting', { params, body: change })
+        : await client.call('readSettings', { params });
+      const choices = choicesOf(settings);
+      this.#choices = JSON.stringify(choices.configOptions);
+      return choices;
+    } catch (error) {
+      if (change || !(error instanceof RelayError)) throw error;
+      return {};
+    }
+  }
+
+  /** Every prompt ends with this error. */
+  end(error: Error): void {
+    this.#asking.forget();
+    this.#prompts.end(error);
+  }
+
+  // What happens
+
+  #isMine(frame: AttentionItem): boolean {
+    if (frame.type === 'session_update')
+      return this.#ids.has(frame.session.id) || this.#ids.has(frame.previousId ?? '');
+    return 'sessionId' in frame && typeof frame.sessionId === 'string' && this.#ids.has(frame.sessionId);
+  }
+
+  async #take(frame: AttentionItem): Promise<void> {
+    switch (frame.type) {
+      case 'session_update':
+        // Two instances that publish one session may cross.
+        if (frame.previousId === undefined && frame.session.updatedAt < this.#updatedAt) return;
+        return this.#see(frame.session);
+      case 'transcript':
+        this.#isPlain = false;
+        for (const item of this.#copy.hear(frame)) await this.#tell(item, 'live');
+        if (this.#copy.isBehind) await this.#catchUpSoon();
+        return;
+      case 'new_message':
+        return this.#takeMessage(frame.message);
+      case 'settings_changed':
+        return this.#tellChoices();
+      case 'session_removed':
+        return this.end(acpError('The session was deleted.', { code: 'SESSION_NOT_FOUND', status: 404 }));
+      default:
+    }
+  }
+
+  /** Of a daemon with items each message is one of them, and frames of it may have been lost. */
+  async #takeMessage(message: Message): Promise<void> {
+    if (this.#isPlain !== true) {
+      const item = this.#copy.get(message.uuid);
+      const isKnown = item && (message.truncated === true || item.content === message.content);
+      if (isKnown || (!item && this.#teller.isTold(message.uuid))) return;
+      this.#copy.doubt();
+      if (await this.#catchUpSoon()) return;
+    }
+    await this.#tell(message, 'live');
+  }
+
+  #adopt(session: Session): void {
+    this.#ids.add(session.id);
+    this.#sessionId = session.id;
+    this.#updatedAt = session.updatedAt;
+  }
+
+  async #see(session: Session): Promise<void> {
+    const isNamed = this.#sessionId !== session.id && this.#sessionId !== undefined;
+    this.#adopt(session);
+    if (session.title !== this.#title) {
+      this.#title = session.title;
+      await this.#update({ sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt });
+    }
+    if (isNamed) await this.#tellChoices();
+    this.#asking.see(session);
+    await this.#prompts.see(session);
+  }
+
+  /** The session as the relay has it now. */
+  async #look(): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    const params = { id: this.#sessionId };
+    const session = await this.#host.client.call('readSession', { params, query: { limit: 1 } });
+    this.#seenAt = Date.now();
+    await this.#see(session);
+  }
+
+  async #reload(): Promise<void> {
+    this.#isStale = false;
+    await this.#catchUp();
+    await this.#look().catch(() => this.#doubt());
+  }
+
+  /** It is asked for again soon. */
+  #doubt(): void {
+    this.#isStale = true;
+    this.#copy.doubt();
+  }
+
+  /** Not more often than every two seconds. */
+  async #catchUpSoon(): Promise<boolean> {
+    await pause(this.#askedAt + askAgainMs - Date.now(), this.#host.signal);
+    return this.#catchUp();
+  }
+
+  /** Asks for what is missing. True when nothing is; false when the daemon cannot be asked now. */
+  async #catchUp(): Promise<boolean> {
+    const id = this.#sessionId;
+    if (id === undefined) return true;
+    const { client } = this.#host;
+    this.#askedAt = Date.now();
+    try {
+      const isFirst = this.#copy.v === undefined;
+      const page = isFirst ? await newestPage(client, id) : await changesSince(client, id, this.#copy.v!);
+      this.#isPlain = page.v === undefined;
+      const isKnown = (uuid: string) => this.#teller.isTold(uuid);
+      const hasGap =
+        page.hasMore && (isFirst || page.reset === true) && !page.messages.some(({ uuid }) => isKnown(uuid));
+      const older = hasGap ? await before(client, id, page, isKnown) : [];
+      const newest = this.#isPlain ? page.messages : this.#copy.take(page);
+      for (const entry of [...older, ...newest]) await this.#tell(entry, 'history');
+      return !this.#isPlain;
+    } catch (error) {
+      if (!(error instanceof RelayError) || error.code !== 'SESSION_NOT_RESOLVED')
+        this.#host.log(`The history cannot be read now: ${error instanceof RelayError ? error.code : String(error)}`);
+      return false;
+    }
+  }
+
+  // Telling
+
+  async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
+    const isPlainMessage = !isItem(entry);
+    if (isPlainMessage && !this.#teller.isTold(entry.uuid) && this.#isTwin(entry, source))
+      return this.#teller.skip(entry.uuid);
+    // The call of the prompt ends with it.
+    const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
+    if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);
+    if (!isPlainMessage && entry.part.kind === 'image' && !this.#teller.isTold(entry.uuid)) {
+      const picture = await pictureOf(this.#host.client, this.#sessionId ?? '', entry).catch(() => undefined);
+      if (picture) {
+        this.#teller.skip(entry.uuid);
+        await this.#update({ sessionUpdate: 'agent_message_chunk', messageId: entry.uuid, content: picture });
+      }
+    }
+    for (const update of this.#teller.tell(entry)) {
+      if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
+        this.#prompts.hear(update.content.text);
+      await this.#update(update);
+    }
+  }
+
+  #update(update: SessionUpdate): Promise<void> {
+    return this.#host.update(this.id, update);
+  }
+
+  async #tellChoices(): Promise<void> {
+    const before = this.#choices;
+    const { modes, configOptions } = await this.choices();
+    if (!configOptions || JSON.stringify(configOptions) === before) return;
+    await this.#update({ sessionUpdate: 'config_option_update', configOptions });
+    if (modes) await this.#update({ sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId });
+  }
+
+  async #tellElsewhere(prompt: Prompt): Promise<void> {
+    const text = `${prompt.result || prompt.prompt}\n\n_This question waits for an answer in the app or on the pages of the relay._`;
+    const messageId = prompt.id ?? prompt.at;
+    await this.#update({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } });
+  }
+
+  #askOptions({ subject }: Prompt): AskOptions {
+    const { cwd, paths } = this.#begin;
+    const isMeant = ({ part }: Item) =>
+      part.kind === 'tool' &&
+      (part.status === 'pending' || part.status === 'running') &&
+      (subject?.command === undefined || part.command === undefined || part.command === subject.command);
+    const call = subject ? this.#copy.items.findLast(isMeant) : undefined;
+    return {
+      sessionId: this.id,
+      forms: this.#host.shows.forms,
+      toolCallId: call && toolCallIdOf(call),
+      cwd,
+      paths,
+    };
+  }
+
+  #newTeller(): Teller {
+    const { cwd, paths } = this.#begin;
+    return createTeller({ cwd, paths, notices: this.#host.shows.notices });
+  }
+
+  #run<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+}

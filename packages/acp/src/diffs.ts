@@ -1,0 +1,41 @@
+/** Changes of files as content of a tool call. */
+import type { ToolCallContent } from '@agentclientprotocol/sdk';
+import { type Paths, localPath } from './paths.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+
+export const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text } });
+
+/**
+ * One diff per hunk: the lines before and after it, as agents that edit a part of a file send them. A change without lines (a binary file,
+ * a move) is a sentence. Shapes are checked here: the relay has not.
+ */
+export function contentOfDiffs(diffs: unknown, cwd: string, paths: Paths): ToolCallContent[] {
+  return listOf(diffs)
+    .filter(isFields)
+    .flatMap((diff) => contentOf(diff, cwd, paths));
+}
+
+function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
+  if (typeof diff.path !== 'string') return [];
+  const path = localPath(diff.path, cwd, paths);
+  const said: ToolCallContent[] = [];
+  if (diff.change === 'move' && typeof diff.from === 'string')
+    said.push(textContent(`Moved ${localPath(diff.from, cwd, paths)} to ${path}.`));
+  const hunks = listOf(diff.hunks).filter(isFields);
+  for (const { lines } of hunks) {
+    const all = listOf(lines).filter((line): line is string => typeof line === 'string');
+    const side = (other: string) =>
+      all
+        .filter((line) => !line.startsWith(other))
+        .map((line) => line.slice(1))
+        .join('\n');
+    const isNew = diff.change === 'add' && all.every((line) => line.startsWith('+'));
+    said.push({ type: 'diff', path, oldText: isNew ? null : side('+'), newText: side('-') });
+  }
+  if (said.length > 0) return said;
+  const verbs: Readonly<Record<string, string>> = { add: 'Added', delete: 'Deleted' };
+  return [textContent(`${verbs[String(diff.change)] ?? 'Changed'} ${path}.`)];
+}

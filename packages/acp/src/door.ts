@@ -1,0 +1,285 @@
+/** The relay as an agent of ACP, for one client: requests → conversations. Knows no transport. */
+import {
+  type AgentConnection,
+  type AgentContext,
+  type ClientCapabilities,
+  type InitializeResponse,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  type LoadSessionRequest,
+  type NewSessionRequest,
+  PROTOCOL_VERSION,
+  type Stream,
+  agent,
+} from '@agentclientprotocol/sdk';
+import { type Client, RelayError } from '@relay/client';
+import { type Session, placeholderNativeId } from '@relay/protocol';
+import { pendingIdOf } from './begin.ts';
+import { Conversation } from './conversation.ts';
+import { acpError, errorOf, invalid, noSession } from './errors.ts';
+import type { Device, Host } from './host.ts';
+import { type Mapping, pathsOf } from './paths.ts';
+import { persist } from './persist.ts';
+import { acpIdOf, sessionIdOf } from './session-ids.ts';
+import { newUlid, timeOf } from './ulid.ts';
+
+export interface DoorOptions {
+  client: Client;
+  device: Device;
+  /** The folder on the device for every session; else that of the client, through `mappings`. */
+  cwd?: string | undefined;
+  mappings?: readonly Mapping[];
+  /** How long a prompt may wait for a device that is offline, in seconds. Default 0: it fails at once. */
+  queueSeconds?: number;
+  isPassing?: (error: unknown) => boolean;
+  log?: (line: string) => void;
+}
+
+/** Of one client. The oldest one without a running prompt is closed for a new one. */
+const mostOpen = 100;
+const checkMs = 5000;
+/** A session that began here and has no prompt yet can be loaded so long. */
+const emptyForMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Serves one client until its stream ends; resolves then. A turn that runs goes on.
+ * @throws when the sign-in has ended: nothing can be served then
+ */
+export async function serveAcp(stream: Stream, options: DoorOptions): Promise<void> {
+  const door = new Door(options);
+  const connection = door.app().connect(stream);
+  try {
+    await door.run(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+class Door {
+  readonly #options: DoorOptions;
+  readonly #open = new Map<string, Conversation>();
+  #shows = { forms: false, notices: false };
+  #connection: AgentConnection | undefined;
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+  }
+
+  app() {
+    const refused = async <T>(work: () => Promise<T> | T): Promise<T> => {
+      try {
+        return await work();
+      } catch (error) {
+        throw errorOf(error);
+      }
+    };
+    return agent({ name: 'relay' })
+      .onRequest('initialize', ({ params }) => this.#initialize(params.clientCapabilities))
+      .onRequest('session/list', ({ params }) => refused(() => this.#list(params)))
+      .onRequest('session/new', ({ params }) => refused(() => this.#new(params)))
+      .onRequest('session/load', ({ params }) => refused(() => this.#load(params, true)))
+      .onRequest('session/resume', ({ params }) => refused(() => this.#load({ mcpServers: [], ...params }, false)))
+      .onRequest('session/prompt', ({ params }) => refused(() => this.#get(params.sessionId).prompt(params)))
+      .onRequest('session/set_mode', ({ params: { sessionId, modeId } }) =>
+        refused(() => this.#setMode(sessionId, modeId)),
+      )
+      .onRequest('session/set_config_option', ({ params: { sessionId, configId, value } }) =>
+        refused(async () => {
+          const choices = await this.#get(sessionId).choices({ id: configId, value: String(value) });
+          return { configOptions: choices.configOptions ?? [] };
+        }),
+      )
+      .onNotification('session/cancel', ({ params }) => this.#open.get(params.sessionId)?.cancel());
+  }
+
+  /** Until the client is gone. @throws when the stream of the relay ends for good */
+  async run(connection: AgentConnection): Promise<void> {
+    this.#connection = connection;
+    const { client } = this.#options;
+    const { signal } = connection;
+    const timer = setInterval(() => {
+      for (const conversation of this.#open.values())
+        conversation.check(Date.now()).catch(() => this.#log('A session cannot be read now.'));
+    }, checkMs);
+    try {
+      for await (const frame of client.attention({ events: ['transcript'], signal }))
+        for (const conversation of [...this.#open.values()]) await conversation.hear(frame);
+    } catch (error) {
+      const { message, data, code } = errorOf(error);
+      for (const conversation of this.#open.values())
+        conversation.end(acpError(message, data as Parameters<typeof acpError>[1], code));
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #initialize(capabilities: ClientCapabilities | undefined): InitializeResponse {
+    const { device } = this.#options;
+    this.#shows = {
+      forms: Boolean(capabilities?.elicitation?.form),
+      notices: Boolean(capabilities?.session?.notices),
+    };
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: device.agentType, title: device.title, version: device.version },
+      agentCapabilities: {
+        loadSession: true,
+        sessionCapabilities: { list: {}, resume: {} },
+        promptCapabilities: { image: device.images, audio: false, embeddedContext: false },
+      },
+      authMethods: [],
+    };
+  }
+
+  async #list({ cursor, cwd }: ListSessionsRequest): Promise<ListSessionsResponse> {
+    const { client, device } = this.#options;
+    const folder = cwd ? this.#place(cwd).cwd : undefined;
+    const { deviceId, agentType } = device;
+    const page = await client.call('listSessions', {
+      query: { deviceId, limit: 100, ...(cursor ? { cursor } : {}) },
+    });
+    const known = new Map([...this.#open.values()].map((one) => [one.sessionId, one.id]));
+    return {
+      sessions: page.sessions
+        .filter((one) => one.agentType === agentType && (folder === undefined || one.projectPath === folder))
+        .map((session) => ({
+          sessionId: known.get(session.id) ?? acpIdOf(session.id),
+          cwd: pathsOf(this.#mappings()).toLocal(session.projectPath) || '/',
+          title: session.title,
+          updatedAt: session.updatedAt,
+          _meta: { relay: { status: session.status } },
+        })),
+      ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
+    };
+  }
+
+  async #new({ cwd }: NewSessionRequest) {
+    const begin = this.#place(cwd);
+    await this.#checkFolder(begin.cwd);
+    const id = placeholderNativeId(newUlid());
+    this.#add(new Conversation(this.#host(), { ...begin, id }));
+    return { sessionId: id };
+  }
+
+  async #load({ sessionId: id, cwd }: LoadSessionRequest, isTold: boolean) {
+    const { client, device } = this.#options;
+    const open = this.#open.get(id);
+    if (open) {
+      await open.replay(isTold);
+      return open.choices();
+    }
+    const sessionId = sessionIdOf(id, device);
+    if (sessionId === undefined) throw noSession(id);
+    const session = await this.#find(sessionId, client);
+    const place = this.#place(cwd);
+    if (!session) {
+      const began = pendingIdOf(id);
+      if (began === undefined || timeOf(began) < Date.now() - emptyForMs) throw noSession(id);
+      this.#add(new Conversation(this.#host(), { ...place, id }));
+      return {};
+    }
+    const conversation = new Conversation(this.#host(), {
+      ...place,
+      cwd: session.projectPath || place.cwd,
+      id,
+      session,
+    });
+    // Before the list is read, so that nothing is missed behind it.
+    this.#add(conversation);
+    try {
+      await conversation.replay(isTold);
+    } catch (error) {
+      this.#open.delete(id);
+      throw error;
+    }
+    return conversation.choices();
+  }
+
+  async #find(id: string, client: Client): Promise<Session | undefined> {
+    try {
+      return await client.call('readSession', { params: { id }, query: { limit: 1 } });
+    } catch (error) {
+      if (error instanceof RelayError && error.code === 'SESSION_NOT_FOUND') return undefined;
+      throw error;
+    }
+  }
+
+  async #setMode(sessionId: string, modeId: string) {
+    const conversation = this.#get(sessionId);
+    const { modes, configOptions = [] } = await conversation.choices();
+    const mode = configOptions.find(({ category }) => category === 'mode');
+    if (!modes || !mode) throw invalid('This session has no modes.');
+    await conversation.choices({ id: mode.id, value: modeId });
+    return {};
+  }
+
+  /** An absent folder is an error with the ones that there are, where the daemon can say so now. */
+  async #checkFolder(path: string): Promise<void> {
+    if (path === '') return;
+    const { client, device } = this.#options;
+    const params = { id: device.deviceId };
+    try {
+      await client.call('listFolders', { params, query: { path } });
+    } catch (error) {
+      if (!(error instanceof RelayError) || error.code !== 'FOLDER_NOT_FOUND') return;
+      const { recent, browsed } = await client.call('listFolders', { params, query: { path: '' } });
+      const folders = [...recent, ...(browsed?.folders ?? [])].map((folder) => folder.path);
+      const known =
+        folders.length === 0 ? '' : ` It has, for example: ${[...new Set(folders)].slice(0, 10).join(', ')}.`;
+      throw acpError(
+        `${device.title} has no folder ${path} in which agents may work.${known} Choose one with --cwd, or say which folder it is with --map.`,
+        { code: error.code, status: error.status },
+        -32602,
+      );
+    }
+  }
+
+  #place(local: string) {
+    const { cwd } = this.#options;
+    const mappings = cwd === undefined ? this.#mappings() : [...this.#mappings(), { local, remote: cwd }];
+    const paths = pathsOf(mappings);
+    return { cwd: cwd ?? paths.toRemote(local), paths };
+  }
+
+  #mappings(): readonly Mapping[] {
+    return this.#options.mappings ?? [];
+  }
+
+  #get(id: string): Conversation {
+    const conversation = this.#open.get(id);
+    if (!conversation) throw noSession(id);
+    return conversation;
+  }
+
+  #add(conversation: Conversation): void {
+    if (this.#open.size >= mostOpen) {
+      const oldest = [...this.#open.values()].find(({ isBusy }) => !isBusy);
+      if (!oldest) throw acpError('Too many sessions are open.', { code: 'TOO_MANY_SESSIONS' });
+      this.#open.delete(oldest.id);
+    }
+    this.#open.set(conversation.id, conversation);
+  }
+
+  #log(line: string): void {
+    this.#options.log?.(line);
+  }
+
+  #host(): Host {
+    const { client, device, queueSeconds = 0, isPassing } = this.#options;
+    const { signal, client: to }: { signal: AbortSignal; client: AgentContext } = this.#connection!;
+    const asked = (until: AbortSignal) => ({ cancellationSignal: until, stopWaitingOnCancel: true });
+    return {
+      client,
+      device,
+      queueSeconds,
+      shows: this.#shows,
+      signal,
+      update: (sessionId, update) => to.notify('session/update', { sessionId, update }),
+      askPermission: (request, until) => to.request('session/request_permission', request, asked(until)),
+      askForm: (request, until) => to.request('elicitation/create', request, asked(until)),
+      persist: (attempt) => persist(attempt, { signal, isPassing }),
+      log: (line) => this.#log(line),
+    };
+  }
+}

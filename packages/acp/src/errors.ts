@@ -1,0 +1,41 @@
+/** Refusals of the relay and ends of tasks as JSON-RPC errors. */
+import { RequestError } from '@agentclientprotocol/sdk';
+import { ClientError, RelayError, SignedOutError } from '@relay/client';
+
+/** What went wrong, by a stable code that programs branch on (docs/errors.md). */
+export interface ErrorData {
+  code: string;
+  status?: number;
+  /** Seconds. */
+  retryAfter?: number;
+}
+
+const internal = -32603;
+const credential = -32000;
+const notFound = -32002;
+const params = -32602;
+
+function numberOf({ code, status }: RelayError): number {
+  if (status === 401) return credential;
+  if (code === 'SESSION_NOT_FOUND') return notFound;
+  return status === 400 || status === 413 ? params : internal;
+}
+
+export const acpError = (message: string, data: ErrorData, code = internal) => new RequestError(code, message, data);
+
+/** Any failure as the error of a request. What is none of the relay's has the code `UNEXPECTED` and keeps its own words. */
+export function errorOf(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (error instanceof RelayError) {
+    const { code, status, retryAfter, message } = error;
+    return acpError(message, { code, status, ...(retryAfter === undefined ? {} : { retryAfter }) }, numberOf(error));
+  }
+  if (error instanceof SignedOutError) return acpError(error.message, { code: error.code, status: 401 }, credential);
+  const message = error instanceof Error ? error.message : String(error);
+  return acpError(message, { code: error instanceof ClientError ? error.code : 'UNEXPECTED' });
+}
+
+export const invalid = (message: string) => acpError(message, { code: 'INVALID_REQUEST', status: 400 }, params);
+
+export const noSession = (acpId: string) =>
+  acpError(`This device has no session ${acpId}.`, { code: 'SESSION_NOT_FOUND', status: 404 }, notFound);

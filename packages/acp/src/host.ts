@@ -1,0 +1,40 @@
+/** The surroundings of a conversation: the relay, the device, and the client with its abilities. */
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import type { Client } from '@relay/client';
+import type { Place } from './session-ids.ts';
+
+export interface Device extends Place {
+  /** For people: "Claude Code on my-laptop". */
+  title: string;
+  /** Of the agent; empty when it is not known. */
+  version: string;
+  /** It takes pictures, or does not say that it takes none. */
+  images: boolean;
+  /** It keeps a transcript of items. */
+  keepsItems: boolean;
+}
+
+export interface Host {
+  readonly client: Client;
+  readonly device: Device;
+  /** How long a prompt may wait for a device that is offline, in seconds. 0: it fails at once. */
+  readonly queueSeconds: number;
+  /** The client shows forms, and notices. */
+  readonly shows: { forms: boolean; notices: boolean };
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+  /** Resolves when it is written: the pace is the client's. */
+  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  askPermission(request: RequestPermissionRequest, until: AbortSignal): Promise<RequestPermissionResponse>;
+  askForm(request: CreateElicitationRequest, until: AbortSignal): Promise<CreateElicitationResponse>;
+  /** Retries what fails because the relay is away, until it is back or the client is gone. */
+  persist<T>(attempt: () => Promise<T>): Promise<T>;
+  /** For people who look for a fault. Never a text of a conversation. */
+  log(line: string): void;
+}

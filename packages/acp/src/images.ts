@@ -1,0 +1,29 @@
+/** A picture of the agent, fetched from its daemon: an item only names it. */
+import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { type Client, RelayError } from '@relay/client';
+import { type Item, transcriptLimits } from '@relay/protocol';
+
+const drawn = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** undefined when it is not kept, too large, of another type, or cannot be fetched now. */
+export async function pictureOf(client: Client, sessionId: string, item: Item): Promise<ContentBlock | undefined> {
+  const { data: name, mime } = item.part;
+  if (typeof name !== 'string' || name === '' || typeof mime !== 'string' || !drawn.has(mime)) return undefined;
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for (let offset: number | undefined = 0; offset !== undefined;) {
+      const params = { id: sessionId, uuid: item.uuid, name };
+      const piece: { data: string; next?: number } = await client.call('readContent', { params, query: { offset } });
+      pieces.push(Buffer.from(piece.data, 'base64'));
+      size += pieces.at(-1)!.length;
+      if (size > transcriptLimits.keptImageBytes) return undefined;
+      // A daemon that never ends is not followed.
+      offset = piece.next !== undefined && piece.next > offset ? piece.next : undefined;
+    }
+  } catch (error) {
+    if (error instanceof RelayError) return undefined;
+    throw error;
+  }
+  return { type: 'image', mimeType: mime, data: Buffer.concat(pieces).toString('base64') };
+}

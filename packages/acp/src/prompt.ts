@@ -1,0 +1,57 @@
+/** The prompt of a client as a message: its text, and its images as data URLs. */
+import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { invalid } from './errors.ts';
+import type { Paths } from './paths.ts';
+
+export interface Instruction {
+  content: string;
+  images?: string[];
+}
+
+const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const imageAlone = 'See the attached image.';
+
+/** @throws RequestError -32602 for sound, and for an image of a type that agents do not take */
+export function instructionOf(prompt: readonly ContentBlock[], paths: Paths): Instruction {
+  let content = '';
+  const images: string[] = [];
+  let isAfterLink = false;
+  for (const block of prompt) {
+    if (block.type === 'image') {
+      if (!imageTypes.has(block.mimeType)) throw invalid(`An image of type ${block.mimeType} cannot be sent: use PNG.`);
+      images.push(`data:${block.mimeType};base64,${block.data}`);
+      continue;
+    }
+    if (block.type === 'audio') throw invalid('Sound cannot be sent: this agent takes text and images.');
+    const isLink = block.type !== 'text';
+    const text = block.type === 'text' ? block.text : linkOf(block, paths);
+    content += isLink || isAfterLink ? gap(content, text) : content === '' || text === '' ? '' : '\n';
+    content += text;
+    isAfterLink = isLink;
+  }
+  if (content.trim() === '' && images.length > 0) content = imageAlone;
+  return images.length > 0 ? { content, images } : { content };
+}
+
+/** Editors split a sentence at the files that it mentions. */
+const gap = (before: string, after: string) =>
+  before === '' || after === '' || /\s$/.test(before) || /^[\s.,;:!?)\]]/.test(after) ? '' : ' ';
+
+function linkOf(block: ContentBlock & { type: 'resource_link' | 'resource' }, paths: Paths): string {
+  if (block.type === 'resource_link') return addressOf(block.uri, paths);
+  const { resource } = block;
+  const address = addressOf(resource.uri, paths);
+  return 'text' in resource ? `${address}\n\`\`\`\n${resource.text}\n\`\`\`\n` : address;
+}
+
+/** The path of a file, as the device has it; any other address as it is. */
+function addressOf(uri: string, paths: Paths): string {
+  if (!uri.startsWith('file://')) return paths.toRemote(uri);
+  try {
+    const { pathname, hash } = new URL(uri);
+    const path = decodeURIComponent(pathname).replace(/^\/([A-Za-z]:)/, '$1');
+    return `${paths.toRemote(path)}${hash}`;
+  } catch {
+    return uri;
+  }
+}

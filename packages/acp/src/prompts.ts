@@ -1,0 +1,190 @@
+/** The prompts of one session that this client waits for: each is one message, follows its turn, and ends once. */
+import type { PromptResponse } from '@agentclientprotocol/sdk';
+import { RelayError } from '@relay/client';
+import type { Message, Session } from '@relay/protocol';
+import { type Begin, pendingIdOf } from './begin.ts';
+import type { Host } from './host.ts';
+import { pause } from './persist.ts';
+import type { Instruction } from './prompt.ts';
+import { Turn, endOf, stepOf } from './turn.ts';
+import { squashed } from './twins.ts';
+
+/** The last words of a turn are asked for so long when the device is away; then the task has them. */
+const lastWordsMs = 60_000;
+/** A cancelled prompt is answered after this time, even if its agent does not stop. */
+const cancelMs = 2000;
+
+/** The session, as far as prompts need it. */
+export interface Talk {
+  begin: Begin;
+  sessionId(): string | undefined;
+  /** Its daemon keeps no items. */
+  isPlain(): boolean;
+  /** One thing after the other. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** True when nothing is missing. */
+  catchUp(): Promise<boolean>;
+  tell(message: Message): Promise<void>;
+  /** The words of the client, as the relay has them, and the session that they began. */
+  accepted(own: Message, session: Session | undefined): void;
+}
+
+export class Prompts {
+  readonly #host: Host;
+  readonly #talk: Talk;
+  readonly #turns = new Set<Turn>();
+
+  constructor(host: Host, talk: Talk) {
+    this.#host = host;
+    this.#talk = talk;
+  }
+
+  get count(): number {
+    return this.#turns.size;
+  }
+
+  /** `onSent` is called once: when the relay has accepted or refused it. */
+  async prompt(instruction: Instruction, onSent: () => void): Promise<PromptResponse> {
+    const turn = new Turn();
+    this.#turns.add(turn);
+    try {
+      this.#send(turn, instruction, onSent).catch((error: unknown) => turn.reject(error as Error));
+      return await turn.ended;
+    } finally {
+      this.#turns.delete(turn);
+    }
+  }
+
+  cancel(): void {
+    for (const turn of this.#turns) {
+      if (turn.isCancelled) continue;
+      turn.isCancelled = true;
+      void this.#cancel(turn);
+      void pause(cancelMs, this.#host.signal).then(() => turn.resolve({ stopReason: 'cancelled' }));
+    }
+  }
+
+  /** Every prompt ends with this error. */
+  end(error: Error): void {
+    for (const turn of this.#turns) turn.reject(error);
+  }
+
+  /** Words of the agent that the client was told. */
+  hear(text: string): void {
+    for (const turn of this.#turns) turn.texts.push(text);
+  }
+
+  /** The session as it is now. */
+  async see(session: Session): Promise<void> {
+    for (const turn of this.#turns) await this.#advance(turn, session);
+  }
+
+  async #send(turn: Turn, instruction: Instruction, onSent: () => void): Promise<void> {
+    const { client, queueSeconds: queueTtlSeconds } = this.#host;
+    const idempotencyKey = `acp-prompt-${crypto.randomUUID()}`;
+    const { content, images } = instruction;
+    const common = { queueTtlSeconds, ...(images ? { images } : {}) };
+    try {
+      // The first prompt begins the session; one that comes meanwhile waits for it.
+      const sent = await this.#talk.run(() =>
+        this.#host.persist<{ taskId: string; message: Message; session?: Session }>(async () => {
+          const id = this.#talk.sessionId();
+          if (id === undefined) {
+            const { taskId, message, ...session } = await client.call('createSession', {
+              body: { ...this.#newSession(), ...common, message: content },
+              idempotencyKey,
+            });
+            return { taskId, message, session };
+          }
+          const params = { id };
+          return client.call('sendMessage', { params, body: { ...common, content, answers: null }, idempotencyKey });
+        }),
+      );
+      turn.taskId = sent.taskId;
+      this.#talk.accepted(sent.message, sent.session);
+    } finally {
+      onSent();
+    }
+    if (turn.isCancelled) void this.#cancel(turn);
+  }
+
+  #newSession() {
+    const { deviceId, agentType } = this.#host.device;
+    const { cwd, id } = this.#talk.begin;
+    const pendingId = pendingIdOf(id);
+    return {
+      deviceId,
+      agentType,
+      ...(cwd === '' ? {} : { projectPath: cwd }),
+      ...(pendingId === undefined ? {} : { pendingId }),
+    };
+  }
+
+  async #cancel(turn: Turn): Promise<void> {
+    const { taskId } = turn;
+    const id = this.#talk.sessionId();
+    if (taskId === undefined || id === undefined) return;
+    const { client, persist } = this.#host;
+    const isRefusal = (error: unknown) => error instanceof RelayError && [404, 409].includes(error.status);
+    try {
+      await persist(() => client.call('removeQueued', { params: { id, taskId } }));
+      turn.resolve({ stopReason: 'cancelled' });
+      return;
+    } catch (error) {
+      if (!isRefusal(error)) return this.#host.log('A prompt could not be cancelled.');
+    }
+    try {
+      // It was sent already: it is what runs, or what asks.
+      await persist(() => client.call('cancelSession', { params: { id }, body: { which: 'running' } }));
+    } catch (error) {
+      if (!isRefusal(error)) this.#host.log('A prompt could not be cancelled.');
+    }
+  }
+
+  async #advance(turn: Turn, session: Session): Promise<void> {
+    for (let follows = true; follows;) {
+      follows = false;
+      if (turn.taskId === undefined || turn.isEnding) return;
+      const { lastTask, queue, runningSince, status } = session;
+      const now = [turn.taskId, lastTask?.id, lastTask?.state, status, queue?.v, runningSince].join(' ');
+      if (turn.seen === now) return;
+      const task =
+        lastTask?.id === turn.taskId
+          ? lastTask
+          : await this.#host.client.call('readTask', { params: { id: turn.taskId } });
+      const step = stepOf(task, session);
+      turn.seen = now;
+      if (step.kind === 'follow') {
+        turn.taskId = step.taskId;
+        follows = true;
+      } else if (step.kind === 'ended') {
+        turn.isEnding = true;
+        void this.#finish(turn, step.state).catch((error: unknown) => turn.reject(error as Error));
+      }
+    }
+  }
+
+  /** Everything that was said first, then the end. */
+  async #finish(turn: Turn, state: Parameters<typeof endOf>[0]): Promise<void> {
+    const { client, persist, signal } = this.#host;
+    const id = turn.taskId!;
+    const until = Date.now() + lastWordsMs;
+    let isWhole = false;
+    while (!this.#talk.isPlain()) {
+      isWhole = await this.#talk.run(() => this.#talk.catchUp());
+      if (isWhole || signal.aborted || Date.now() > until) break;
+      await pause(1000, signal);
+    }
+    const task = await persist(() => client.call('readTask', { params: { id } }));
+    const result = task.result ?? '';
+    await this.#talk.run(async () => {
+      // A daemon without items, or one that went away: the relay keeps the last words of the task.
+      if (isWhole || squashed(turn.texts.join('')).includes(squashed(result))) return;
+      const message = { uuid: `result:${id}`, role: 'AGENT', content: result, timestamp: '' } as const;
+      await this.#talk.tell(message);
+    });
+    const end = endOf(state, task, turn.isCancelled);
+    if (end instanceof Error) turn.reject(end);
+    else turn.resolve(end);
+  }
+}

@@ -1,0 +1,39 @@
+/** The settings of a session as modes and options of ACP. */
+import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
+import type { Setting } from '@relay/protocol';
+
+export interface Choices {
+  modes?: SessionModeState;
+  configOptions?: SessionConfigOption[];
+}
+
+const described = (description: string | undefined) => (description === undefined ? {} : { description });
+
+/** Nothing of a session whose agent offers no choice: a client shows no empty menus. */
+export function choicesOf(settings: readonly Setting[]): Choices {
+  if (settings.length === 0) return {};
+  const mode = modeOf(settings);
+  return {
+    ...(mode
+      ? {
+          modes: {
+            currentModeId: mode.value,
+            availableModes: mode.options.map(({ id, name, description }) => ({ id, name, ...described(description) })),
+          },
+        }
+      : {}),
+    configOptions: settings.map((setting) => ({
+      id: setting.id,
+      name: setting.name,
+      ...described(setting.description),
+      ...(setting.kind === 'mode' || setting.kind === 'model' ? { category: setting.kind } : {}),
+      type: 'select' as const,
+      currentValue: setting.value,
+      options: setting.options.map(({ id, name, description }) => ({ value: id, name, ...described(description) })),
+    })),
+  };
+}
+
+/** The setting that `session/set_mode` changes. */
+export const modeOf = (settings: readonly Setting[]): Setting | undefined =>
+  settings.find(({ kind }) => kind === 'mode');

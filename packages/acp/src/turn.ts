@@ -1,0 +1,63 @@
+/** One call of `session/prompt`: the tasks of its turn, and its one end. */
+import type { PromptResponse } from '@agentclientprotocol/sdk';
+import type { Session, Task } from '@relay/protocol';
+import { acpError } from './errors.ts';
+
+export class Turn {
+  /** The task under way: that of the prompt, later that of an answer. undefined until the relay accepted the prompt. */
+  taskId: string | undefined;
+  isCancelled = false;
+  /** The state of the session when it was last compared, so that the relay is asked once about each. */
+  seen = '';
+  /** Its end is known; the last words are being fetched. */
+  isEnding = false;
+  /** Words of the agent that the client was told as messages. */
+  readonly texts: string[] = [];
+  /** Settled once. */
+  readonly ended: Promise<PromptResponse>;
+  readonly resolve: (response: PromptResponse) => void;
+  readonly reject: (error: Error) => void;
+
+  constructor() {
+    let settle: [(response: PromptResponse) => void, (error: Error) => void];
+    this.ended = new Promise<PromptResponse>((...both) => (settle = both));
+    [this.resolve, this.reject] = settle!;
+    // The call may be gone before its end is known.
+    this.ended.catch(() => undefined);
+  }
+}
+
+type State = Task['state'];
+const open: readonly State[] = ['queued', 'sent', 'running'];
+const taken: readonly State[] = ['cancelled', 'expired'];
+
+/**
+ * Which task a turn depends on, and whether it is the end: pure. A question settles its task as `waiting`; the turn goes on with the task of
+ * the answer, which is the newest of the session.
+ */
+export function stepOf(
+  { id, state }: { id: string; state: State },
+  { status, lastTask }: Pick<Session, 'status' | 'lastTask'>,
+): { kind: 'goes on' } | { kind: 'follow'; taskId: string } | { kind: 'ended'; state: State } {
+  if (open.includes(state)) return { kind: 'goes on' };
+  if (state !== 'waiting') return { kind: 'ended', state };
+  const newer = lastTask?.id === id ? undefined : lastTask;
+  const isOver = status === 'idle' || status === 'failed';
+  // A message of another app that waits behind the question is not its answer, and neither is one that was taken back.
+  const isAnswer = newer !== undefined && newer.state !== 'queued' && (isOver || !taken.includes(newer.state));
+  if (isAnswer) return { kind: 'follow', taskId: newer.id };
+  return isOver ? { kind: 'ended', state: status === 'idle' ? 'completed' : 'failed' } : { kind: 'goes on' };
+}
+
+/** The response of a turn that ended, or its error. */
+export function endOf(
+  state: State,
+  task: Pick<Task, 'error'> | undefined,
+  wasCancelled: boolean,
+): PromptResponse | Error {
+  if (state === 'completed') return { stopReason: 'end_turn' };
+  if (state === 'cancelled' && !task?.error) return { stopReason: 'cancelled' };
+  if (wasCancelled) return { stopReason: 'cancelled' };
+  const { code, error } = task?.error ?? { code: state === 'unknown' ? 'DELIVERY_UNKNOWN' : 'AGENT_ERROR', error: '' };
+  return acpError(error === '' ? `The turn ended as ${state}.` : error, { code });
+}

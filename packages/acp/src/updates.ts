@@ -1,0 +1,228 @@
+/**
+ * Items of a transcript, as they are now, to the updates that a client has not had. Pure but for its memory of what was told: nothing is told
+ * twice, whichever way an item came. Shapes of parts are checked here: the relay has not.
+ */
+import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
+import { type Item, type Message, isItem } from '@relay/protocol';
+import { contentOfDiffs, textContent } from './diffs.ts';
+import { type Paths, localPath } from './paths.ts';
+
+export interface TellerOptions {
+  /** Folder of the session on the device. */
+  cwd: string;
+  paths: Paths;
+  /** The client shows notices. */
+  notices: boolean;
+}
+
+export interface Teller {
+  /** The updates that bring the client from what it was told to the item or message as it is now. */
+  tell(entry: Item | Message): SessionUpdate[];
+  /** The client knows it, or is not to have it. */
+  skip(uuid: string): void;
+  isTold(uuid: string): boolean;
+}
+
+interface Told {
+  text: string;
+  /** How often the text was replaced by another: each is a message of its own. */
+  again: number;
+  /** Fields of a tool, a plan or the like, as JSON. */
+  fields: Map<string, string>;
+  isSkipped: boolean;
+}
+
+/** Entries that are remembered. */
+const most = 20_000;
+
+export function createTeller(options: TellerOptions): Teller {
+  const all = new Map<string, Told>();
+  const toldOf = (uuid: string): Told => {
+    let told = all.get(uuid);
+    if (!told) {
+      told = { text: '', again: 0, fields: new Map(), isSkipped: false };
+      all.set(uuid, told);
+      if (all.size > most) all.delete(all.keys().next().value!);
+    }
+    return told;
+  };
+  return {
+    isTold: (uuid) => all.has(uuid),
+    skip: (uuid) => void (toldOf(uuid).isSkipped = true),
+    tell(entry) {
+      const isFirst = !all.has(entry.uuid);
+      const told = toldOf(entry.uuid);
+      if (told.isSkipped) return [];
+      return isItem(entry) ? updatesOf(entry, told, isFirst, options) : words(entry, told, speaker(entry));
+    },
+  };
+}
+
+type Speaker = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
+const speaker = ({ role }: { role: string }): Speaker =>
+  role === 'USER' ? 'user_message_chunk' : 'agent_message_chunk';
+
+function words(
+  { uuid, content }: { uuid: string; content: string },
+  told: Told,
+  sessionUpdate: Speaker,
+): SessionUpdate[] {
+  const before = told.text;
+  // A text that lost its end, white space for instance, cannot be taken back.
+  if (before.startsWith(content)) return [];
+  const isLonger = content.startsWith(before);
+  if (!isLonger) told.again += 1;
+  told.text = content;
+  const messageId = told.again === 0 ? uuid : `${uuid}#${told.again + 1}`;
+  const text = isLonger ? content.slice(before.length) : content;
+  return [{ sessionUpdate, messageId, content: { type: 'text', text } }];
+}
+
+function updatesOf(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
+  const { part } = item;
+  switch (part.kind) {
+    case 'thought':
+      return words(item, told, 'agent_thought_chunk');
+    case 'tool':
+      return toolUpdates(item, told, isFirst, options);
+    case 'plan':
+      return changed(told, 'plan', planOf(part));
+    case 'usage':
+      return changed(told, 'usage', usageOf(part));
+    case 'mark':
+      return options.notices ? changed(told, 'mark', noticeOf(part)) : [];
+    case 'question':
+      // An open one is asked by a request of its own.
+      if (isFirst && part.state === 'open') told.isSkipped = true;
+      return told.isSkipped ? [] : words(item, told, speaker(item));
+    case 'user':
+      return words(withImages(item), told, 'user_message_chunk');
+    case 'image':
+      return words(
+        { ...item, content: item.content || `[Image: ${text(part.mime) ?? 'unknown type'}]` },
+        told,
+        speaker(item),
+      );
+    default:
+      return words(item, told, speaker(item));
+  }
+}
+
+/** Pictures of a user are named where there are no words. */
+function withImages(item: Item): Item {
+  const { images } = item.part;
+  if (item.content !== '' || !Array.isArray(images) || images.length === 0) return item;
+  return { ...item, content: images.length === 1 ? '[1 image]' : `[${images.length} images]` };
+}
+
+/** One update, unless the client has the same already. */
+function changed(told: Told, name: string, update: SessionUpdate | undefined): SessionUpdate[] {
+  if (!update) return [];
+  return isNews(told, name, update) ? [update] : [];
+}
+
+function isNews(told: Told, name: string, value: unknown): boolean {
+  const json = JSON.stringify(value);
+  // A list that was never told is empty.
+  if ((told.fields.get(name) ?? '[]') === json) return false;
+  told.fields.set(name, json);
+  return true;
+}
+
+type Part = Item['part'];
+const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const fieldsIn = (value: unknown): Readonly<Record<string, unknown>>[] =>
+  Array.isArray(value)
+    ? (value as unknown[]).filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
+    : [];
+
+function planOf(part: Part): SessionUpdate {
+  const oneOf = <T extends string>(value: unknown, known: readonly T[], otherwise: T): T =>
+    known.find((one) => one === value) ?? otherwise;
+  return {
+    sessionUpdate: 'plan',
+    entries: fieldsIn(part.entries).map((entry) => ({
+      content: text(entry.text) ?? '',
+      status: oneOf(entry.status, ['pending', 'in_progress', 'completed'] as const, 'pending'),
+      priority: oneOf(entry.priority, ['high', 'medium', 'low'] as const, 'medium'),
+    })),
+  };
+}
+
+function usageOf({ used, size, cost }: Part): SessionUpdate | undefined {
+  if (typeof used !== 'number' || typeof size !== 'number') return undefined;
+  const { amount, currency } = (fieldsIn([cost])[0] ?? {}) as { amount?: unknown; currency?: unknown };
+  return {
+    sessionUpdate: 'usage_update',
+    used,
+    size,
+    ...(typeof amount === 'number' && typeof currency === 'string' ? { cost: { amount, currency } } : {}),
+  };
+}
+
+const markTitles: Readonly<Record<string, string>> = {
+  cancelled: 'Cancelled',
+  interrupted: 'Interrupted',
+  compacted: 'The context was compacted',
+};
+
+function noticeOf({ what, text: said }: Part): SessionUpdate | undefined {
+  // A change of mode is told by the options of the session.
+  if (what === 'mode') return undefined;
+  const title = markTitles[String(what)] ?? text(said);
+  if (title === undefined) return undefined;
+  const description = text(said);
+  return {
+    sessionUpdate: 'notice',
+    severity: 'info',
+    title,
+    ...(description === undefined || description === title ? {} : { description }),
+  };
+}
+
+const toolKinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode'] as const;
+const toolStates: Readonly<Record<string, ToolCallStatus>> = {
+  pending: 'pending',
+  running: 'in_progress',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'failed',
+  interrupted: 'failed',
+};
+
+/** The id of the call towards clients: that of the agent. */
+export const toolCallIdOf = ({ uuid, part }: Item): string => text(part.id) ?? uuid;
+
+function toolUpdates(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
+  const toolCallId = toolCallIdOf(item);
+  const call = callOf(item, options);
+  const news = Object.fromEntries(
+    Object.entries(call).filter(([name, value]) => value !== undefined && isNews(told, name, value)),
+  ) as Partial<typeof call>;
+  if (isFirst) return [{ sessionUpdate: 'tool_call', toolCallId, ...news, title: call.title }];
+  return Object.keys(news).length > 0 ? [{ sessionUpdate: 'tool_call_update', toolCallId, ...news }] : [];
+}
+
+function callOf({ part, content }: Item, { cwd, paths }: TellerOptions) {
+  const { command, input, exit } = part;
+  const output = text(part.output);
+  const left =
+    typeof part.left === 'number' && part.left > 0 ? `\n[${part.left} bytes of this output are left out]` : '';
+  const places = fieldsIn(part.places).filter(({ path }) => typeof path === 'string');
+  const folder = text(part.cwd);
+  return {
+    title: text(part.title) ?? text(part.name) ?? text(command) ?? text(content) ?? 'Tool',
+    name: text(part.name),
+    kind: toolKinds.find((kind) => kind === part.does) ?? ('other' satisfies ToolKind),
+    status: toolStates[String(part.status)],
+    content: [...contentOfDiffs(part.diffs, cwd, paths), ...(output === undefined ? [] : [textContent(output + left)])],
+    locations: places.map(({ path, line }) => ({
+      path: localPath(path as string, cwd, paths),
+      ...(typeof line === 'number' && line > 0 ? { line } : {}),
+    })),
+    rawInput: text(command)
+      ? { command, ...(folder === undefined ? {} : { cwd: localPath(folder, cwd, paths) }) }
+      : text(input) && { input },
+    rawOutput: typeof exit === 'number' ? { exit } : undefined,
+  } satisfies Partial<ToolCallUpdate>;
+}

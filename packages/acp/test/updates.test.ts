@@ -1,0 +1,162 @@
+/** Items become updates, and each text is told once, in whatever steps it was learned. */
+import { describe, expect, it } from '@jest/globals';
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { Item } from '@relay/protocol';
+import fc from 'fast-check';
+import { readFileSync, readdirSync } from 'node:fs';
+import { pathsOf } from '../src/paths.ts';
+import { createTeller } from '../src/updates.ts';
+
+const cwd = '/home/ada/garden';
+const options = { cwd, paths: pathsOf([{ local: '/Users/ada/garden', remote: cwd }]), notices: true };
+const item = (uuid: string, part: Item['part'], content = ''): Item => ({
+  uuid,
+  seq: 1,
+  role: 'AGENT',
+  content,
+  timestamp: '2026-01-01T00:00:00.000Z',
+  part,
+});
+const textOf = (updates: readonly SessionUpdate[]) =>
+  updates
+    .map((update) =>
+      update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '',
+    )
+    .join('');
+
+/** The golden examples of the protocol, with the update that each becomes. */
+const expected: Readonly<Record<string, unknown>> = {
+  TextPart: { sessionUpdate: 'agent_message_chunk', messageId: 'u-1', content: { type: 'text', text: 'Words.' } },
+  ThoughtPart: { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'Words.' } },
+  UserPart: { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Words.' } },
+  QuestionPart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
+  ErrorPart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
+  ImagePart: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'Words.' } },
+  MarkPart: { sessionUpdate: 'notice', title: 'Cancelled', description: 'Cancelled by the user.' },
+  UsagePart: { sessionUpdate: 'usage_update', used: 41_200, size: 200_000, cost: { amount: 0.12, currency: 'USD' } },
+  PlanPart: {
+    sessionUpdate: 'plan',
+    entries: [
+      { content: 'Write the schedule', status: 'completed', priority: 'high' },
+      { content: 'Run the tests', status: 'in_progress', priority: 'medium' },
+    ],
+  },
+  ToolPart: {
+    sessionUpdate: 'tool_call',
+    toolCallId: 'toolu_01',
+    title: 'Edit src/schedule.ts',
+    name: 'Edit',
+    kind: 'edit',
+    status: 'completed',
+    locations: [{ path: '/Users/ada/garden/src/schedule.ts', line: 3 }],
+    content: [
+      {
+        type: 'diff',
+        path: '/Users/ada/garden/src/schedule.ts',
+        oldText: "const zone = schedule.zone;\nconst at = '06:00';",
+        newText: "const zone = schedule.zone;\nconst at = '06:30';",
+      },
+    ],
+  },
+};
+const examples = new URL('../../../examples/', import.meta.url);
+const names = readdirSync(examples).flatMap((name) => /^transcript\.(\w+Part)\.json$/.exec(name)?.[1] ?? []);
+
+describe('the golden example of each part', () => {
+  it.each(names)('%s becomes one update, once', (name) => {
+    const part = JSON.parse(readFileSync(new URL(`transcript.${name}.json`, examples), 'utf8')) as Item['part'];
+    const teller = createTeller(options);
+    const one = item('u-1', part, 'Words.');
+    expect(teller.tell(one)).toEqual([expect.objectContaining(expected[name] as object)]);
+    expect(teller.tell(one)).toEqual([]);
+  });
+});
+
+describe('an item that grows', () => {
+  it('is told in pieces that are the whole, however it was cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (pieces) => {
+        const teller = createTeller(options);
+        let content = '';
+        const told = pieces.flatMap((piece) =>
+          teller.tell(item('u', { kind: 'text', open: true }, (content += piece))),
+        );
+        expect(textOf([...told, ...teller.tell(item('u', { kind: 'text' }, content))])).toBe(content);
+      }),
+    );
+  });
+
+  it('is another message when its text was replaced, and nothing when it only lost its end', () => {
+    const teller = createTeller(options);
+    teller.tell(item('u', { kind: 'text', open: true }, 'one '));
+    expect(teller.tell(item('u', { kind: 'text' }, 'one'))).toEqual([]);
+    expect(teller.tell(item('u', { kind: 'text' }, 'two'))).toEqual([
+      { sessionUpdate: 'agent_message_chunk', messageId: 'u#2', content: { type: 'text', text: 'two' } },
+    ]);
+  });
+
+  it('says of a tool what changed and nothing else', () => {
+    const teller = createTeller(options);
+    const tool = { kind: 'tool', id: 'c1', title: 'npm test', does: 'execute', status: 'running', command: 'npm test' };
+    expect(teller.tell(item('t', tool))).toEqual([
+      {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'c1',
+        title: 'npm test',
+        kind: 'execute',
+        status: 'in_progress',
+        rawInput: { command: 'npm test' },
+      },
+    ]);
+    expect(teller.tell(item('t', { ...tool, status: 'failed', exit: 1, output: 'no', left: 3 }))).toEqual([
+      {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'c1',
+        status: 'failed',
+        rawOutput: { exit: 1 },
+        content: [{ type: 'content', content: { type: 'text', text: 'no\n[3 bytes of this output are left out]' } }],
+      },
+    ]);
+  });
+
+  it('is not told when the client wrote it, and an open question is not a text', () => {
+    const teller = createTeller(options);
+    teller.skip('own');
+    expect(teller.tell(item('own', { kind: 'user' }, 'hi'))).toEqual([]);
+    const question = { kind: 'question', state: 'open' };
+    expect(teller.tell(item('q', question, 'Which one?'))).toEqual([]);
+    expect(teller.tell(item('q', { ...question, state: 'answered' }, 'Which one?'))).toEqual([]);
+  });
+});
+
+describe('a part of any shape', () => {
+  it('never throws, and is never told twice', () => {
+    const kinds = ['user', 'text', 'thought', 'tool', 'plan', 'usage', 'question', 'image', 'error', 'mark', 'new'];
+    const part = fc
+      .tuple(fc.constantFrom(...kinds), fc.dictionary(fc.constantFrom(...fields), fc.jsonValue({ maxDepth: 3 })))
+      .map(([kind, rest]) => ({ ...rest, kind }));
+    fc.assert(
+      fc.property(part, fc.string(), (shape, content) => {
+        const teller = createTeller(options);
+        const one = item('u', shape, content);
+        teller.tell(one);
+        expect(teller.tell(one)).toEqual([]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+const fields = [
+  'id',
+  'title',
+  'status',
+  'output',
+  'left',
+  'diffs',
+  'places',
+  'entries',
+  'images',
+  'text',
+  'cwd',
+  'used',
+];

@@ -1,0 +1,165 @@
+/** An editor: the client of the SDK of ACP, which starts `relay acp` as editors do, and a machine with an agent behind a relay. */
+import {
+  type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
+  type InitializeResponse,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+  type SessionUpdate,
+  type Stream,
+  client,
+  ndJsonStream,
+} from '@agentclientprotocol/sdk';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { acpAgent, createDaemon } from '@relay/daemon';
+import { type RelayAddress, registerDevice } from '@relay/testing';
+
+const file = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+export interface Editor {
+  connection: ClientConnection;
+  agent: ClientConnection['agent'];
+  initialized: InitializeResponse;
+  updates: SessionNotification[];
+  /** What the agent said in a session, as the editor shows it. */
+  said(sessionId: string): string;
+  /** Resolves with the first update that fits, also one that came. */
+  update(fits: (update: SessionUpdate, sessionId: string) => boolean): Promise<SessionUpdate>;
+  /** Requests for permission that came, and how they were taken back. */
+  asked: { request: RequestPermissionRequest; signal: AbortSignal }[];
+}
+
+export interface EditorOptions {
+  permission?: (request: RequestPermissionRequest, signal: AbortSignal) => Promise<RequestPermissionResponse>;
+  form?: (request: CreateElicitationRequest) => Promise<CreateElicitationResponse>;
+}
+
+/** Over any stream: the handshake included. */
+export async function openEditor(stream: Stream, { permission, form }: EditorOptions = {}): Promise<Editor> {
+  const updates: SessionNotification[] = [];
+  const asked: Editor['asked'] = [];
+  const wakes = new Set<() => void>();
+  const connection = client({ name: 'test editor' })
+    .onNotification('session/update', ({ params }) => {
+      updates.push(params);
+      for (const wake of wakes) wake();
+    })
+    .onRequest('session/request_permission', ({ params, signal }) => {
+      asked.push({ request: params, signal });
+      return permission ? permission(params, signal) : new Promise(() => undefined);
+    })
+    .onRequest('elicitation/create', ({ params }) => (form ? form(params) : new Promise(() => undefined)))
+    .connect(stream);
+  const { agent } = connection;
+  const initialized = await agent.request('initialize', {
+    protocolVersion: 1,
+    clientInfo: { name: 'test editor', version: '1' },
+    clientCapabilities: { ...(form ? { elicitation: { form: {} } } : {}), session: { notices: {} } },
+  });
+  return {
+    connection,
+    agent,
+    initialized,
+    updates,
+    asked,
+    said: (sessionId) =>
+      updates
+        .filter((one) => one.sessionId === sessionId)
+        .map(({ update }) =>
+          update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '',
+        )
+        .join(''),
+    async update(fits) {
+      for (;;) {
+        const found = updates.find(({ update, sessionId }) => fits(update, sessionId));
+        if (found) return found.update;
+        await new Promise<void>((resolve) => {
+          const wake = () => {
+            wakes.delete(wake);
+            resolve();
+          };
+          wakes.add(wake);
+        });
+      }
+    },
+  };
+}
+
+/** What a test starts, and how it goes away. */
+export function acpScene() {
+  const later: (() => unknown)[] = [];
+  const folder = () => {
+    const path = mkdtempSync(join(tmpdir(), 'relay-acp-'));
+    later.push(() => rmSync(path, { recursive: true, force: true }));
+    return path;
+  };
+  return {
+    folder,
+    later: (work: () => unknown) => void later.push(work),
+    /** A machine with the demonstration agent. */
+    async machine(relay: RelayAddress, { user = 'alice' } = {}) {
+      const { deviceId, refreshToken, agentType } = await registerDevice(relay, { user });
+      const defaultPath = folder();
+      const daemon = createDaemon({
+        server: relay.gateways[0]!.url,
+        deviceId,
+        refreshToken,
+        agentType,
+        agent: acpAgent({
+          program: process.execPath,
+          args: [file('apps/daemon/scripts/demo-agent.mjs')],
+          rules: { defaultPath },
+          marker: defaultPath,
+          env: { DEMO_AGENT_HOME: folder(), DEMO_AGENT_SETTINGS: 'config' },
+          timings: { killAfterMs: 300, leaveMs: 2000 },
+        }),
+        storeDir: folder(),
+        daemonVersion: '1.0.0',
+        timings: { initialDelayMs: 20, maxDelayMs: 100 },
+      });
+      later.push(() => daemon.stop());
+      daemon.start();
+      await daemon.connected();
+      return { deviceId, agentType, folder: defaultPath, daemon };
+    },
+    /** `relay acp <device>` as a process, with an editor at its standard input and output. */
+    async relayAcp(
+      relay: RelayAddress,
+      device: string,
+      { args = [], user = 'alice', ...options }: EditorOptions & { args?: readonly string[]; user?: string } = {},
+    ): Promise<Editor & { exit: Promise<number | null>; errors: () => string; hangUp(): void }> {
+      const child = spawn(process.execPath, [file('apps/cli/dist/bundle.js'), 'acp', device, ...args], {
+        env: {
+          ...process.env,
+          RELAY_CLI_URL: relay.apis[0]!.url,
+          RELAY_CLI_TOKEN: relay.token(user),
+          RELAY_CLI_CONFIG_DIR: folder(),
+        },
+      });
+      let errors = '';
+      child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+      const exit = once(child, 'exit').then(([code]) => code as number | null);
+      later.push(async () => {
+        child.kill('SIGKILL');
+        await exit;
+      });
+      const stream = ndJsonStream(
+        Writable.toWeb(child.stdin),
+        Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+      );
+      const editor = await openEditor(stream, options);
+      return { ...editor, exit, errors: () => errors, hangUp: () => child.stdin.end() };
+    },
+    async clear() {
+      for (const work of later.splice(0).reverse()) await work();
+    },
+  };
+}
