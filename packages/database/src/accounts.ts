@@ -132,6 +132,35 @@ export async function listLogins(db: WithModels, userId: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
+export interface SignedInBrowser {
+  id: string;
+  createdAt: Date;
+  /** To a day: the library writes it no more often. */
+  lastUsedAt: Date;
+  address?: string;
+  userAgent?: string;
+  isThis: boolean;
+}
+
+/** The browsers in which a person is signed in, the last used first; at most 100. `current`: the sign-in that asks. */
+export async function listBrowsers(db: WithModels, userId: string, current: string): Promise<SignedInBrowser[]> {
+  const rows = await db.models.login.findMany({
+    where: { userId, expiresAt: { gt: new Date() } },
+    orderBy: { updatedAt: 'desc' },
+    take: 100,
+  });
+  return rows.map(({ id, createdAt, updatedAt: lastUsedAt, ipAddress, userAgent }) => ({
+    ...{ id, createdAt, lastUsedAt, isThis: id === current },
+    ...(ipAddress ? { address: ipAddress } : {}),
+    ...(userAgent ? { userAgent } : {}),
+  }));
+}
+
+/** The secret of a sign-in of this person, for the library that ends it; undefined when there is none. */
+export async function loginToken(db: WithModels, userId: string, id: string): Promise<string | undefined> {
+  return (await db.models.login.findFirst({ where: { id, userId }, select: { token: true } }))?.token;
+}
+
 /** The time at which the person behind a sign-in (`sid`) last authenticated; undefined when it is gone. */
 export async function readSignInTime(db: WithModels, loginId: string): Promise<Date | undefined> {
   const login = await db.models.login.findUnique({

@@ -2,7 +2,7 @@
  * Account functions that the library lacks, as endpoints of the library: it checks the sign-in
  * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
  */
-import { confirmSignIn, hasAccounts, listApplications } from '@relay/database';
+import { confirmSignIn, hasAccounts, listApplications, listBrowsers, loginToken } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, sensitiveSessionMiddleware, sessionMiddleware } from 'better-auth/api';
@@ -99,6 +99,23 @@ export const accountEndpoints = (deps: IdentityDeps) =>
           await answering(() => revokeApplication(deps, userId, target));
           await noteAction(deps, ctx, { userId, action: 'revokeProgram', target: String(target) });
           return ctx.json({ revoked: true });
+        },
+      ),
+      relayBrowsers: createAuthEndpoint('/relay/browsers', { method: 'GET', use: [sessionMiddleware] }, async (ctx) => {
+        const { user, session } = ctx.context.session;
+        return ctx.json({ browsers: await listBrowsers(deps.database, user.id, session.id) });
+      }),
+      relayEndBrowser: createAuthEndpoint(
+        '/relay/browsers/end',
+        { method: 'POST', use: [sessionMiddleware] },
+        async (ctx) => {
+          const id = field(ctx.body, 'id');
+          const token =
+            typeof id === 'string' ? await loginToken(deps.database, ctx.context.session.user.id, id) : undefined;
+          if (token === undefined)
+            throw new APIError('NOT_FOUND', { code: 'NOT_FOUND', message: 'You are not signed in in this browser.' });
+          await ctx.context.internalAdapter.deleteSession(token);
+          return ctx.json({ ended: true });
         },
       ),
       relaySignOutEverywhere: createAuthEndpoint(

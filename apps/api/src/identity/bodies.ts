@@ -26,6 +26,7 @@ const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<stri
   ['/relay/invitations', {}],
   ['/relay/invitations/check', { token: 'text' }],
   ['/relay/applications/revoke', { clientId: 'text' }],
+  ['/relay/browsers/end', { id: 'text' }],
   ['/relay/sign-out-everywhere', {}],
 ]);
 

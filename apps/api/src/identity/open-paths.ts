@@ -25,6 +25,8 @@ const open: ReadonlyMap<string, readonly string[]> = new Map([
   ['/relay/invitations/check', ['POST']],
   ['/relay/applications', ['GET']],
   ['/relay/applications/revoke', ['POST']],
+  ['/relay/browsers', ['GET']],
+  ['/relay/browsers/end', ['POST']],
   ['/relay/sign-out-everywhere', ['POST']],
 ]);
 

@@ -45,6 +45,38 @@ describe('the end of a sign-in', () => {
     expect((await browser.send('GET', '/auth/relay/me')).status).toBe(401);
   });
 
+  it('of one browser from another ends what came from it, and nothing else; of a stranger it ends nothing', async () => {
+    const browser = await person();
+    const stranger = await person();
+    const other = new Browser(relay);
+    await other.signIn(`person${people - 1}@example.com`);
+    const cli = await signedInCli(other);
+    const app = await connectApp(relay, { token: cli.access_token, api: 1 });
+    const { access_token: kept } = await signedInWeb(browser);
+    interface Listed {
+      id: string;
+      isThis: boolean;
+      lastUsedAt: string;
+    }
+    const list = async (from: Browser) =>
+      (await from.send('GET', '/auth/relay/browsers')).body.browsers as unknown as Listed[];
+    const end = (from: Browser, id: string) => from.send('POST', '/auth/relay/browsers/end', { body: { id } });
+    const listed = await list(browser);
+    expect(listed).toHaveLength(2);
+    expect(listed.filter(({ isThis }) => isThis)).toHaveLength(1);
+    const { id } = listed.find(({ isThis }) => !isThis)!;
+    expect((await end(stranger, id)).status).toBe(404);
+    expect((await other.send('GET', '/auth/relay/me')).status).toBe(200);
+
+    expect((await end(browser, id)).status).toBe(200);
+    expect(await app.closed).toMatchObject({ code: 4401 });
+    expect((await other.send('GET', '/auth/relay/me')).status).toBe(401);
+    expect((await refresh(relay, cli.refresh_token!)).body.error).toBe('invalid_grant');
+    expect(await codeOf(kept)).toBeUndefined();
+    expect(await list(browser)).toMatchObject([{ isThis: true, lastUsedAt: expect.stringMatching(/^\d{4}-/) }]);
+    expect((await end(browser, id)).status).toBe(404);
+  });
+
   it('reaches an instance that missed it, within the time between two checks', async () => {
     const deaf = await startRelay({ identity: true, config: { credentialRecheckMs: 200 } });
     try {

@@ -58,6 +58,7 @@ describe('the sign-in', () => {
     '/relay/invitations': { token: 'x' },
     '/relay/invitations/check': { token: 'x' },
     '/relay/applications/revoke': { clientId: 'x' },
+    '/relay/browsers/end': { id: 'x' },
   };
 
   it('S9: answers wrong types with a refusal and a code, and logs nothing that was typed', async () => {

@@ -27,6 +27,16 @@ export interface Application {
   offline: boolean;
 }
 
+export interface SignedInBrowser {
+  id: string;
+  createdAt: string;
+  /** To a day. */
+  lastUsedAt: string;
+  address?: string;
+  userAgent?: string;
+  isThis: boolean;
+}
+
 export interface Credentials {
   email: string;
   password: string;
@@ -71,6 +81,8 @@ export function createAccount({ publicUrl }: Place) {
       post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),
     invite: () => post<{ url: string; expiresAt: string }>('/relay/invitations'),
     applications: async () => (await get<{ applications: Application[] }>('/relay/applications')).applications,
+    browsers: async () => (await get<{ browsers: SignedInBrowser[] }>('/relay/browsers')).browsers,
+    endBrowser: (id: string) => post<unknown>('/relay/browsers/end', { id }),
     revokeApplication: (clientId: string) => post<unknown>('/relay/applications/revoke', { clientId }),
     /** The name of a program that asks for consent. */
     client: (clientId: string) =>

@@ -15,6 +15,7 @@ import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
 import { Appearance } from './appearance.tsx';
+import { Browsers } from './browsers.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
 import { OnPhone } from './on-phone.tsx';
 import { DeleteAccount, ExportData } from './your-data.tsx';
@@ -89,6 +90,7 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       {status.signUp !== 'closed' && <Invite />}
+      <Browsers />
       <SignOut />
       <ExportData />
       <DeleteAccount />

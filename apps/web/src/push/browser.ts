@@ -1,7 +1,8 @@
 /** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
 import type { Client } from '@relay/client';
-import { words } from '../catalogue.ts';
+import type { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
+import { browserName } from '../ui/browser-name.ts';
 import { pushSubscription, registerWorker } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
@@ -49,17 +50,6 @@ export async function readBrowserPush(
   return isOfToday && id !== null && ids.includes(id) ? { kind: 'on', id } : { kind: 'off' };
 }
 
-const systems = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];
-const browsers = ['Firefox', 'Edg', 'Chrome', 'Safari'];
-
-/** Such as “Chrome on Android”. */
-function nameOfBrowser(): string {
-  const found = browsers.find((name) => navigator.userAgent.includes(name)) ?? words.common.unknownBrowser;
-  const system = systems.find((name) => navigator.userAgent.includes(name));
-  const name = found === 'Edg' ? 'Edge' : found;
-  return system === undefined ? name : words.common.browserOn(name, system);
-}
-
 /** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */
 export async function turnOn(client: Client, place: Place, publicKey: string): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
@@ -69,14 +59,14 @@ export async function turnOn(client: Client, place: Place, publicKey: string): P
   if (before !== null && base64url(before.options.applicationServerKey) !== publicKey) await before.unsubscribe();
   const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
   const keys = { p256dh: base64url(made.getKey('p256dh')), auth: base64url(made.getKey('auth')) };
-  const body = { kind: 'webpush', label: nameOfBrowser(), endpoint: made.endpoint, keys } as const;
+  const body = { kind: 'webpush', label: browserName(navigator.userAgent), endpoint: made.endpoint, keys } as const;
   const { subscription: added } = await client.call('addSubscription', { body });
   localStorage.setItem(storedId, added.id);
   return true;
 }
 
 /** Safari subscribes in a click alone: there the page offers to turn notifications on again. */
-const needsClick = () => nameOfBrowser().startsWith('Safari');
+const needsClick = () => browserName(navigator.userAgent).startsWith('Safari');
 let renewing: Promise<void> | undefined;
 
 /** After the relay took another key: this browser subscribes with it, without asking its person. Once for each load of the page. */

@@ -117,6 +117,15 @@ export const words: typeof english = {
     revoking: 'Wird widerrufen…',
     revokeMore: (name) => `${name} verliert den Zugriff sofort.`,
   },
+  browsers: {
+    title: 'Angemeldete Browser',
+    loading: 'Browser werden geladen …',
+    isThis: 'dieser Browser',
+    since: 'angemeldet {time}',
+    endOf: (name: string) => `${name} abmelden`,
+    endTitle: (name: string) => `${name} abmelden?`,
+    endMore: 'Er wird sofort abgemeldet, mit den Apps, die in ihm zugelassen wurden.',
+  },
   phone: {
     title: 'Auf deinem Telefon',
     scan: 'Scanne dies mit deinem Telefon, um Relay dort zu öffnen.',

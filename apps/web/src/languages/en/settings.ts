@@ -113,6 +113,15 @@ export const words = {
     revoking: 'Revoking…',
     revokeMore: (name: string) => `${name} loses access immediately.`,
   },
+  browsers: {
+    title: 'Signed-in browsers',
+    loading: 'Loading browsers…',
+    isThis: 'this browser',
+    since: 'signed in {time}',
+    endOf: (name: string) => `Sign out ${name}`,
+    endTitle: (name: string) => `Sign out ${name}?`,
+    endMore: 'It is signed out at once, with the apps that were allowed in it.',
+  },
   phone: {
     title: 'On your phone',
     scan: 'Scan this with your phone to open Relay there.',

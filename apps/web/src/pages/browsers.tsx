@@ -1,0 +1,86 @@
+/** Of `/account`: the browsers in which the person is signed in, and the end of one of these sign-ins. */
+import { useState } from 'react';
+import type { SignedInBrowser } from '../auth/account.ts';
+import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { browserName } from '../ui/browser-name.ts';
+import { Confirm } from '../ui/confirm.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { useResource } from '../ui/resource.ts';
+import { Sentence } from '../ui/sentence.tsx';
+import { Ago } from '../ui/time.tsx';
+
+export function Browsers() {
+  const { account } = useRooms();
+  const browsers = useResource('', account.browsers);
+  return (
+    <section aria-labelledby="browsers">
+      <h2 id="browsers">{words.browsers.title}</h2>
+      <Loaded of={browsers} what={words.browsers.loading}>
+        {(all) => (
+          <ul className="cards">
+            {all.map((one) => (
+              <Row
+                key={one.id}
+                browser={one}
+                onEnded={() => browsers.change((list) => list.filter(({ id }) => id !== one.id))}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Row({ browser, onEnded }: { browser: SignedInBrowser; onEnded: () => void }) {
+  const { account } = useRooms();
+  const [asking, setAsking] = useState(false);
+  const end = useAction(async () => {
+    await account.endBrowser(browser.id);
+    onEnded();
+  });
+  const name = browserName(browser.userAgent ?? '');
+  return (
+    <li className="card">
+      <span className="card-head">
+        <span className="card-title">{name}</span>
+        {browser.isThis ? (
+          <span className="chip good">{words.browsers.isThis}</span>
+        ) : (
+          <button
+            type="button"
+            className="danger"
+            aria-label={words.browsers.endOf(name)}
+            onClick={() => setAsking(true)}
+          >
+            {words.settings.signOut}
+          </button>
+        )}
+      </span>
+      <span className="card-facts">
+        <span>
+          <Sentence text={words.browsers.since} time={<Ago at={browser.createdAt} />} />
+        </span>
+        <span>
+          <Sentence text={words.apps.used} time={<Ago at={browser.lastUsedAt} />} />
+        </span>
+        {browser.address !== undefined && <span>{browser.address}</span>}
+      </span>
+      {asking && (
+        <Confirm
+          title={words.browsers.endTitle(name)}
+          action={words.settings.signOut}
+          doing={words.settings.signingOut}
+          busy={end.busy}
+          refusal={end.refusal}
+          onYes={() => void end.run()}
+          onNo={() => setAsking(false)}
+        >
+          <p>{words.browsers.endMore}</p>
+        </Confirm>
+      )}
+    </li>
+  );
+}
