@@ -233,6 +233,11 @@ describe('the ledger of deliveries', () => {
     database.sql.execute`
       INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, causes, detail, verified)
       VALUES (${id}, ${userId}, 'ntfy', ${id}, '', '', '', '{}', 'none', true)`;
+  /** Times are rounded to milliseconds, so a new one could be due a moment later. */
+  const enqueue = async (userId: string, id: string, ttlMs: number) => {
+    const delivery = await addTestDelivery(database, userId, id, ttlMs);
+    await database.sql.execute`UPDATE deliveries SET next_at = next_at - interval '1 second' WHERE id = ${delivery}`;
+  };
   const claim = async (claimer: string, limit = 100) =>
     (await claimDeliveries(database, { limit, claimer, afterUser: '' })).claimed;
   const passMinutes = async (minutes: number) => {
@@ -245,7 +250,7 @@ describe('the ledger of deliveries', () => {
 
   it('takes a claim over once after a minute, marks it, and the second time says that it does not know', async () => {
     await address('alice', 'a1');
-    await addTestDelivery(database, 'alice', 'a1', 3600_000);
+    await enqueue('alice', 'a1', 3600_000);
     const [first] = await claim('one');
     expect(await claim('two')).toEqual([]);
     expect(await sweepDeliveries(database)).toBe(0);
@@ -266,7 +271,7 @@ describe('the ledger of deliveries', () => {
     await database.sql.execute`DELETE FROM deliveries`;
     for (let n = 0; n < 50; n += 1) {
       await address(`person-${n}`, `p${n}`);
-      await addTestDelivery(database, `person-${n}`, `p${n}`, 3600_000);
+      await enqueue(`person-${n}`, `p${n}`, 3600_000);
     }
     const claims = (await Promise.all([claim('one', 40), claim('two', 40), claim('three', 40)])).flat();
     expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
@@ -276,9 +281,9 @@ describe('the ledger of deliveries', () => {
   it('serves everyone before one person with a thousand due rows a second time', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('bob', 'b1');
-    for (let n = 0; n < 1000; n += 1) await addTestDelivery(database, 'bob', 'b1', 3600_000);
+    for (let n = 0; n < 1000; n += 1) await enqueue('bob', 'b1', 3600_000);
     await address('zoe', 'z1');
-    await addTestDelivery(database, 'zoe', 'z1', 3600_000);
+    await enqueue('zoe', 'z1', 3600_000);
     const first = await claim('one', 2);
     expect(first.map(({ userId }) => userId)).toEqual(['bob', 'zoe']);
     // An address has one under way.
@@ -291,7 +296,7 @@ describe('the ledger of deliveries', () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('carol', 'c1');
     await database.sql.execute`UPDATE subscriptions SET failing_since = now() - interval '8 days' WHERE id = 'c1'`;
-    await addTestDelivery(database, 'carol', 'c1', 3600_000);
+    await enqueue('carol', 'c1', 3600_000);
     const [delivery] = await claim('one');
     await settleDelivery(database, delivery!, 'one', { state: 'pending', delayMs: 5000 });
     const [row] = await database.sql.query<{ paused: boolean }>`SELECT paused FROM subscriptions WHERE id = 'c1'`;
@@ -301,11 +306,11 @@ describe('the ledger of deliveries', () => {
   it('expires what was not sent in its time, also when the next try would come too late', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('dave', 'd1');
-    await addTestDelivery(database, 'dave', 'd1', 10_000);
+    await enqueue('dave', 'd1', 10_000);
     const [delivery] = await claim('one');
     await settleDelivery(database, delivery!, 'one', { state: 'pending', delayMs: 60_000 });
     expect(await states()).toMatchObject([{ state: 'expired' }]);
-    await addTestDelivery(database, 'dave', 'd1', -1);
+    await enqueue('dave', 'd1', -1);
     await sweepDeliveries(database);
     expect(await states()).toMatchObject([{ state: 'expired' }, { state: 'expired' }]);
   });
