@@ -9,7 +9,10 @@ const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 const usage = `Usage: node scripts/check-migrations.mjs [folder …]
 
 Searches the migrations (prisma/migrations unless named) for changes that break the release before: dropped, renamed
-or changed tables and columns, columns that must be given, new constraints on tables that it writes.
+or changed tables and columns, columns that must be given, new constraints on tables that it writes. And for indexes that hold up
+all writers of a table while they are made, and for migrations that do not say which release is the oldest that runs with them:
+  -- compatible-with: 1.4.0
+An index on a table that exists is a migration of its own, of one statement: CREATE INDEX CONCURRENTLY "name" ON …
 A statement that is safe because the release before no longer uses the column says so in the line above it:
   -- contract: not read or written since 1.4.0
 `;
@@ -38,6 +41,11 @@ const rulesOfOldTables = [
   ],
   [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'makes unique what the release before may write twice'],
 ];
+
+/** Migrations before this one were released without a word about releases, and when their tables were small. */
+const strictFrom = '20261124100000';
+const online = /^CREATE INDEX CONCURRENTLY "\w+" ON /;
+const floor = /^--\s*compatible-with:\s*\d+\.\d+\.\d+\s*$/m;
 
 /** Statements without comments and without what is between quotes; `agreed`: a comment says why it is safe. */
 function statementsOf(sql) {
@@ -72,8 +80,22 @@ function mustBeGiven(text) {
     );
 }
 
-/** The problems of one migration, as sentences. */
-export function migrationProblems(sql) {
+/** Of a migration of today: what it says of releases, and how it makes its indexes. */
+function problemsOfToday(sql, statements, isNew) {
+  const problems = floor.test(sql)
+    ? []
+    : ['does not say which release is the oldest that runs with it: -- compatible-with: 1.4.0'];
+  for (const { text, agreed } of statements) {
+    if (/\bCONCURRENTLY\b/i.test(text) && !(online.test(text) && statements.length === 1))
+      problems.push(`is not the one statement of an online migration, CREATE INDEX CONCURRENTLY "name" ON …: ${text}`);
+    if (/^CREATE INDEX (?!CONCURRENTLY)/i.test(text) && !agreed && !isNew(text))
+      problems.push(`holds up all writers of the table while the index is made: ${text}`);
+  }
+  return problems;
+}
+
+/** The problems of one migration, as sentences. Without a name it is judged as a new one. */
+export function migrationProblems(sql, migration = strictFrom) {
   const statements = statementsOf(sql);
   const created = new Set(
     statements.flatMap(({ text }) => {
@@ -88,7 +110,8 @@ export function migrationProblems(sql) {
       [];
     return table !== undefined && created.has(table.replaceAll('"', ''));
   };
-  return statements.flatMap(({ text, agreed }) => {
+  const today = migration >= strictFrom ? problemsOfToday(sql, statements, isNew) : [];
+  const others = statements.flatMap(({ text, agreed }) => {
     if (agreed || isNew(text)) return [];
     const why = [...rules, ...rulesOfOldTables].find(([pattern]) => pattern.test(text))?.[1];
     const problem =
@@ -98,6 +121,7 @@ export function migrationProblems(sql) {
         : undefined);
     return problem === undefined ? [] : [`${problem}: ${text}`];
   });
+  return [...today, ...others];
 }
 
 function main(options) {
@@ -106,7 +130,7 @@ function main(options) {
   for (const folder of folders)
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (!entry.isDirectory()) continue;
-      const problems = migrationProblems(readFileSync(join(folder, entry.name, 'migration.sql'), 'utf8'));
+      const problems = migrationProblems(readFileSync(join(folder, entry.name, 'migration.sql'), 'utf8'), entry.name);
       if (problems.length > 0) process.exitCode = 1;
       console.log(`${problems.length === 0 ? 'ok  ' : 'FAIL'} ${entry.name}`);
       for (const problem of problems) console.log(`     ${problem}`);

@@ -7,6 +7,8 @@ import { migrationProblems } from '../scripts/check-migrations.mjs';
 
 const folder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
+const floor = '-- compatible-with: 1.0.0\n';
+
 describe('the check of migrations', () => {
   it.each([
     ['a dropped table', 'DROP TABLE "notes";'],
@@ -28,7 +30,20 @@ describe('the check of migrations', () => {
       '-- contract: unused since 1.4\nDROP TABLE "a";\nDROP TABLE "b";',
     ],
   ])('finds %s', (_, sql) => {
+    expect(migrationProblems(`${floor}${sql}`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['an index that holds up writers', `${floor}CREATE INDEX "i" ON "tasks"("seq");`],
+    ['an online index beside something else', `${floor}CREATE INDEX CONCURRENTLY "i" ON "tasks"("seq");\nSELECT 1;`],
+    ['a migration that does not say with which release it runs', 'ALTER TABLE "tasks" ADD COLUMN "a" TEXT;'],
+    [
+      'one that does not say it as a number',
+      '-- compatible-with: the last one\nALTER TABLE "tasks" ADD COLUMN "a" TEXT;',
+    ],
+  ])('finds %s, but not in what was released before', (_, sql) => {
     expect(migrationProblems(sql)).toHaveLength(1);
+    if (!sql.includes('CONCURRENTLY')) expect(migrationProblems(sql, '20261124073000_x')).toEqual([]);
   });
 
   it.each([
@@ -37,19 +52,21 @@ describe('the check of migrations', () => {
     ['a column that may be absent', 'ALTER TABLE "tasks" ADD COLUMN "images" TEXT;'],
     ['a column with a default', 'ALTER TABLE "tasks" ADD COLUMN "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[];'],
     ['a value that may be absent from now on', 'ALTER TABLE "tasks" ALTER COLUMN "seq" DROP NOT NULL;'],
-    ['an index, and one that is gone', 'CREATE INDEX "i" ON "tasks"("seq");\nDROP INDEX "j";'],
+    ['an index made online', 'CREATE INDEX CONCURRENTLY "i" ON "tasks"("seq");'],
+    ['an index that is gone', 'DROP INDEX "j";'],
+    ['an index of a new table', 'CREATE TABLE "n" ("a" INT);\nCREATE INDEX "n_a" ON "n"("a");'],
     ['a condition that is gone', 'ALTER TABLE "tasks" DROP CONSTRAINT "few";'],
     ['a backfill', "UPDATE tasks SET images = 'DROP TABLE tasks;' WHERE images IS NULL;"],
     ['words in a comment', '-- DROP TABLE would be wrong\nSELECT 1; /* RENAME */'],
     ['what is no longer used', '-- contract: not read since 1.4.0\nALTER TABLE "devices" DROP COLUMN "old";'],
   ])('lets %s pass', (_, sql) => {
-    expect(migrationProblems(sql)).toEqual([]);
+    expect(migrationProblems(`${floor}${sql}`)).toEqual([]);
   });
 
   it('finds nothing in the migrations of this repository', async () => {
     const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
     expect(names.length).toBeGreaterThan(1);
     for (const { name } of names)
-      expect(migrationProblems(await readFile(join(folder, name, 'migration.sql'), 'utf8'))).toEqual([]);
+      expect(migrationProblems(await readFile(join(folder, name, 'migration.sql'), 'utf8'), name)).toEqual([]);
   });
 });

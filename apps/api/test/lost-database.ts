@@ -30,6 +30,7 @@ export async function openLosableDatabase(): Promise<LosableDatabase> {
     });
   return {
     kind: database.kind,
+    newerMigrations: database.newerMigrations,
     pool: () => database.pool(),
     watchInboxes: (listener) => database.watchInboxes(listener),
     sql: failing(database.sql) as Database['sql'],

@@ -86,6 +86,11 @@ export const variables = {
     derived: { text: 'embedded', from: () => undefined },
     meaning: 'PostgreSQL; required by the roles `api` and `gateway`, which share one database',
   }),
+  DATABASE_PREPARE: variable(memory, onOff(), {
+    default: true,
+    meaning:
+      'statements are prepared by PostgreSQL, once per connection. `off` behind a pooler in transaction mode that does not keep them, such as PgBouncer before 1.21',
+  }),
   REDIS_URL: variable<string | undefined>(memory, redisUrl(), {
     derived: { text: 'none', from: () => undefined },
     meaning:

@@ -15,7 +15,9 @@ export function reasonOf(error: unknown): string {
   return message || code || String(error);
 }
 
-const told = (error: Error) => new ConnectError(`No connection to PostgreSQL: ${reasonOf(error)}`, { cause: error });
+/** The error of a connection that could not be made. */
+export const unreachable = (error: unknown) =>
+  new ConnectError(`No connection to PostgreSQL: ${reasonOf(error)}`, { cause: error });
 
 type Told = (error: Error | null, client: pg.Client) => void;
 
@@ -24,7 +26,7 @@ export class ConnectingClient extends pg.Client {
   override connect(): Promise<pg.Client>;
   override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void;
   override connect(callback?: unknown): Promise<pg.Client> | void {
-    if (callback === undefined) return super.connect().catch((error: unknown) => Promise.reject(told(error as Error)));
-    super.connect((error: Error | null) => (callback as Told)(error && told(error), this));
+    if (callback === undefined) return super.connect().catch((error: unknown) => Promise.reject(unreachable(error)));
+    super.connect((error: Error | null) => (callback as Told)(error && unreachable(error), this));
   }
 }

@@ -8,7 +8,7 @@ import { migratePostgres } from './open.ts';
 async function main(): Promise<void> {
   const url = process.env.DATABASE_URL;
   if (!url) throw new Error('DATABASE_URL is not set: the address of the PostgreSQL to migrate');
-  const applied = await migratePostgres(url, { onWarning: (message) => process.stderr.write(`${message}\n`) });
+  const { applied } = await migratePostgres(url, { onWarning: (message) => process.stderr.write(`${message}\n`) });
   for (const name of applied) process.stdout.write(`applied ${name}\n`);
   if (applied.length === 0) process.stdout.write('nothing to apply\n');
 }

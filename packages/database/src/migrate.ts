@@ -4,7 +4,11 @@
  * CLI and its engine are not needed where the server runs.
  *
  * A migration and its row are one transaction: killed or failed in the middle, it never happened and is tried again at the
- * next start. (So a migration cannot contain what PostgreSQL refuses in a transaction, CREATE INDEX CONCURRENTLY for one.)
+ * next start. An *online* migration is one CREATE INDEX CONCURRENTLY, which holds up no writer and for which PostgreSQL allows no
+ * transaction: what an attempt left behind is dropped before the next one.
+ *
+ * A migration says in a comment which release is the oldest that runs with it (`-- compatible-with: 1.4.0`). That is noted in the database, so
+ * that an instance of that release, which does not know the migration, still starts: `rollout undo` is the way back (rules, 15.18).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -27,7 +31,15 @@ const bookkeeping = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
     applied_steps_count     INTEGER NOT NULL DEFAULT 0
 )`;
 
+/** The oldest release that runs with each migration: for releases that do not have its file. */
+const floors = `CREATE TABLE IF NOT EXISTS _relay_migrations (
+    migration_name  VARCHAR(255) PRIMARY KEY,
+    compatible_with TEXT NOT NULL
+)`;
+
 export interface MigrateOptions {
+  /** This release, as `1.4.0`. Default: the one of this repository. */
+  release?: string | undefined;
   /** Default: the migrations of this repository. */
   migrationsDir?: string | undefined;
   /** How long to wait for another process that is migrating, and to retry on a table that others use. Default 60 s. */
@@ -40,6 +52,17 @@ interface Migration {
   name: string;
   sql: string;
   checksum: string;
+  /** The oldest release that runs with it; undefined for a migration of a time before this was said. */
+  compatibleWith: string | undefined;
+  /** The index that it makes, when it is an online migration. */
+  index: string | undefined;
+}
+
+export interface Migrated {
+  /** Names, in order. */
+  applied: string[];
+  /** Migrations of a newer release that this one runs with. */
+  newer: string[];
 }
 
 /** The migrations of this repository, wherever it is. */
@@ -47,25 +70,37 @@ export function ownMigrationsDir(): string {
   return fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 }
 
+function ownRelease(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}
+
 /**
  * Migrates the database to the schema of this code. `client` is one session, connected directly (an advisory lock does not
  * survive a pooler in transaction mode), outside a transaction. Any number of processes may run this at the same time: one
  * applies, the others wait and find nothing to do. When there is nothing to do no lock is taken.
  *
- * Returns the names of the applied migrations, in order. Throws DatabaseError SCHEMA_NEWER when the database knows a migration
- * that this code does not, MIGRATION_FAILED when one fails (the ones before it stay applied) or an earlier tool left one
+ * Throws DatabaseError SCHEMA_NEWER when the database knows a migration that this code does not and that this release does not run with,
+ * MIGRATION_FAILED when one fails (the ones before it stay applied) or an earlier tool left one
  * unfinished, MIGRATION_BUSY when the lock, or a table that others use, was not available in time.
  */
-export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<Migrated> {
   const { migrationsDir = ownMigrationsDir(), lockTimeoutMs = 60_000, onWarning = () => {} } = options;
   const migrations = readMigrations(migrationsDir);
-  if ((await findPending(client, migrations, onWarning)).length === 0) return [];
+  const release = options.release ?? ownRelease();
+  const { pending: wanted, newer } = await compare(client, migrations, release, onWarning);
+  if (wanted.length === 0) return { applied: [], newer };
   await takeLock(client, lockTimeoutMs);
   try {
-    await client.query(bookkeeping);
-    const pending = await findPending(client, migrations, () => {}); // another process may have been faster
-    for (const migration of pending) await applyPatiently(client, migration, lockTimeoutMs);
-    return pending.map(({ name }) => name);
+    await client.query(`${bookkeeping}; ${floors}`);
+    const { pending } = await compare(client, migrations, release, () => {}); // another process may have been faster
+    for (const migration of pending)
+      await (migration.index === undefined
+        ? applyPatiently(client, migration, lockTimeoutMs)
+        : applyOnline(client, migration, migration.index));
+    return { applied: pending.map(({ name }) => name), newer };
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [advisoryLock]).catch(() => {}); // the session ended: free
   }
@@ -78,23 +113,34 @@ function readMigrations(dir: string): Migration[] {
     .sort()
     .map((name) => {
       const bytes = readFileSync(path.join(dir, name, 'migration.sql'));
-      return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
+      const sql = bytes.toString('utf8');
+      return {
+        name,
+        sql,
+        checksum: createHash('sha256').update(bytes).digest('hex'),
+        compatibleWith: /^--\s*compatible-with:\s*(\d+\.\d+\.\d+)\s*$/m.exec(sql)?.[1],
+        index: /^CREATE INDEX CONCURRENTLY "(\w+)"/m.exec(sql)?.[1],
+      };
     });
 }
 
-/** The migrations that are not applied yet. Throws when the database cannot be migrated to this schema. */
-async function findPending(
+/** The migrations that are not applied yet, and those that only a newer release has. Throws when this release cannot run with them. */
+async function compare(
   client: pg.ClientBase,
   migrations: Migration[],
+  release: string,
   onWarning: (message: string) => void,
-): Promise<Migration[]> {
-  const exists = await client.query<{ found: boolean }>(
-    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found`,
+): Promise<{ pending: Migration[]; newer: string[] }> {
+  const [exists] = await rowsOf<{ found: boolean; floors: boolean }>(
+    client,
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS found, to_regclass('_relay_migrations') IS NOT NULL AS floors`,
   );
-  if (!exists.rows[0]?.found) return migrations;
-  const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
-    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
-     FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+  if (!exists?.found) return { pending: migrations, newer: [] };
+  const rows = await rowsOf<{ name: string; checksum: string; finished: boolean; floor: string | null }>(
+    client,
+    `SELECT p.migration_name AS name, p.checksum, p.finished_at IS NOT NULL AS finished,
+       ${exists.floors ? '(SELECT r.compatible_with FROM _relay_migrations r WHERE r.migration_name = p.migration_name)' : 'NULL'} AS floor
+     FROM _prisma_migrations p WHERE p.rolled_back_at IS NULL ORDER BY p.started_at`,
   );
   const names = (list: { name: string }[]) => list.map(({ name }) => name).join(', ');
   const unfinished = rows.filter(({ finished }) => !finished);
@@ -107,32 +153,50 @@ async function findPending(
   }
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   const unknown = rows.filter(({ name }) => !known.has(name));
-  if (unknown.length > 0) {
+  const refusing = unknown.filter(({ floor }) => floor === null || isOlder(release, floor));
+  if (refusing.length > 0) {
+    const oldest = refusing
+      .map(({ floor }) => floor)
+      .reduce((a, b) => (a !== null && b !== null && isOlder(a, b) ? b : a));
     throw new DatabaseError(
       'SCHEMA_NEWER',
-      `The database has migrations that this release does not know: ${names(unknown)}. It was used by a newer release: ` +
-        'start that one, or restore a backup from before it.',
+      `The database has migrations that this release (${release}) does not know and cannot run with: ${names(refusing)}. It was used by a ` +
+        `newer release: start that one${oldest === null ? '' : `, or one from ${oldest} on`}, or restore a backup from before it.`,
     );
   }
   for (const { name, checksum } of rows) {
-    if (known.get(name)!.checksum !== checksum) onWarning(`Migration ${name} was changed after it had been applied`);
+    const own = known.get(name);
+    if (own && own.checksum !== checksum) onWarning(`Migration ${name} was changed after it had been applied`);
   }
   const applied = new Set(rows.map(({ name }) => name));
-  return migrations.filter(({ name }) => !applied.has(name));
+  return { pending: migrations.filter(({ name }) => !applied.has(name)), newer: unknown.map(({ name }) => name) };
 }
 
+const rowsOf = async <Row extends pg.QueryResultRow>(client: pg.ClientBase, text: string): Promise<Row[]> =>
+  (await client.query<Row>(text)).rows;
+
+/** Of two releases, as `1.4.0`. What follows the numbers does not count: a preview of a release runs with what the release runs with. */
+function isOlder(release: string, than: string): boolean {
+  const [own, other] = [release, than].map((text) => text.split(/[.+-]/, 3).map(Number)) as [number[], number[]];
+  const place = own.findIndex((number, n) => number !== other[n]);
+  return place >= 0 && own[place]! < other[place]!;
+}
+
+/** Asks again and again: one that waits in the database would hold up an online migration, which waits for all who look at the database. */
 async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
-  await client.query(`SET lock_timeout = ${Math.ceil(timeoutMs)}`);
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
-  } catch (error) {
-    if ((error as { code?: string }).code !== '55P03') throw error;
-    const text = `Another process has been migrating this database for more than ${timeoutMs} ms`;
-    throw new DatabaseError('MIGRATION_BUSY', text, error);
-  } finally {
-    await client.query('RESET lock_timeout').catch(() => {});
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [advisoryLock]);
+    if (rows[0]?.taken) return;
+    if (performance.now() > until) {
+      const text = `Another process has been migrating this database for more than ${timeoutMs} ms`;
+      throw new DatabaseError('MIGRATION_BUSY', text);
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockAskMs * (0.5 + Math.random())));
   }
 }
+
+const lockAskMs = 100;
 
 /**
  * A statement that waits for a table lock blocks all later statements on that table, readers included. So each attempt waits briefly,
@@ -161,20 +225,51 @@ const tableLockMs = 1000;
 /** PostgreSQL: no lock in that time; a deadlock of which we were the victim. */
 const standBack: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
-async function apply(client: pg.ClientBase, { name, sql, checksum }: Migration): Promise<void> {
-  const row = [randomUUID(), checksum, name];
+const begun = 'INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)';
+const finished = 'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1';
+
+/** Notes that the migration was applied, in the transaction of the caller or in one of its own. */
+async function note(client: pg.ClientBase, { name, checksum, compatibleWith }: Migration): Promise<void> {
+  const id = randomUUID();
+  await client.query(begun, [id, checksum, name]);
+  if (compatibleWith !== undefined)
+    await client.query(
+      'INSERT INTO _relay_migrations VALUES ($1, $2) ON CONFLICT (migration_name) DO UPDATE SET compatible_with = $2',
+      [name, compatibleWith],
+    );
+  await client.query(finished, [id]);
+}
+
+async function transaction(client: pg.ClientBase, name: string, work: () => Promise<void>): Promise<void> {
   try {
     await client.query('BEGIN');
-    await client.query(`SET LOCAL lock_timeout = ${tableLockMs}`);
-    await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', row);
-    await client.query(sql); // without values: a whole script in one message
-    await client.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [
-      row[0],
-    ]);
+    await work();
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DatabaseError('MIGRATION_FAILED', `Migration ${name} failed and was rolled back: ${reason}`, error);
+    throw failed(name, 'failed and was rolled back', error);
   }
+}
+
+function failed(name: string, how: string, error: unknown): DatabaseError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new DatabaseError('MIGRATION_FAILED', `Migration ${name} ${how}: ${reason}`, error);
+}
+
+const apply = (client: pg.ClientBase, migration: Migration): Promise<void> =>
+  transaction(client, migration.name, async () => {
+    await client.query(`SET LOCAL lock_timeout = ${tableLockMs}`);
+    await client.query(migration.sql); // without values: a whole script in one message
+    await note(client, migration);
+  });
+
+/** Takes as long as the table is large, and as the longest transaction that runs. Killed in the middle, it is begun again by the next start. */
+async function applyOnline(client: pg.ClientBase, migration: Migration, index: string): Promise<void> {
+  try {
+    await client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${index}"`);
+    await client.query(migration.sql);
+  } catch (error) {
+    throw failed(migration.name, 'failed and is tried again by the next start', error);
+  }
+  await transaction(client, migration.name, () => note(client, migration));
 }

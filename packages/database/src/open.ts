@@ -5,14 +5,14 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { BackupResult } from './backup.ts';
-import { ConnectingClient, reasonOf } from './connecting.ts';
+import { ConnectingClient, reasonOf, unreachable } from './connecting.ts';
 import { DatabaseError } from './database-error.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import type { Whole } from './db.ts';
 import { transactions } from './sql-transaction.ts';
 import { sendOver, statements, statementsNamedBy } from './statements.ts';
-import { migrate, ownMigrationsDir } from './migrate.ts';
+import { type MigrateOptions, type Migrated, migrate, ownMigrationsDir } from './migrate.ts';
 import { type OnStatement, observedAdapter } from './observed-adapter.ts';
 import { succeedsWithin } from './succeeds-within.ts';
 import { statementNames } from './statement-names.ts';
@@ -31,6 +31,8 @@ const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
  */
 export interface Database extends Whole {
   readonly kind: 'embedded' | 'postgres';
+  /** Migrations of a newer release, which this one runs with: it was started after them, by a rollback or in the middle of a rollout. */
+  readonly newerMigrations: readonly string[];
   /** Asks whether the database may be written, at most 2 s. Never rejects; `probeMs` is how long it took. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
   /** Counts: all connections, the idle ones, and the callers that wait for one. */
@@ -51,7 +53,7 @@ export interface Database extends Whole {
 }
 
 export interface OpenDatabaseOptions {
-  /** Address of a PostgreSQL (15 or newer), connected directly. Absent: embedded. */
+  /** Address of a PostgreSQL (15 or newer), or of a pooler before one that is migrated. Absent: embedded. */
   url?: string | undefined;
   /** Folder of the embedded database, made with mode 700 on first use. Absent: in memory, for tests. */
   dataDir?: string | undefined;
@@ -59,6 +61,10 @@ export interface OpenDatabaseOptions {
   template?: Uint8Array | Blob | undefined;
   /** Default: `prisma/migrations` of this repository. */
   migrationsDir?: string | undefined;
+  /** PostgreSQL: whether statements are prepared. Not behind a pooler in transaction mode that knows none (PgBouncer before 1.21). Default true. */
+  prepare?: boolean | undefined;
+  /** This release, as `1.4.0`. Default: the one of this repository. */
+  release?: string | undefined;
   /** PostgreSQL: most connections at a time. Default 10. */
   poolSize?: number | undefined;
   /** Folder: whether a commit is on the disk, safe from a power cut, before it is answered. Default true. */
@@ -85,7 +91,7 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<D
 
 /** The files of a new embedded database with all migrations applied: what `template` takes. About 5 MB; takes seconds. */
 export async function createTemplate(options: Pick<OpenDatabaseOptions, 'migrationsDir'> = {}): Promise<Uint8Array> {
-  const embedded = await migratedEmbedded(options);
+  const { embedded } = await migratedEmbedded(options);
   try {
     return await embedded.dump();
   } finally {
@@ -94,12 +100,12 @@ export async function createTemplate(options: Pick<OpenDatabaseOptions, 'migrati
 }
 
 async function openEmbeddedDatabase(options: OpenDatabaseOptions): Promise<Database> {
-  const embedded = await migratedEmbedded(options);
-  const database = connect('embedded', embedded.pool, options, () => embedded.close());
+  const { embedded, newer } = await migratedEmbedded(options);
+  const database = connect('embedded', embedded.pool, newer, options, () => embedded.close());
   return options.dataDir === undefined ? database : { ...database, backup: (target) => embedded.backup(target) };
 }
 
-async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded> {
+async function migratedEmbedded(options: OpenDatabaseOptions): Promise<{ embedded: Embedded; newer: string[] }> {
   const { template, statementTimeoutMs = 30_000, vacuumIntervalMs = 3_600_000, onWarning = () => {} } = options;
   const embedded = await openEmbedded({
     dataDir: options.dataDir,
@@ -111,15 +117,16 @@ async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded>
     onWarning,
   });
   try {
+    let newer: string[] = [];
     await embedded.patiently(async () => {
       const client = await embedded.pool.connect();
       try {
-        await migrate(client, options);
+        ({ newer } = await migrate(client, options));
       } finally {
         client.release(true); // no other caller may inherit its settings
       }
     });
-    return embedded;
+    return { embedded, newer };
   } catch (error) {
     await embedded.close();
     throw error;
@@ -128,7 +135,7 @@ async function migratedEmbedded(options: OpenDatabaseOptions): Promise<Embedded>
 
 async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<Database> {
   const { poolSize = 10, statementTimeoutMs = 30_000, onWarning = () => {} } = options;
-  await migratePostgres(url, options);
+  const { newer } = await migratePostgres(url, options);
   const pool = new pg.Pool({
     connectionString: url,
     Client: ConnectingClient,
@@ -138,21 +145,26 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    statement_timeout: statementTimeoutMs,
-    // an instance that froze must not hold the lock of a device for ever
-    idle_in_transaction_session_timeout: 2 * transactionOptions.timeout,
+    // Not as parameters of the start, which poolers refuse. An instance that froze must not hold the lock of a device for ever.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it; its types do not say so
+    onConnect: async (client) => {
+      const idleMs = 2 * transactionOptions.timeout;
+      await client
+        .query(`SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}`)
+        .catch((error: unknown) => Promise.reject(unreachable(error)));
+    },
     // for a network that swallows packets: nothing comes back, not even the cancellation
     query_timeout: statementTimeoutMs + 5_000,
   });
   pool.on('error', (error) => onWarning(`A PostgreSQL connection was lost: ${error.message}`));
-  return connect('postgres', pool, options, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
+  return connect('postgres', pool, newer, options, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
 }
 
 /** Migrates over a connection of its own, which has no statement timeout. Needs DATABASE_URL-like text. */
 export async function migratePostgres(
   url: string,
-  options: Pick<OpenDatabaseOptions, 'migrationsDir' | 'onWarning'> = {},
-): Promise<string[]> {
+  options: Pick<MigrateOptions, 'migrationsDir' | 'release' | 'onWarning'> = {},
+): Promise<Migrated> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'relay-migrate',
@@ -179,14 +191,15 @@ export async function migratePostgres(
 function connect(
   kind: Database['kind'],
   pool: pg.Pool,
-  options: Pick<OpenDatabaseOptions, 'onStatement' | 'onWarning' | 'transactionTimeoutMs'>,
+  newerMigrations: readonly string[],
+  options: Pick<OpenDatabaseOptions, 'onStatement' | 'onWarning' | 'prepare' | 'transactionTimeoutMs'>,
   closeBelow: () => Promise<void>,
 ): Database {
   const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
   // The pool handles errors of idle connections only. One that fails while it is being handed out, or in use, would end the process;
   // the statement under way gets its error, or the next one does.
   pool.on('connect', (connection) => void connection.on('error', () => {}));
-  const nameOf = statementNames();
+  const nameOf = options.prepare === false ? () => '' : statementNames();
   // A server keeps no plans for Prisma's statements: there are too many texts, and planning is cheap there.
   const adapter = new PrismaPg(pool, kind === 'embedded' ? { statementNameGenerator: nameOf } : {});
   const models = new PrismaClient({
@@ -194,7 +207,7 @@ function connect(
     transactionOptions: { ...transactionOptions, timeout: timeoutMs },
   });
   const statementOf = statementsNamedBy(nameOf);
-  const writable = writability(pool);
+  const writable = writability(pool, kind === 'postgres' ? options.onWarning : undefined);
   const noted = { onStatement, onError: writable.note };
   const raised = raisedInboxes();
   const sql = {
@@ -213,6 +226,7 @@ function connect(
     sql,
     models,
     kind,
+    newerMigrations,
     watchInboxes: (listener) => raised.watch(listener),
     health: async () => {
       if (closing) return { ok: false, probeMs: 0 };

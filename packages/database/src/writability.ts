@@ -10,7 +10,14 @@ export interface Writability {
   probe(): Promise<void>;
 }
 
-export function writability(pool: pg.Pool): Writability {
+/** What is said of sessions without the clocks that every session of ours sets: a pooler lends others. */
+const noClocks =
+  'Sessions of PostgreSQL have no statement_timeout or no idle_in_transaction_session_timeout. Behind a pooler in transaction mode set them ' +
+  "for the role: ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'.";
+
+/** `onWarning` gets once, at the first probe that finds it, that sessions have no clocks. */
+export function writability(pool: pg.Pool, onWarning?: (message: string) => void): Writability {
+  let warned = false;
   /** A statement found the disk full. Reading says nothing about that, and trying to fill it is for this case alone. */
   let full = false;
   return {
@@ -18,10 +25,15 @@ export function writability(pool: pg.Pool): Writability {
       if ((error as { code?: unknown } | undefined)?.code === '53100') full = true;
     },
     probe: async () => {
-      const { rows } = await pool.query<{ frozen: boolean }>(
-        `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS frozen`,
+      const { rows } = await pool.query<{ frozen: boolean; clocks: boolean }>(
+        `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS frozen,
+           current_setting('statement_timeout') <> '0' AND current_setting('idle_in_transaction_session_timeout') <> '0' AS clocks`,
       );
       if (rows[0]?.frozen) throw new Error('The database is read-only.');
+      if (rows[0]?.clocks === false && !warned) {
+        warned = true;
+        onWarning?.(noClocks);
+      }
       if (!full) return;
       // One message is one transaction: the table is gone when it ends, committed or not.
       await pool.query(`

@@ -39,7 +39,7 @@ function promises(pool: () => pg.Pool): void {
     }
   };
   const run = (migrationsDir: string, options: Partial<Parameters<typeof migrate>[1]> = {}) =>
-    using((client) => migrate(client, { migrationsDir, ...options }));
+    using(async (client) => (await migrate(client, { migrationsDir, ...options })).applied);
   const tables = async (): Promise<string[]> => {
     const sql = `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1`;
     return (await pool().query<{ name: string }>(sql)).rows.map(({ name }) => name);
@@ -51,7 +51,7 @@ function promises(pool: () => pg.Pool): void {
     const dir = migrations(two);
     expect(await run(dir)).toEqual(['1_first', '2_second']);
     expect(await run(dir)).toEqual([]);
-    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+    expect(await tables()).toEqual(['_prisma_migrations', '_relay_migrations', 'a', 'b']);
   });
 
   it('applies what was added since', async () => {
@@ -78,7 +78,7 @@ function promises(pool: () => pg.Pool): void {
     };
     await expect(run(dir)).rejects.toMatchObject(refused);
     await expect(run(dir)).rejects.toMatchObject(refused);
-    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+    expect(await tables()).toEqual(['_prisma_migrations', '_relay_migrations', 'a', 'b']);
     expect(await run(migrations({ '3_broken': 'CREATE TABLE c (id int)' }, dir))).toEqual(['3_broken']);
   });
 
@@ -100,7 +100,52 @@ function promises(pool: () => pg.Pool): void {
       code: 'SCHEMA_NEWER',
       message: expect.stringContaining('2_second'),
     });
-    expect(await tables()).toEqual(['_prisma_migrations', 'a', 'b']);
+    expect(await tables()).toEqual(['_prisma_migrations', '_relay_migrations', 'a', 'b']);
+  });
+
+  const after = (oldest: string) => ({
+    ...one,
+    '2_next': `-- compatible-with: ${oldest}\nALTER TABLE a ADD COLUMN b int;`,
+  });
+
+  it('lets an older release start after a migration that it runs with, and refuses the one before that', async () => {
+    await empty();
+    await run(migrations(after('1.4.0')), { release: '1.5.0' });
+    const older = migrations(one);
+    const start = (release: string) => using((client) => migrate(client, { migrationsDir: older, release }));
+    for (const release of ['1.4.0', '1.4.1', '1.10.0', '2.0.0-rc.1', '1.4.0+build'])
+      expect(await start(release)).toEqual({ applied: [], newer: ['2_next'] });
+    for (const release of ['1.3.9', '0.9.0', '1.3.99-rc.1'])
+      await expect(start(release)).rejects.toMatchObject({
+        code: 'SCHEMA_NEWER',
+        message: expect.stringMatching(/2_next.*or one from 1\.4\.0 on/),
+      });
+  });
+
+  it('counts the strictest of several migrations', async () => {
+    await empty();
+    const third = { '3_last': '-- compatible-with: 1.2.0\nALTER TABLE a ADD COLUMN c int;' };
+    await run(migrations({ ...after('1.4.0'), ...third }), { release: '1.5.0' });
+    const older = migrations(one);
+    await expect(run(older, { release: '1.3.0' })).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
+    expect(await run(older, { release: '1.4.0' })).toEqual([]);
+  });
+
+  const indexed = (sql: string) => ({ ...one, '2_index': `-- compatible-with: 1.0.0\n${sql}` });
+
+  it('makes an index outside of a transaction, and again after an attempt that failed', async () => {
+    await empty();
+    const dir = migrations(indexed('CREATE INDEX CONCURRENTLY "a_by_id" ON a ((1 / (id - 1)));'));
+    await expect(run(dir)).rejects.toMatchObject({ code: 'MIGRATION_FAILED' });
+    const valid = async () =>
+      (
+        await pool().query<{ valid: boolean }>(
+          `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'a_by_id'::regclass`,
+        )
+      ).rows;
+    expect(await run(migrations(indexed('CREATE INDEX CONCURRENTLY "a_by_id" ON a (id);'), dir))).toEqual(['2_index']);
+    expect(await valid()).toEqual([{ valid: true }]);
+    expect(await run(dir)).toEqual([]);
   });
 
   it('warns of a migration that was changed after it had been applied', async () => {
@@ -162,7 +207,7 @@ onPostgres('migrations', (postgres) => {
       // Behind the migration, which waits for the holder.
       await pool.query('SELECT * FROM a');
       await holder.query('COMMIT');
-      expect(await work).toEqual(['2_column']);
+      expect((await work).applied).toEqual(['2_column']);
     } finally {
       holder.release(true);
       client.release(true);
@@ -181,7 +226,7 @@ onPostgres('migrations', (postgres) => {
     client.release(true);
     const mended = migrations({ '1_long': 'CREATE TABLE a (id int)' }, dir);
     const again = await pool.connect();
-    expect(await migrate(again, { migrationsDir: mended })).toEqual(['1_long']);
+    expect((await migrate(again, { migrationsDir: mended })).applied).toEqual(['1_long']);
     again.release();
   });
 });
@@ -206,6 +251,17 @@ onPostgres('migrate-cli', (postgres) => {
 });
 
 describe('opening a database', () => {
+  it('of a newer release, which this one runs with, says which migrations are not its own', async () => {
+    const dataDir = folder();
+    const newer = { ...one, '2_next': '-- compatible-with: 1.4.0\nALTER TABLE a ADD COLUMN b int;' };
+    const current = await openDatabase({ dataDir, migrationsDir: migrations(newer), release: '1.5.0' });
+    expect(current.newerMigrations).toEqual([]);
+    await current.close();
+    const older = await openDatabase({ dataDir, migrationsDir: migrations(one), release: '1.4.0' });
+    expect(older.newerMigrations).toEqual(['2_next']);
+    await older.close();
+  });
+
   it('refuses the folder of a newer release and leaves it unlocked', async () => {
     const dataDir = folder();
     await (await openDatabase({ dataDir, migrationsDir: migrations(two) })).close();

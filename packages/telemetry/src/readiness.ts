@@ -7,6 +7,7 @@ export interface Readiness {
   readonly body: {
     readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
     readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
+    readonly schema?: 'newer';
   };
 }
 
@@ -17,6 +18,8 @@ export interface ReadinessOptions {
    * instance left.
    */
   readonly dispensable?: readonly string[];
+  /** The database has migrations of a newer release. Said in every answer, and no reason to be not ready. */
+  readonly schema?: 'newer' | undefined;
   /** A check that takes longer has failed. */
   readonly timeoutMs: number;
   /** Milliseconds since 1970. */
@@ -66,6 +69,7 @@ function boundedCheck(check: ReadinessCheck, timeoutMs: number): () => Promise<R
 export function createReadiness({
   checks,
   dispensable = [],
+  schema,
   timeoutMs,
   clock = Date.now,
 }: ReadinessOptions): ReadinessProbe {
@@ -88,7 +92,10 @@ export function createReadiness({
         failed.length === 0 ? 'ok' : failed.every((name) => dispensable.includes(name)) ? 'degraded' : 'unavailable';
       // Read after waiting: an instance that starts to drain meanwhile must not be sent more work.
       const status = draining ? 'draining' : verdict;
-      return { ready: status === 'ok' || status === 'degraded', body: { status, checks: found } };
+      return {
+        ready: status === 'ok' || status === 'degraded',
+        body: { status, checks: found, ...(schema && { schema }) },
+      };
     },
     drain() {
       draining = true;

@@ -42,6 +42,11 @@ describe('an instance', () => {
     });
   });
 
+  it('says that the database is one of a newer release, and is ready all the same', async () => {
+    const readiness = createReadiness({ checks: {}, schema: 'newer', timeoutMs: 1000 });
+    expect(await readiness.check()).toEqual({ ready: true, body: { status: 'ok', checks: {}, schema: 'newer' } });
+  });
+
   it('is ready but degraded when only what it can do without is bad', async () => {
     const backplane = bad;
     const dispensable = ['backplane'];

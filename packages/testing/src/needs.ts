@@ -26,6 +26,8 @@ const needs = {
   'redis-server': () => onPath('redis-server') && onPath('redis-cli'),
   'redis-sentinel': () => onPath('redis-sentinel'),
   haproxy: () => onPath('haproxy'),
+  pgbouncer: () => onPath('pgbouncer'),
+  prometheus: () => onPath('promtool'),
   openssl: () => onPath('openssl'),
   chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
   'python3-websockets': () => pythonWithWebsockets() !== undefined,

@@ -244,6 +244,7 @@ export const Readiness = record('Readiness', 'Whether this instance takes work.'
     'Verdict. `degraded` takes work (200): an api without Redis has the database, and refuses with 503 what needs another instance',
   ),
   checks: Type.Record(Type.String(), oneOf(['ok', 'failed'], 'Verdict of one dependency')),
+  schema: maybe(oneOf(['newer'], 'The database was migrated by a newer release, which this one runs with')),
 });
 
 export const ErrorResponse = record('ErrorResponse', 'Every REST error, and every refused upgrade.', {

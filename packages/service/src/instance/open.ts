@@ -122,6 +122,7 @@ async function assemble(
     }),
     // A gateway can claim no device without it; an api still has lists, sessions and new tasks, and all apis lose it at once.
     dispensable: role === 'api' ? ['backplane'] : [],
+    schema: database.newerMigrations.length > 0 ? 'newer' : undefined,
     timeoutMs: readinessTimeoutMs,
   });
   const deviceVerifier = createDeviceVerifier({ lookup: (deviceId) => readCredential(database, deviceId) });
@@ -148,6 +149,7 @@ async function openOwnDatabase(
 ): Promise<Database> {
   const database = await openDatabase({
     url: config.databaseUrl,
+    prepare: config.databasePrepare,
     dataDir: config.dataDir,
     sync: config.dataSync,
     vacuumIntervalMs: config.vacuumIntervalMs,
@@ -155,5 +157,10 @@ async function openOwnDatabase(
     onStatement: observed.statement,
   });
   closers.push('database', () => database.close());
+  if (database.newerMigrations.length > 0)
+    logger.warn(
+      { migrations: database.newerMigrations },
+      'the database was migrated by a newer release, which this one runs with',
+    );
   return database;
 }

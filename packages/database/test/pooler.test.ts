@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PgBouncer, type TestPostgres, startPgBouncer, startPostgres } from '@relay/testing/database';
+import { describeWith } from '@relay/testing/needs';
+import pg from 'pg';
+import { type Database, migratePostgres, openDatabase } from '../src/open.ts';
+import { device } from './databases.ts';
+
+/** What operators do for a pooler in transaction mode, which lends sessions that no connection of ours has set. */
+async function setClocks(url: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const role = `ALTER ROLE postgres IN DATABASE ${admin.database} SET`;
+  await admin.query(`${role} statement_timeout = '2s'; ${role} idle_in_transaction_session_timeout = '20s'`);
+  await admin.end();
+}
+
+describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', () => {
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  }, 60_000);
+  afterAll(() => postgres.stop());
+
+  describe.each(['session', 'transaction'] as const)('in %s mode', (mode) => {
+    const name = `pooled_${mode}`;
+    let pooler: PgBouncer;
+    let database: Database;
+    const warnings: string[] = [];
+    beforeAll(async () => {
+      pooler = await startPgBouncer(postgres.address.port, mode);
+      const url = await postgres.createDatabase({ name });
+      await migratePostgres(url);
+      if (mode === 'transaction') await setClocks(url);
+      database = await openDatabase({
+        url: pooler.url(name),
+        // PgBouncer 1.21 and newer keeps prepared statements in this mode too; older ones do not.
+        prepare: mode === 'session',
+        statementTimeoutMs: 2_000,
+        onWarning: (message) => warnings.push(message),
+      });
+    }, 60_000);
+    afterAll(async () => {
+      await database.close();
+      await pooler.stop();
+    });
+
+    it('is ready, and reads and writes in transactions side by side', async () => {
+      expect(await database.health()).toMatchObject({ ok: true });
+      const ids = Array.from({ length: 30 }, (_, n) => `${mode}${n}`);
+      await Promise.all(
+        ids.map((id) =>
+          database.sql.transaction(async (tx) => {
+            await tx.sql.execute`
+              INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash) VALUES (${id}, 'o', 'n', 'h', 'a', ${id})`;
+            const [own] = await tx.sql.query<{ found: bigint }>`SELECT count(*) AS found FROM devices WHERE id = ${id}`;
+            expect(own?.found).toBe(1n);
+          }),
+        ),
+      );
+      await database.models.device.create({ data: device(`${mode}-model`) });
+      expect(await database.models.device.count()).toBe(31);
+    });
+
+    it('ends a statement that takes too long, and has nothing to warn of', async () => {
+      await expect(database.sql.query`SELECT pg_sleep(600)::text`).rejects.toMatchObject({ code: '57014' });
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  it('warns of sessions without clocks, and no longer once the role has them', async () => {
+    const url = await postgres.createDatabase({ name: 'unclocked' });
+    await migratePostgres(url);
+    const pooler = await startPgBouncer(postgres.address.port, 'transaction');
+    const warnings: string[] = [];
+    const open = () =>
+      openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) });
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    /** Ends what the pooler holds, so that its next session is a new one which no connection of ours has set. */
+    const renew = () =>
+      admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'unclocked' AND pid <> pg_backend_pid()`,
+      );
+    try {
+      const database = await open();
+      await database.health();
+      expect(warnings).toEqual([]);
+      await renew();
+      while (warnings.length === 0) await database.health();
+      expect(warnings.filter((text) => text.includes('ALTER ROLE'))).toHaveLength(warnings.length);
+      await database.close();
+      warnings.length = 0;
+      await setClocks(url);
+      await renew();
+      const again = await open();
+      await renew();
+      while (!(await again.health()).ok);
+      expect(warnings.filter((text) => text.includes('ALTER ROLE'))).toEqual([]);
+      await again.close();
+    } finally {
+      await admin.end();
+      await pooler.stop();
+    }
+  });
+});
