@@ -28,7 +28,7 @@ export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => eras
 /** Erases what a release that only hid deleted sessions has kept, and what a late write put into a tombstone. Needs no lock. */
 export async function eraseLeftovers(db: Db): Promise<void> {
   const left = await db.sql.query<{ key: string }>`
-    SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${`${prefix}%`} OR s.title <> ''
+    SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${sql.raw(`'${prefix}%'`)} OR s.title <> ''
       OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
     LIMIT 5000`;
   // One by one: no other writer waits for more than one session, and nothing deadlocks.

@@ -2,50 +2,70 @@
 import { cutText, limits } from '@relay/protocol';
 import { purgeAudit } from './audit.ts';
 import { eraseLeftovers } from './erase.ts';
+import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 const tasksAtOnce = 5000;
+const rowsAtOnce = 5000;
 const resultsAtOnce = 100;
 
 type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
 
+/**
+ * A few thousand rows per statement, found by `which`, so that none takes long or holds many. Each condition has an index: those of states
+ * that few rows are in are partial, and their words must be found here as they are in the migration.
+ */
+const inBatches =
+  (table: string, which: Sql | ((idempotencyTtlSeconds: number) => Sql), change?: Sql): Step =>
+  async (db, idempotencyTtlSeconds) => {
+    const name = sql.raw(table);
+    const condition = typeof which === 'function' ? which(idempotencyTtlSeconds) : which;
+    const some = sql`WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${name} WHERE ${condition} LIMIT ${rowsAtOnce}))`;
+    const statement = change ? sql`UPDATE ${name} SET ${change} ${some}` : sql`DELETE FROM ${name} ${some}`;
+    while ((await db.sql.execute(statement)) === rowsAtOnce);
+  };
+
 /** Each table on its own. Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
 const steps: readonly Step[] = [
-  (db) => db.sql.execute`DELETE FROM device_codes WHERE expires_at < now() - interval '1 hour'`,
-  (db) => db.sql.execute`DELETE FROM device_keys WHERE expires_at < now()`,
-  (db, idempotencyTtlSeconds) => db.sql.execute`
-    DELETE FROM idempotency_keys WHERE created_at < now() - ${idempotencyTtlSeconds}::double precision * interval '1 second'`,
-  (db) => db.sql.execute`DELETE FROM prompts WHERE ended_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`
-    UPDATE prompts SET state = 'expired', payload = '{}'::jsonb, ended_at = now() WHERE state = 'open' AND expires_at < now()`,
-  (db) => db.sql.execute`DELETE FROM deliveries WHERE created_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`DELETE FROM inbox_items WHERE state = 'closed' AND closed_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`DELETE FROM notifications WHERE created_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`
-    UPDATE sessions SET first_words = NULL WHERE first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
+  inBatches('device_codes', sql`expires_at < now() - interval '1 hour'`),
+  inBatches('device_keys', sql`expires_at < now()`),
+  inBatches('idempotency_keys', (ttl) => sql`created_at < now() - ${ttl}::double precision * interval '1 second'`),
+  inBatches('prompts', sql`ended_at < now() - interval '30 days'`),
+  inBatches(
+    'prompts',
+    sql`state = 'open' AND expires_at < now()`,
+    sql`state = 'expired', payload = '{}'::jsonb, ended_at = now()`,
+  ),
+  inBatches('deliveries', sql`created_at < now() - interval '30 days'`),
+  inBatches('inbox_items', sql`state = 'closed' AND closed_at < now() - interval '30 days'`),
+  inBatches('notifications', sql`created_at < now() - interval '30 days'`),
+  inBatches(
+    'sessions',
+    sql`first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
+    sql`first_words = NULL`,
+  ),
   purgeAudit,
   purgeTasks,
   shortenResults,
   eraseLeftovers,
-  (db) => db.sql.execute`DELETE FROM slash_commands WHERE reported_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`DELETE FROM slash_command_sets WHERE reported_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`DELETE FROM verifications WHERE expires_at < now() - interval '1 hour'`,
+  inBatches('slash_commands', sql`reported_at < now() - interval '30 days'`),
+  inBatches('slash_command_sets', sql`reported_at < now() - interval '30 days'`),
+  inBatches('verifications', sql`expires_at < now() - interval '1 hour'`),
   // A browser whose sign-in has expired is told nothing more.
-  (db) => db.sql.execute`
-    DELETE FROM subscriptions WHERE client = 'relay-web' AND login IN (SELECT id FROM logins WHERE expires_at < now())`,
-  (db) => db.sql.execute`DELETE FROM logins WHERE expires_at < now()`,
+  inBatches('subscriptions', sql`client = 'relay-web' AND login IN (SELECT id FROM logins WHERE expires_at < now())`),
+  inBatches('logins', sql`expires_at < now()`),
   // Keys of answers, long after the last token of theirs has expired.
-  (db) => db.sql.execute`
-    DELETE FROM server_keys WHERE purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`,
-  (db) => db.sql.execute`DELETE FROM oauth_access_tokens WHERE expires_at < now()`,
-  (db) => db.sql.execute`DELETE FROM oauth_refresh_tokens WHERE expires_at < now()`,
-  (db) => db.sql.execute`DELETE FROM invitations WHERE expires_at < now() - interval '30 days'`,
-  (db) => db.sql.execute`DELETE FROM revocations WHERE revoked_at < now() - interval '1 hour'`,
+  inBatches('server_keys', sql`purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`),
+  inBatches('oauth_access_tokens', sql`expires_at < now()`),
+  inBatches('oauth_refresh_tokens', sql`expires_at < now()`),
+  inBatches('invitations', sql`expires_at < now() - interval '30 days'`),
+  inBatches('revocations', sql`revoked_at < now() - interval '1 hour'`),
   // Devices of deleted accounts, when their credential would have ended anyway.
-  (db) => db.sql.execute`
-    DELETE FROM devices WHERE owner_id = ''
-      AND removed_at < now() - ${limits.deviceTokenIdleSeconds}::double precision * interval '1 second'`,
-  (db) => db.sql.execute`DELETE FROM signing_keys WHERE expires_at < now() - interval '30 days'`,
+  inBatches(
+    'devices',
+    sql`owner_id = '' AND removed_at < now() - ${limits.deviceTokenIdleSeconds}::double precision * interval '1 second'`,
+  ),
+  inBatches('signing_keys', sql`expires_at < now() - interval '30 days'`),
 ];
 
 /**
@@ -86,17 +106,16 @@ async function purgeTasks(db: Db): Promise<void> {
 
 /** A result was shown when its task ended; an hour later what is left of it is a hint, as long as a last message. */
 async function shortenResults(db: Db): Promise<void> {
-  // Of an end whose text was never found.
-  await db.sql.execute`
-    UPDATE tasks SET instruction = '' WHERE finished_at < now() - interval '1 hour' AND instruction <> ''`;
+  const long = sql.raw(
+    `(instruction <> '' OR octet_length(result) > ${limits.lastMessageBytes} OR octet_length(error_text) > ${limits.lastMessageBytes})`,
+  );
   for (;;) {
     const rows = await db.sql.query<{ id: string; result: string | null; error_text: string | null }>`
-      SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour'
-        AND (octet_length(result) > ${limits.lastMessageBytes} OR octet_length(error_text) > ${limits.lastMessageBytes})
-      LIMIT ${resultsAtOnce}`;
+      SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour' AND ${long} LIMIT ${resultsAtOnce}`;
     for (const { id, result, error_text: error } of rows)
+      // The instruction is one of an end whose text was never found.
       await db.sql.execute`
-        UPDATE tasks SET result = ${result === null ? null : cutText(result, limits.lastMessageBytes)},
+        UPDATE tasks SET instruction = '', result = ${result === null ? null : cutText(result, limits.lastMessageBytes)},
           error_text = ${error === null ? null : cutText(error, limits.lastMessageBytes)} WHERE id = ${id}`;
     if (rows.length < resultsAtOnce) return;
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { type Database, purge } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
 
@@ -20,17 +20,45 @@ onBoth('K12: what is purged', (open) => {
   });
   afterAll(() => database.close());
 
+  it('is found without reading a large table, and deleted a few thousand rows at a time', async () => {
+    await database.sql.execute`
+      INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, deleted_at)
+      SELECT 'many' || n, 'user-1', 'd', 'claude', 'DELETED-' || n, false, CASE WHEN n <= 10 THEN 'x' END, CASE WHEN n > 10000 THEN now() END
+      FROM generate_series(1, 20000) n`;
+    await database.sql.execute`
+      INSERT INTO notifications (id, user_id, session_key, session_id, cause, created_at)
+      SELECT 'n' || n, 'user-1', 's1', 'd:a:n', 'done', now() - CASE WHEN n <= 12000 THEN interval '31 days' ELSE interval '1 day' END
+      FROM generate_series(1, 40000) n`;
+    await database.sql.execute`
+      INSERT INTO prompts (session_key, uuid, device_id, state, payload, expires_at, ended_at)
+      SELECT 's1', 'r' || n, 'd', CASE WHEN n <= 20 THEN 'open' ELSE 'answered' END, '{}', now() - interval '1 minute',
+        CASE WHEN n > 20 THEN now() END
+      FROM generate_series(1, 20000) n`;
+    await database.sql.execute`ANALYZE`;
+    const before = await sequentialScans();
+    const execute = jest.spyOn(database.sql, 'execute');
+    await purge(database, 60);
+    const counts = await Promise.all(execute.mock.results.map(({ value }) => value as Promise<number>));
+    execute.mockRestore();
+    expect(await sequentialScans()).toEqual(before);
+    expect(counts.filter((count) => count > 5000)).toEqual([]);
+    expect(counts.filter((count) => count === 5000)).toHaveLength(2);
+    expect(await database.models.notification.count()).toBe(28_000);
+    expect(await database.models.session.count({ where: { firstWords: { not: null } } })).toBe(0);
+    expect(await database.models.prompt.count({ where: { state: 'open' } })).toBe(0);
+  });
+
   const sequentialScans = async () => {
     await database.sql.query`SELECT pg_stat_force_next_flush()::text`;
-    const [row] = await database.sql.query<{ scans: bigint }>`
-      SELECT seq_scan AS scans FROM pg_stat_user_tables WHERE relname = 'tasks'`;
-    return row!.scans;
+    return database.sql.query<{ relname: string; scans: bigint }>`
+      SELECT relname, seq_scan AS scans FROM pg_stat_user_tables
+      WHERE relname IN ('tasks', 'sessions', 'notifications', 'prompts') ORDER BY 1`;
   };
 
   it('are old tasks but the newest of each session, found without reading all of them', async () => {
     const before = await sequentialScans();
     await purge(database, 60);
-    expect(await sequentialScans()).toBe(before);
+    expect(await sequentialScans()).toEqual(before);
     const left = await database.sql.query<{ id: string }>`
       SELECT id FROM tasks WHERE finished_at < now() - interval '30 days'`;
     expect(left.map(({ id }) => Number(id.slice(1))).sort((a, b) => a - b)).toEqual(
