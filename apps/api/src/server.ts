@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createPublisher } from '@relay/attention';
+import { onPoke } from '@relay/backplane';
 import { readSessions } from '@relay/database';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
@@ -69,6 +70,7 @@ export function createApi(deps: ApiDeps): Api {
   const push = openPush(deps);
   const transports = [...(deps.transports ?? [logTransport(logger)]), ...push.transports];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
+  const stopPokes = onPoke(backplane, 'outbox', () => outbox.wake(), config.leaseRefreshMs);
   const lag = watchOutboxLag({ database: deps.database, metrics, logger, pollMs: config.outboxPollMs });
   backplane.onControl((body) => {
     const control = decodeControl(body);
@@ -172,6 +174,7 @@ export function createApi(deps: ApiDeps): Api {
       stopHealing?.();
       teller.stop();
       await door.close();
+      stopPokes();
       await outbox.stop();
       await push.stop();
       await lag.stop();

@@ -61,6 +61,11 @@ export class Connections {
     };
   }
 
+  /** Every open socket. */
+  get size(): number {
+    return this.#bySocket.size;
+  }
+
   get draining(): boolean {
     return this.#draining;
   }

@@ -11,6 +11,7 @@ import {
   refuseUpgrade,
 } from '@relay/socket';
 import type { Admission } from './admission.ts';
+import type { Balance } from './balance.ts';
 import type { Connections } from './connections.ts';
 import { type Contests, waitYourTurn } from './contests.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -24,6 +25,7 @@ export interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' 
   admission: Admission;
   contests: Contests;
   connections: Connections;
+  balance: Pick<Balance, 'sendsOn'>;
 }
 
 /** Takes over an upgrade: a socket, or an HTTP refusal. Never throws. */
@@ -51,8 +53,9 @@ function refusalOf(error: unknown): RelayError {
 }
 
 export function createDoor(deps: DoorDeps): Upgrade {
-  const { config, logger, metrics, sockets, admission, contests, connections } = deps;
+  const { config, logger, metrics, sockets, admission, contests, connections, balance } = deps;
   const refusals = createTokenBucket(lineRate);
+  metrics.connectionsLimit.set(config.maxConnections);
   /** Upgrades in progress, until the claim succeeds or fails. */
   let arriving = 0;
 
@@ -61,10 +64,19 @@ export function createDoor(deps: DoorDeps): Upgrade {
       throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
   };
 
+  /** Not all of them at the same second again. */
+  const soon = () => 1 + Math.floor(Math.random() * 5);
+
+  const refuseWhenFull = (): void => {
+    if (connections.size + arriving >= config.maxConnections)
+      throw new RelayError('GATEWAY_FULL', 'This gateway takes no more daemons. Connect again.', {
+        retryAfter: soon(),
+      });
+  };
+
   const refuseCrowd = (): void => {
     if (arriving < config.connectingLimit) return;
-    // Not all of them at the same second again.
-    const retryAfter = 1 + Math.floor(Math.random() * 5);
+    const retryAfter = soon();
     throw new RelayError('SERVICE_UNAVAILABLE', 'Too many daemons connect at this moment. Connect again.', {
       retryAfter,
     });
@@ -72,6 +84,8 @@ export function createDoor(deps: DoorDeps): Upgrade {
 
   const admit: (...upgrade: Parameters<Upgrade>) => Promise<void> = async (request, duplex, head) => {
     const peer = await authenticateDaemon(request, deps);
+    if (balance.sendsOn(peer.deviceId))
+      throw new RelayError('GATEWAY_FULL', 'Another gateway has more room. Connect again.', { retryAfter: soon() });
     await contests.refuse(peer);
     if (!(await admission.admit(peer.deviceId)))
       throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);
@@ -116,6 +130,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
     try {
       // Before the request is looked at: a crowd that is refused must cost nothing.
       refuseWhenDraining();
+      refuseWhenFull();
       refuseCrowd();
     } catch (error) {
       refuse(request, duplex, head, error);

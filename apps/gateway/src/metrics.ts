@@ -4,6 +4,11 @@ import type { Metrics } from '@relay/telemetry';
 export function gatewayMetrics(metrics: Metrics) {
   return {
     connections: metrics.gauge('relay_daemon_connections', 'Daemons connected to this instance'),
+    connectionsLimit: metrics.gauge('relay_daemon_connections_limit', 'Daemons that this instance takes, at most'),
+    letGo: metrics.counter(
+      'relay_daemon_let_go_total',
+      'Daemons that were told to connect elsewhere, to spread them over the gateways',
+    ),
     accepts: metrics.counter('relay_daemon_accepts_total', 'Daemon connections accepted'),
     refusals: metrics.counter('relay_daemon_refusals_total', 'Daemon upgrades refused, by error code', ['code']),
     closes: metrics.counter('relay_daemon_closes_total', 'Daemon connections ended, by close code', ['code']),

@@ -8,6 +8,7 @@ import { readSessions } from '@relay/database';
 import { createSocketServer } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { Admission } from './admission.ts';
+import { Balance } from './balance.ts';
 import { createCancels } from './cancels.ts';
 import { connectionDeps } from './connection.ts';
 import { Connections } from './connections.ts';
@@ -20,6 +21,7 @@ import { createHistory } from './history.ts';
 import { Hub } from './hub.ts';
 import { createMeaning } from './meaning.ts';
 import { gatewayMetrics } from './metrics.ts';
+import { createNotify } from './notify.ts';
 import { createOutbound } from './outbound.ts';
 import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
@@ -60,11 +62,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     intervalMs: config.progressIntervalMs,
     flushMs: config.progressFlushMs,
   });
-  const notify = () => {
-    backplane
-      .publishControl(JSON.stringify({ v: 1, kind: 'outbox' }))
-      .catch((error: unknown) => logger.warn({ err: error }, 'outbox not announced'));
-  };
+  const notify = createNotify(backplane, logger);
   /** The owner of the device may be another instance. One that does not hear of it leaves the outcome as it is. */
   const tellNamed = (deviceId: string, taskId: string) => {
     backplane
@@ -79,6 +77,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported });
   const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
+  const balance = new Balance(backplane);
   const contests = createContests({ database, backplane, metrics, notify });
   const share = createFairShare();
   const { inbound, status, unnamed } = createMeaning({
@@ -108,6 +107,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     metrics,
     notify,
     forget,
+    balance,
+    isLeaving: () => closing || connections.draining,
   });
   const sockets = createSocketServer({
     limits: {
@@ -164,7 +165,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
   });
 
   return {
-    upgrade: createDoor({ config, deviceVerifier, logger, metrics, sockets, admission, contests, connections }),
+    upgrade: createDoor({
+      config,
+      deviceVerifier,
+      logger,
+      metrics,
+      sockets,
+      admission,
+      contests,
+      connections,
+      balance,
+    }),
     get size() {
       return hub.size;
     },

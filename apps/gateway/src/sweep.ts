@@ -3,6 +3,8 @@
  * sweeps its own connections here; `fleet-sweeps.ts` has the sweeps of all. All of it may be done twice.
  */
 import { closedAmong, devicesWithQueue, touchDevices } from '@relay/database';
+import { spreadOver } from '@relay/socket';
+import { type Balance, closesPerSecond, windowMs } from './balance.ts';
 import type { Cancels } from './cancels.ts';
 import { type FleetSweepDeps, fleetSweeps, sweepJitter } from './fleet-sweeps.ts';
 import type { Hub } from './hub.ts';
@@ -16,13 +18,18 @@ export interface SweepDeps extends FleetSweepDeps {
   writer: TaskWriter;
   cancels: Cancels;
   watching: Watching;
-  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks'>;
+  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks' | 'letGo'>;
+  balance: Balance;
+  /** Whether all connections are being closed anyway. */
+  isLeaving: () => boolean;
   /** The cached credential of a device is no longer true. */
   forget: (deviceId: string) => void;
 }
 
 const wakingAtOnce = 8;
 const jitter = 1 / 5;
+/** Often enough that each window has the number of this gateway. */
+const spreadMs = windowMs / 2;
 
 export interface Sweeps {
   /** Does at once what cannot wait for its turn after this instance was cut off from the others. */
@@ -87,6 +94,22 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     );
   };
 
+  /** Lets daemons go that are more than the share of this gateway, those without work first. */
+  const spread = async () => {
+    if (deps.isLeaving()) return;
+    const surplus = await deps.balance.surplus(hub.size);
+    const most = Math.min(surplus, (closesPerSecond * spreadMs) / 1000);
+    if (most === 0) return;
+    const idleFirst = hub.all().sort((a, b) => Math.sign(a.memory.tasks.size) - Math.sign(b.memory.tasks.size));
+    // Not waited for: the next look is a count that must not be late.
+    void spreadOver(idleFirst.slice(0, most), spreadMs, (connection) => {
+      if (!connection.live || deps.isLeaving()) return;
+      deps.balance.letGo(connection.deviceId);
+      deps.metrics.letGo.inc();
+      connection.close('goingAway');
+    });
+  };
+
   const schedule = new Schedule(deps.logger);
   /** Finds devices that another instance owns by now, credentials that ended, and tasks and sessions that changed unnoticed. */
   const own: readonly Job[] = [
@@ -96,7 +119,8 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     { name: 'changes', ms: config.sweepIntervalMs, jitter: sweepJitter, work: changes },
   ];
   const lastSeen: Job = { name: 'last seen', ms: config.lastSeenFlushMs, jitter, work: touch };
-  for (const job of [...fleetSweeps(deps), ...own, lastSeen]) schedule.add(job);
+  const evenly: Job = { name: 'balance', ms: spreadMs, jitter, work: spread };
+  for (const job of [...fleetSweeps(deps), ...own, lastSeen, evenly]) schedule.add(job);
 
   return {
     catchUp: () => {

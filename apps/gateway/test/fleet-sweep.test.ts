@@ -8,7 +8,7 @@ let relay: TestRelay;
 const seen = { asked: 0, won: 0, read: 0 };
 
 beforeAll(async () => {
-  relay = await startRelay({ gateways: 2, config: { offlineGraceMs: 1 } });
+  relay = await startRelay({ gateways: 5, config: { offlineGraceMs: 1 } });
   for (const { backplane } of relay.gateways) {
     const once = backplane.once.bind(backplane);
     const owners = backplane.owners.bind(backplane);
@@ -25,7 +25,7 @@ beforeAll(async () => {
       return owners(ids);
     };
   }
-  for (let n = 0; n < devices; n += 1) await connectDaemon(relay, { gateway: n % 2 });
+  for (let n = 0; n < devices; n += 1) await connectDaemon(relay, { gateway: n });
 });
 afterAll(() => relay.stop());
 

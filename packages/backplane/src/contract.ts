@@ -8,6 +8,7 @@ import { describeFrames } from './contract/frames.ts';
 import type { MakeBus } from './contract/harness.ts';
 import { describeInstances } from './contract/instances.ts';
 import { describeLeases } from './contract/leases.ts';
+import { describePokes } from './contract/pokes.ts';
 import { describeVersions } from './contract/versions.ts';
 import { describeRequests } from './contract/requests.ts';
 
@@ -22,5 +23,6 @@ export function describeBackplaneContract(name: string, makeBus: MakeBus): void 
     describeFrames(makeBus);
     describeVersions(makeBus);
     describeInstances(makeBus);
+    describePokes(makeBus);
   });
 }

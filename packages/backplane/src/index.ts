@@ -8,6 +8,7 @@ export type { FollowHandlers, Following } from './follow.ts';
 export type { Lease, Leases } from './leases.ts';
 export { createMemoryBus } from './memory.ts';
 export type { MemoryBus, MemoryBusOptions } from './memory.ts';
+export { onPoke, poke, poker } from './pokes.ts';
 export { createRedisBackplane } from './redis.ts';
 export type { RedisBackplane } from './redis.ts';
 export { RedisConnectionError } from './redis/connection-errors.ts';

@@ -54,6 +54,12 @@ export const limits = {
     'connections',
     'daemons that may be connecting at once, from the request until the claim of their device; more are refused with 503 and `Retry-After` before any other work. Also the number of sockets without a request yet, at any port: above it, the one that was silent longest is closed',
   ),
+  MAX_CONNECTIONS: limit(
+    20_000,
+    'connections',
+    'daemons that may be connected to one gateway; more are refused with 503 and `Retry-After`, and an edge tries the next gateway',
+    daemonDoor,
+  ),
   SOCKETS_PER_USER: limit(
     50,
     'connections',

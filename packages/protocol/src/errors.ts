@@ -163,6 +163,11 @@ export const errorCatalogue = {
   INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },
   DEVICE_ERROR: { status: 502, meaning: 'The daemon answered with an error of its own.' },
   DEVICE_OFFLINE: { status: 503, meaning: 'The device is not connected.' },
+  GATEWAY_FULL: {
+    status: 503,
+    meaning:
+      'This gateway takes no more daemons, or let this one go to spread them; connect again after `Retry-After` seconds.',
+  },
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning: 'Something the relay needs is down; retry after `Retry-After` seconds.',

@@ -39,6 +39,9 @@ defaults
   timeout tunnel ${tunnelMs}ms
   timeout http-request 10s
   timeout check 5s
+  http-error status 502 content-type application/json string '{"error":"The relay did not answer. Try again.","code":"SERVICE_UNAVAILABLE","status":502}'
+  http-error status 503 content-type application/json hdr Retry-After 5 string '{"error":"No instance of the relay can be reached. Try again.","code":"SERVICE_UNAVAILABLE","status":503}'
+  http-error status 504 content-type application/json string '{"error":"The relay did not answer in time. Try again.","code":"SERVICE_UNAVAILABLE","status":504}'
 frontend states
   bind 127.0.0.1:${statsPort}
   stats enable
@@ -57,6 +60,8 @@ ${apis.map((target, index) => `  server api${index} 127.0.0.1:${target} check in
 backend gateways
   balance hdr(X-Device-ID)
   hash-type consistent sdbm avalanche
+  hash-balance-factor 125
+  retry-on conn-failure 503
   option httpchk GET /ready
 ${gateways.map((target, index) => `  server gateway${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
 `;

@@ -3,12 +3,11 @@
  * one database below. The same rooms that production starts, in the same way.
  */
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Api, type Identity, type Transport, openApi } from '@relay/api';
 import type { Backplane } from '@relay/backplane';
 import { type RelayConfig, testConfig } from '@relay/config';
 import type { Database } from '@relay/database';
-import { type Gateway, createGateway } from '@relay/gateway';
+import { type Gateway, createGateway, createProbes } from '@relay/gateway';
 import { type Part, type ServedDoor, openInstance } from '@relay/service/instance';
 import type { Metrics } from '@relay/telemetry';
 import { openTestBus } from './bus.ts';
@@ -120,7 +119,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       const { instance, backplane } = await open('gateway', index);
       const deps = instance.deps('gateway');
       const gateway = createGateway(deps);
-      const handler = (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(404).end();
+      const handler = createProbes(deps.readiness, '1.0.0');
       const served = await instance.serve(async () => Promise.resolve({ ...gateway, handler, lastAnswersMs }));
       const stop = () => served.stop();
       const kill = async () => {

@@ -39,8 +39,14 @@ export interface OutboxDeps {
   transports: readonly Transport[];
 }
 
-/** `stop` resolves when nothing is under way; deliveries that a transport has not finished are left to other instances. */
-export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
+export interface Outbox {
+  /** Looks for notifications at once. False when so many are in delivery that it takes no more now. */
+  wake(): boolean;
+  /** Resolves when nothing is under way; deliveries that a transport has not finished are left to other instances. */
+  stop(): Promise<void>;
+}
+
+export function startOutbox(deps: OutboxDeps): Outbox {
   const { database, backplane, logger, transports, sendTimeoutMs = 15_000 } = deps;
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -112,6 +118,11 @@ export function startOutbox(deps: OutboxDeps): { stop(): Promise<void> } {
   timer.unref();
 
   return {
+    wake: () => {
+      if (stopping.signal.aborted || inFlight.size >= maxInFlight) return false;
+      wake();
+      return true;
+    },
     stop: async () => {
       clearInterval(timer);
       stopping.abort();

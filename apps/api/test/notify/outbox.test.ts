@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { poke } from '@relay/backplane';
 import type { Database, DueNotification } from '@relay/database';
 import type { NotificationList } from '@relay/protocol';
 import { createLogger } from '@relay/telemetry';
@@ -120,6 +121,29 @@ describe('the outbox', () => {
     scene.daemon.event(unwatched.taskId, 'TASK_COMPLETE', { result: 'unseen' });
     await updateOf(scene.app, unwatched.id, ({ status }) => status === 'idle');
     expect(await listed(unwatched.id)).toBeUndefined();
+  });
+});
+
+describe('the outbox of three apis', () => {
+  it('is read by one of them for each notification', async () => {
+    const delivered = new Set<string>();
+    const transport = { name: 'test', send: ({ id }: DueNotification) => Promise.resolve(void delivered.add(id)) };
+    const scene = await openScene({ apis: 3, transports: [transport], config: { outboxPollMs: 3_600_000 } });
+    try {
+      await until('an api has a place', () => poke(scene.relay.gateways[0]!.backplane, 'outbox'));
+      const query = jest.spyOn(scene.relay.database.sql, 'query');
+      const count = 10;
+      for (let n = 0; n < count; n += 1) {
+        const begun = await begin(scene, `of three ${n}`);
+        await scene.relay.call('watch', { body: { sessionId: begun.id } });
+        scene.daemon.event(begun.taskId, 'TASK_COMPLETE', { result: 'done' });
+        await until('it is delivered', () => Promise.resolve(delivered.size === n + 1));
+      }
+      const texts = query.mock.calls.map(([statement]) => (statement instanceof Array ? statement.join('') : ''));
+      expect(texts.filter((text) => text.includes("SET state = 'sending'")).length).toBeLessThanOrEqual(2 * count);
+    } finally {
+      await scene.relay.stop();
+    }
   });
 });
 

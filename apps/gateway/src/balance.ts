@@ -1,0 +1,62 @@
+/**
+ * Keeps the daemons of a fleet spread over its gateways (rules, 9.16). Each gateway counts its own into one number per window that all share, so
+ * it knows the mean of the last window. One that holds clearly more lets some go, and takes each of those not again at once:
+ * an edge that hashes would bring it back to where it was.
+ */
+import type { Shared } from '@relay/backplane';
+
+export const windowMs = 10_000;
+/** Above this share of the mean, and so many above it at least, a gateway lets daemons go. */
+const tooMuch = 1.2;
+const tooMany = 50;
+/** Each one that is let go connects again somewhere: that must not be a storm. */
+export const closesPerSecond = 10;
+/** How long one that was let go is sent on, once. */
+const sentOnMs = 60_000;
+/** In the shared number, a gateway counts as one and each of its daemons as so many. */
+const perDaemon = 65_536;
+
+export class Balance {
+  readonly #backplane: Pick<Shared, 'count'>;
+  readonly #now: () => number;
+  /** Devices that were let go, and until when they are sent on. The oldest first. */
+  readonly #sentOn = new Map<string, number>();
+  #counted = -1;
+
+  constructor(backplane: Pick<Shared, 'count'>, now: () => number = Date.now) {
+    this.#backplane = backplane;
+    this.#now = now;
+  }
+
+  /** Counts the `size` daemons of this gateway in, and says how many of them are too many: 0 unless it holds more than its share. */
+  async surplus(size: number): Promise<number> {
+    const window = Math.floor(this.#now() / windowMs);
+    const keyOf = (number: number) => `balance ${number}`;
+    if (window !== this.#counted) {
+      this.#counted = window;
+      await this.#backplane.count(keyOf(window), size * perDaemon + 1, 4 * windowMs);
+    }
+    const { count } = await this.#backplane.count(keyOf(window - 1), 0, 4 * windowMs);
+    const gateways = count % perDaemon;
+    if (gateways < 2) return 0;
+    const mean = Math.floor(count / perDaemon) / gateways;
+    return size > tooMuch * mean && size > mean + tooMany ? Math.ceil(size - tooMuch * mean) : 0;
+  }
+
+  /** Remembers that the device was let go. */
+  letGo(deviceId: string): void {
+    for (const [known, until] of this.#sentOn) {
+      if (until > this.#now()) break;
+      this.#sentOn.delete(known);
+    }
+    this.#sentOn.delete(deviceId);
+    this.#sentOn.set(deviceId, this.#now() + sentOnMs);
+  }
+
+  /** Whether the device was let go a moment ago. Only once: where the edge knows no other gateway, it must not stay outside. */
+  sendsOn(deviceId: string): boolean {
+    const until = this.#sentOn.get(deviceId);
+    this.#sentOn.delete(deviceId);
+    return until !== undefined && until > this.#now();
+  }
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Registration,
+  type TestRelay,
+  connectDaemon,
+  freePort,
+  registerDevice,
+  startHaProxy,
+  startRelay,
+} from '@relay/testing';
+import { describeWith } from '@relay/testing/needs';
+import { knock } from './knock.ts';
+
+const most = 4;
+
+const headersOf = ({ refreshToken, deviceId }: Registration) => ({
+  Authorization: `Bearer ${refreshToken}`,
+  'X-Device-ID': deviceId,
+});
+
+/** Two gateways, of which the first is full. */
+async function openFull(): Promise<TestRelay> {
+  const relay = await startRelay({ gateways: 2, config: { maxConnections: most } });
+  for (let n = 0; n < most; n += 1) await connectDaemon(relay, { gateway: 0 });
+  return relay;
+}
+
+describe('a gateway that is full', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await openFull();
+  });
+  afterAll(() => relay.stop());
+
+  it('refuses one more with when to try again, before it looks at a credential, and another gateway takes it', async () => {
+    const refused = await knock(relay, {});
+    expect(refused).toMatchObject({ status: 503, body: { code: 'GATEWAY_FULL', status: 503 } });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await knock(relay, headersOf(await registerDevice(relay)), { gateway: 1 })).toMatchObject({ status: 101 });
+  });
+});
+
+describeWith(['haproxy', 'openssl'], 'HAProxy before a gateway that is full', () => {
+  it('answers JSON with a code by itself when no instance does', async () => {
+    const port = await freePort();
+    const haproxy = await startHaProxy({ apis: [port], gateways: [port], plain: true });
+    try {
+      for (const path of ['/api/me', '/ws/daemon']) {
+        const response = await fetch(`${haproxy.url}${path}`);
+        expect(response.headers.get('Content-Type')).toBe('application/json');
+        expect([response.status, await response.json()]).toEqual([
+          503,
+          { error: expect.any(String), code: 'SERVICE_UNAVAILABLE', status: 503 },
+        ]);
+      }
+    } finally {
+      await haproxy.stop();
+    }
+  });
+
+  it('brings every daemon to the other one', async () => {
+    const relay = await openFull();
+    const ports = relay.gateways.map(({ url }) => Number(new URL(url).port));
+    const haproxy = await startHaProxy({ apis: ports, gateways: ports, plain: true });
+    try {
+      const edge = { gateways: [{ url: haproxy.url }] } as unknown as TestRelay;
+      const statuses = [];
+      for (let n = 0; n < 8; n += 1) statuses.push((await knock(edge, headersOf(await registerDevice(relay)))).status);
+      expect(statuses).toEqual(Array(8).fill(101));
+    } finally {
+      await haproxy.stop();
+      await relay.stop();
+    }
+  });
+});
