@@ -1,8 +1,11 @@
 /** Promise: every alert of k8s/ fires when it should and is quiet when it should be, by k8s/check/alerts.cases.yaml. */
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
 import { parse } from 'yaml';
 import { durationMs, firing, readSeries } from '../k8s/check/index.mjs';
 
@@ -65,6 +68,29 @@ describe('the alerts', () => {
   it('are compared with values that are really there: without its series none but the one for what is missing fires', () => {
     const fired = [...rules.values()].filter((one) => firing(one, [], durationMs('3h'), everyMs).length > 0);
     expect(fired.map(({ alert }) => alert)).toEqual(['RelayDoorMissing']);
+  });
+});
+
+describeWith('prometheus', 'promtool', () => {
+  it('says the same of every case as our evaluator', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'relay-rules-'));
+    try {
+      const { spec } = parse(await readFile(join(k8s, 'components/monitoring/alerts.yaml'), 'utf8')) as {
+        spec: object;
+      };
+      // Texts for people are not compared here.
+      const texts = (key: string, value: unknown) => (key === 'annotations' ? undefined : value);
+      await writeFile(join(folder, 'rules.yaml'), JSON.stringify(spec, texts));
+      const text = parse(await readFile(join(k8s, 'check/alerts.cases.yaml'), 'utf8')) as object;
+      await writeFile(join(folder, 'cases.yaml'), JSON.stringify({ ...text, rule_files: ['rules.yaml'] }));
+      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'cases.yaml'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

@@ -26,6 +26,7 @@ export const customKinds = {
   'gateway.networking.k8s.io/v1 Gateway': {
     'spec!': {
       'gatewayClassName!': 'string',
+      infrastructure: { parametersRef: { 'group!': 'string', 'kind!': 'string', 'name!': 'string' } },
       'listeners!': [
         {
           'name!': 'string',
@@ -63,6 +64,7 @@ export const customKinds = {
     'spec!': {
       'targetRefs!': [policyTarget],
       tls: { minVersion: one('1.2', '1.3'), alpnProtocols: ['string'] },
+      connection: { connectionLimit: { 'value!': 'integer' } },
       tcpKeepalive: { idleTime: 'duration', interval: 'duration', probes: 'integer' },
       clientIPDetection: { xForwardedFor: { numTrustedHops: 'integer' } },
       timeout: {
@@ -86,12 +88,84 @@ export const customKinds = {
       },
       retry: {
         numRetries: 'integer',
-        retryOn: { triggers: [one('connect-failure', 'reset', 'retriable-status-codes')] },
+        retryOn: {
+          triggers: [one('connect-failure', 'reset', 'retriable-status-codes')],
+          httpStatusCodes: ['integer'],
+        },
       },
       timeout: {
         tcp: { connectTimeout: 'duration' },
         http: { connectionIdleTimeout: 'duration', maxConnectionDuration: 'duration', requestTimeout: 'duration' },
       },
+    },
+  },
+  'gateway.envoyproxy.io/v1alpha1 EnvoyProxy': {
+    'spec!': {
+      'provider!': {
+        'type!': one('Kubernetes'),
+        kubernetes: {
+          envoyDeployment: {
+            strategy: {
+              'type!': one('RollingUpdate', 'Recreate'),
+              rollingUpdate: { maxUnavailable: 'integer', maxSurge: 'integer' },
+            },
+            pod: {
+              topologySpreadConstraints: [
+                {
+                  'maxSkew!': 'integer',
+                  'topologyKey!': 'string',
+                  'whenUnsatisfiable!': one('ScheduleAnyway', 'DoNotSchedule'),
+                  'labelSelector!': labelSelector,
+                },
+              ],
+            },
+            container: { resources: { requests: { '*': 'string' }, limits: { '*': 'string' } } },
+          },
+          envoyHpa: {
+            minReplicas: 'integer',
+            'maxReplicas!': 'integer',
+            metrics: [
+              {
+                'type!': one('Resource'),
+                resource: {
+                  'name!': one('cpu', 'memory'),
+                  'target!': { 'type!': one('Utilization'), 'averageUtilization!': 'integer' },
+                },
+              },
+            ],
+          },
+          envoyPDB: { minAvailable: 'integer', maxUnavailable: 'integer' },
+        },
+      },
+      shutdown: { drainTimeout: 'duration', minDrainDuration: 'duration' },
+    },
+  },
+  'keda.sh/v1alpha1 ScaledObject': {
+    'spec!': {
+      'scaleTargetRef!': { 'name!': 'string' },
+      'minReplicaCount!': 'integer',
+      'maxReplicaCount!': 'integer',
+      advanced: {
+        horizontalPodAutoscalerConfig: {
+          behavior: {
+            scaleUp: {
+              stabilizationWindowSeconds: 'integer',
+              policies: [{ 'type!': one('Percent', 'Pods'), 'value!': 'integer', 'periodSeconds!': 'integer' }],
+            },
+            scaleDown: {
+              stabilizationWindowSeconds: 'integer',
+              policies: [{ 'type!': one('Percent', 'Pods'), 'value!': 'integer', 'periodSeconds!': 'integer' }],
+            },
+          },
+        },
+      },
+      'triggers!': [
+        {
+          'type!': one('prometheus', 'cpu'),
+          metricType: one('AverageValue', 'Utilization'),
+          'metadata!': { '*': 'string' },
+        },
+      ],
     },
   },
   'monitoring.coreos.com/v1 ServiceMonitor': {

@@ -35,7 +35,7 @@ export const external = ['Secret/relay-secrets', 'Secret/relay-tls'];
 const k8s = fileURLToPath(new URL('..', import.meta.url));
 export const overlays = ['local', 'production'].map((name) => join(k8s, 'overlays', name));
 /** Things that are in no overlay, each rendered upon the base. */
-export const alone = [join(k8s, 'check/ingress')];
+export const alone = [join(k8s, 'check/ingress'), join(k8s, 'check/keda')];
 
 /** Everything that is wrong with these objects. */
 export async function objectProblems(objects) {

@@ -1,7 +1,7 @@
 // Whatever an object names must be there: selectors find pods, references lead somewhere, ports exist, patches hit something.
 import { containersOf, find, matches, ofKind, podOf, selected, titleOf, workloads } from './objects.mjs';
 
-const clusterWide = ['Namespace'];
+const clusterWide = ['Namespace', 'PriorityClass'];
 /** Names of objects that are files in a URL one day. */
 const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const serviceName = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -1,4 +1,5 @@
 /** The metrics of every instance, whatever its role: its build, whether its dependencies answer, its database. */
+import { totalmem } from 'node:os';
 import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
 import type { ReadinessCheck } from './readiness.ts';
@@ -35,6 +36,10 @@ export function createInstanceMetrics(
   metrics
     .gauge('relay_build_info', 'Always 1; what runs here', ['role', 'version', 'node'])
     .set({ role: build.role, version: build.version, node: process.versions.node }, 1);
+  // Of the container, where it has one; else of the machine.
+  metrics
+    .gauge('relay_memory_limit_bytes', 'Memory that this process may use')
+    .set(Math.min(process.constrainedMemory() || Infinity, totalmem()));
   const statements = metrics.histogram(
     'relay_database_seconds',
     'Statements of the database, waiting for a connection included, by kind and outcome',

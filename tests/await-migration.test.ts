@@ -1,0 +1,54 @@
+/** Promise: the wait for a migration ends when its Job does, and says why it failed. The cluster is a script that plays one. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const script = fileURLToPath(new URL('../scripts/await-migration.sh', import.meta.url));
+
+describe('scripts/await-migration.sh', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'relay-await-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Each state is what the Job says of itself at one look; then the last one for ever. */
+  const wait = (...states: string[]) => {
+    const kubectl = join(folder, 'kubectl');
+    const answers = states.map((state, n) => `${n === states.length - 1 ? '*' : n}) echo '${state}' ;;`).join('\n');
+    writeFileSync(
+      kubectl,
+      `#!/bin/sh
+if [ "$1" = logs ]; then echo "the log of $*"; exit; fi
+n=$(cat ${folder}/looks 2>/dev/null || echo 0)
+echo $((n + 1)) > ${folder}/looks
+case $n in
+${answers}
+esac
+`,
+    );
+    chmodSync(kubectl, 0o755);
+    rmSync(join(folder, 'looks'), { force: true });
+    const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` };
+    const { status, stdout, stderr } = spawnSync('bash', [script, 'here'], { env, encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+
+  it('ends well with the Job, and shows the end of its log', () => {
+    expect(wait('', 'SuccessCriteriaMet Complete')).toEqual({
+      status: 0,
+      stdout: expect.stringContaining('--namespace here job/relay-migrate'),
+      stderr: '',
+    });
+  });
+
+  it('ends as soon as the Job has failed, with its log', () => {
+    expect(wait('FailureTarget', 'FailureTarget Failed')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/the log of logs.*\n.*Nothing was deployed/),
+    });
+  });
+});
