@@ -59,6 +59,34 @@ describe('relay-admin', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
+  it('says what runs, whose devices are here and what waits, of a relay that runs and of one that does not', async () => {
+    const look = async (
+      run: (...args: string[]) => Promise<{ status: number | null; stdout: string; stderr: string }>,
+    ) => {
+      const json = async (command: string) =>
+        JSON.parse((await run(command, '--json')).stdout.split('\n')[0]!) as unknown;
+      expect(await json('status')).toMatchObject({
+        database: true,
+        backplane: true,
+        schema: 'own',
+        people: 1,
+        tasks: { queued: 0 },
+        outboxSeconds: 0,
+      });
+      expect(await run('devices')).toEqual({ status: 0, stdout: 'No devices yet.\n', stderr: '' });
+      expect((await run('devices', first.email)).stdout).toBe(`${first.email} has no devices.\n`);
+      expect((await run('queues')).stdout).toBe('No message waits.\n');
+      expect((await run('setup-link')).stdout).toContain('There are accounts already.');
+      const findings = (await run('doctor')).stdout.split('\n');
+      expect(findings).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^ok {3}database: answers/), 'ok   accounts: 1']),
+      );
+      expect(findings.find((line) => line.includes('PUBLIC_URL'))).toMatch(/PUBLIC_URL: http:\/\/localhost:4000 /);
+    };
+    await look((...args) => Promise.resolve(admin(...args)));
+    await whileItRuns(() => look(adminBeside));
+  });
+
   it('lists the people', () => {
     const { status, stdout } = admin('people', '--json');
     expect(status).toBe(0);

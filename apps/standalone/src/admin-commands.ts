@@ -1,13 +1,14 @@
 /** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
 import { parseArgs } from 'node:util';
-import { type People, rotatePushKey } from '@relay/api';
-import type { RelayConfig } from '@relay/config';
-import type { Database } from '@relay/database';
+import { rotatePushKey } from '@relay/api';
+import { type AdminDeps, devices, doctor, queues, setupLink, status } from './admin-operations.ts';
+
+export type { AdminDeps };
 
 export const usage = `Usage: relay-admin <command> [options]
 
-Accounts, backups and keys of this relay, from the machine that runs it and as the same user. It reads the same environment as the relay
-(DATA_DIR, or DATABASE_URL and REDIS_URL). The relay may run or not.
+Accounts, backups and keys of this relay, and what an operator looks at first, from the machine that runs it and as the
+same user. It reads the same environment as the relay (DATA_DIR, or DATABASE_URL and REDIS_URL). The relay may run or not.
 
 Commands:
   people                    everyone who has an account
@@ -17,6 +18,11 @@ Commands:
   enable <email>            lets them sign in again
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
   rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
+  setup-link                prints the link for the first account, once more
+  status                    release, database, backplane, how much there is and what waits
+  devices [email]           devices of everyone or of one person, those that were seen last first (100)
+  queues                    devices with messages that wait, the oldest first (100)
+  doctor                    checks what the relay needs, and says what to do about what is wrong
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
 Options:
@@ -27,12 +33,6 @@ Options:
 
 /** The request cannot be done as it was written; the message says what to do. */
 export class Refused extends Error {}
-
-export interface AdminDeps {
-  people: People;
-  config: RelayConfig;
-  database: Database;
-}
 
 interface Options {
   json?: boolean | undefined;
@@ -62,7 +62,7 @@ async function setDisabled({ people }: AdminDeps, email: string, disabled: boole
   ];
 }
 
-const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder'; run: Command }>> = {
+const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder' | 'maybe an email'; run: Command }>> = {
   people: {
     takes: 'nothing',
     run: async ({ people }, _, { json }) => {
@@ -119,6 +119,11 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder';
         : [`Browsers subscribe with ${publicKey} from now on. Those of the key before are notified for 90 days.`];
     },
   },
+  'setup-link': { takes: 'nothing', run: setupLink },
+  status: { takes: 'nothing', run: status },
+  devices: { takes: 'maybe an email', run: devices },
+  queues: { takes: 'nothing', run: queues },
+  doctor: { takes: 'nothing', run: doctor },
   backup: {
     takes: 'folder',
     run: async ({ database }, folder, { json }) => {
@@ -139,7 +144,8 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   if (values.help || positionals.length === 0) return 'help';
   const [command = '', word = '', ...more] = positionals;
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!known || more.length > 0 || (known.takes === 'nothing') !== (word === ''))
+  const fits = known?.takes === 'maybe an email' || (known?.takes === 'nothing') === (word === '');
+  if (!known || more.length > 0 || !fits)
     throw new Refused(`"${positionals.join(' ')}" is no command. "relay-admin --help" lists all.`);
   return { command, word, options: { json: values.json, yes: values.yes } };
 }

@@ -31,7 +31,7 @@ async function linesOf(request: AdminRequest, version: string): Promise<string[]
   const instance = await openInstance(config.role, withSecret(config), { version, processMetrics: false });
   try {
     const deps = instance.deps('api');
-    return await runCommand({ people: peopleOf(deps), database: deps.database, config: deps.config }, request);
+    return await runCommand({ ...deps, people: peopleOf(deps) }, request);
   } finally {
     await instance.close();
   }

@@ -37,11 +37,7 @@ async function start() {
     if (config.databaseUrl !== undefined) return { ...doors, lastAnswersMs, welcome: more };
     const deps = instance.deps('api');
     const stopAdmin = await listenForAdmin(config.dataDir, (request) =>
-      adminReply(
-        { people: peopleOf(deps), database: deps.database, config: deps.config },
-        request as AdminRequest,
-        deps.logger,
-      ),
+      adminReply({ ...deps, people: peopleOf(deps) }, request as AdminRequest, deps.logger),
     );
     if (!stopAdmin)
       deps.logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);

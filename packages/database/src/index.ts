@@ -1,4 +1,12 @@
 /** The state of the relay that survives: PostgreSQL, embedded or real. The only room that imports Prisma. One file per noun. */
+export {
+  type DeviceOfPerson,
+  type Overview,
+  type WaitingQueue,
+  listDevicesOf,
+  listWaiting,
+  readOverview,
+} from './overview.ts';
 export * from './transaction.ts';
 export { type Sql, sql } from './sql.ts';
 export { SqlError } from './statements.ts';

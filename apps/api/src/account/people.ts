@@ -7,6 +7,7 @@ import { noteAction } from '../identity/audit.ts';
 import type { IdentityDeps } from '../identity/deps.ts';
 import { signOutEverywhere } from '../identity/end-sign-in.ts';
 import { createToken, hashToken } from '../identity/one-time-token.ts';
+import { renewSetupLink } from '../identity/sign-up.ts';
 import { deleteAccount } from './delete-account.ts';
 
 export interface PeopleDeps extends IdentityDeps {
@@ -22,6 +23,8 @@ export interface People {
   invite(): Promise<{ url: string; expiresAt: string | undefined }>;
   /** Ends every sign-in of the person and refuses further ones, or allows them again. Their machines stay. False: no such account. */
   setDisabled(email: string, disabled: boolean): Promise<boolean>;
+  /** A link for the first account, in the place of the one that this instance gave before. Undefined when there are accounts. */
+  setupLink(): Promise<string | undefined>;
   /** Deletes the account and everything of the person (rules, 8.14). False: no such account. */
   remove(email: string): Promise<boolean>;
 }
@@ -68,6 +71,7 @@ export function peopleOf(deps: PeopleDeps): People {
       await noteAction(deps, undefined, { userId: person.id, action, program: 'relay-admin' });
       return true;
     },
+    setupLink: () => renewSetupLink(deps),
     remove: async (email) => {
       const person = await find(email);
       if (person) await deleteAccount(deps, person.id);

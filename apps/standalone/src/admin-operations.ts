@@ -1,0 +1,156 @@
+/** The commands of `relay-admin` for whoever is on call: what runs, whose devices are here, what waits, and what is wrong. */
+import { connect } from 'node:tls';
+import type { People } from '@relay/api';
+import type { RelayConfig } from '@relay/config';
+import { type Database, listDevicesOf, listWaiting, readOverview } from '@relay/database';
+
+export interface AdminDeps {
+  people: People;
+  config: RelayConfig;
+  database: Database;
+  backplane: Pick<Database, 'health'>;
+  version: string;
+}
+
+const linesAtMost = 100;
+const patienceMs = 5_000;
+
+interface Options {
+  json?: boolean | undefined;
+}
+
+const ago = (seconds: number): string =>
+  seconds < 120
+    ? `${Math.round(seconds)} s`
+    : seconds < 7200
+      ? `${Math.round(seconds / 60)} min`
+      : `${Math.round(seconds / 3600)} h`;
+
+export async function status(
+  { database, backplane, version }: AdminDeps,
+  _: string,
+  { json }: Options,
+): Promise<string[]> {
+  const [found, db, plane] = await Promise.all([readOverview(database), database.health(), backplane.health()]);
+  const schema = database.newerMigrations.length > 0 ? 'newer' : 'own';
+  if (json) return [JSON.stringify({ version, database: db.ok, backplane: plane.ok, schema, ...found })];
+  const { tasks } = found;
+  return [
+    `release ${version}; the database is of ${schema === 'own' ? 'this' : 'a newer'} release`,
+    `database ${db.ok ? 'ok' : 'NOT READY'} (${db.probeMs.toFixed(0)} ms), backplane ${plane.ok ? 'ok' : 'NOT READY'} (${plane.probeMs.toFixed(0)} ms)`,
+    `${found.people} people, ${found.devices} devices, ${found.devicesOnline} of them online`,
+    `tasks: ${tasks.queued} wait, ${tasks.sent} are being delivered, ${tasks.running} run`,
+    `oldest notification that was not sent: ${found.outboxSeconds === 0 ? 'none' : ago(found.outboxSeconds)}`,
+  ];
+}
+
+export async function devices({ database }: AdminDeps, email: string, { json }: Options): Promise<string[]> {
+  const found = await listDevicesOf(database, email, linesAtMost);
+  if (json) return found.map((device) => JSON.stringify(device));
+  if (found.length === 0) return [email === '' ? 'No devices yet.' : `${email} has no devices.`];
+  return found.map(
+    ({ id, email: owner, name, status: state, lastSeenAt }) =>
+      `${id}  ${state.padEnd(7)}  ${lastSeenAt?.toISOString() ?? 'never seen'}  ${owner || '(another sign-in)'}  ${name}`,
+  );
+}
+
+export async function queues({ database }: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+  const found = await listWaiting(database, linesAtMost);
+  if (json) return found.map((queue) => JSON.stringify(queue));
+  if (found.length === 0) return ['No message waits.'];
+  return found.map(
+    ({ deviceId, email, status: state, waiting, oldestSeconds }) =>
+      `${deviceId}  ${state.padEnd(7)}  ${waiting} wait, the oldest for ${ago(oldestSeconds)}  ${email}`,
+  );
+}
+
+interface Finding {
+  what: string;
+  ok: boolean;
+  say: string;
+}
+
+/** Days until the certificate of the address ends; rejects when no TLS comes about. */
+function daysOfCertificate({ hostname, port }: URL): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      { host: hostname, servername: hostname, port: Number(port || 443), timeout: patienceMs },
+      () => {
+        resolve((new Date(socket.getPeerCertificate().valid_to).getTime() - Date.now()) / 86_400_000);
+        socket.destroy();
+      },
+    );
+    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
+    socket.once('error', reject);
+  });
+}
+
+/** Every finding with what to do. */
+export async function doctor(deps: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+  const { database, backplane, config } = deps;
+  const findings: Finding[] = [];
+  const add = (what: string, ok: boolean, good: string, bad: string) =>
+    findings.push({ what, ok, say: ok ? good : bad });
+  const db = await database.health();
+  add(
+    'database',
+    db.ok,
+    `answers in ${db.probeMs.toFixed(0)} ms`,
+    'does not answer or may not be written: its own console first',
+  );
+  const plane = await backplane.health();
+  add(
+    'backplane',
+    plane.ok,
+    `answers in ${plane.probeMs.toFixed(0)} ms`,
+    'does not answer: Redis, its memory, its password',
+  );
+  add(
+    'schema',
+    database.newerMigrations.length === 0,
+    'is of this release',
+    `is of a newer release (${database.newerMigrations.join(', ')}): this one runs with it; deploy the newer one when you are ready`,
+  );
+  if (db.ok) {
+    const { people, outboxSeconds } = await readOverview(database);
+    add('accounts', people > 0, `${people}`, 'none yet: "relay-admin setup-link" prints the link for the first one');
+    add(
+      'notifications',
+      outboxSeconds < 120,
+      'none waits for long',
+      `one waits for ${ago(outboxSeconds)}: no api sends them`,
+    );
+  }
+  const url = new URL(config.publicUrl);
+  const health = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(patienceMs) }).then(
+    (response) => (response.ok ? '' : `answers ${response.status}`),
+    (error: unknown) => `cannot be reached from here (${String((error as Error).cause ?? error)})`,
+  );
+  add(
+    'PUBLIC_URL',
+    health === '',
+    `${url.origin} answers`,
+    `${url.origin} ${health}: the edge, its certificate, or a network policy`,
+  );
+  if (url.protocol === 'https:') {
+    const days = await daysOfCertificate(url).catch(() => -1);
+    add(
+      'certificate',
+      days > 14,
+      `ends in ${Math.floor(days)} days`,
+      days < 0 ? 'is not accepted here' : `ends in ${Math.floor(days)} days: renew it`,
+    );
+  }
+  return findings.map((finding) =>
+    json ? JSON.stringify(finding) : `${finding.ok ? 'ok ' : 'BAD'}  ${finding.what}: ${finding.say}`,
+  );
+}
+
+export async function setupLink({ people }: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+  const url = await people.setupLink();
+  return [
+    json
+      ? JSON.stringify({ url: url ?? null })
+      : (url ?? 'There are accounts already. "relay-admin invite" prints a link for one more.'),
+  ];
+}

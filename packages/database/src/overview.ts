@@ -1,0 +1,66 @@
+/** What an operator looks at first. Only what an index answers: these are asked in the middle of a fault, of tables with millions of rows. */
+import { outboxLag } from './notifications.ts';
+import type { Db } from './transaction.ts';
+
+export interface Overview {
+  people: number;
+  devices: number;
+  devicesOnline: number;
+  /** Tasks that have not ended, by state. */
+  tasks: Readonly<Record<'queued' | 'sent' | 'running', number>>;
+  /** The age of the oldest notification that is not sent. */
+  outboxSeconds: number;
+}
+
+export async function readOverview(db: Db): Promise<Overview> {
+  const [row] = await db.sql.query<Record<'people' | 'devices' | 'online' | 'queued' | 'sent' | 'running', bigint>>`
+    SELECT (SELECT count(*) FROM users) AS people, (SELECT count(*) FROM devices WHERE removed_at IS NULL) AS devices,
+      (SELECT count(*) FROM devices WHERE status = 'online') AS online,
+      (SELECT count(*) FROM tasks WHERE state = 'queued') AS queued, (SELECT count(*) FROM tasks WHERE state = 'sent') AS sent,
+      (SELECT count(*) FROM tasks WHERE state = 'running') AS running`;
+  const { people, devices, online, queued, sent, running } = row!;
+  return {
+    people: Number(people),
+    devices: Number(devices),
+    devicesOnline: Number(online),
+    tasks: { queued: Number(queued), sent: Number(sent), running: Number(running) },
+    outboxSeconds: await outboxLag(db),
+  };
+}
+
+export interface DeviceOfPerson {
+  id: string;
+  /** Empty for a person whom another service knows. */
+  email: string;
+  name: string;
+  status: string;
+  lastSeenAt: Date | null;
+}
+
+/** Devices, those that were seen last first; with `email` those of one person. */
+export async function listDevicesOf(db: Db, email: string, limit: number): Promise<DeviceOfPerson[]> {
+  return db.sql.query<DeviceOfPerson>`
+    SELECT d.id, COALESCE(u.email, '') AS email, d.name, d.status, d.last_seen_at AS "lastSeenAt"
+    FROM devices d LEFT JOIN users u ON u.id = d.owner_id
+    WHERE d.removed_at IS NULL AND (${email} = '' OR u.email = lower(${email}))
+    ORDER BY d.last_seen_at DESC NULLS LAST, d.id LIMIT ${limit}`;
+}
+
+export interface WaitingQueue {
+  deviceId: string;
+  email: string;
+  status: string;
+  /** Messages that wait, and for how long the oldest has. */
+  waiting: number;
+  oldestSeconds: number;
+}
+
+/** Devices with messages that wait, the oldest first. */
+export async function listWaiting(db: Db, limit: number): Promise<WaitingQueue[]> {
+  const rows = await db.sql.query<Omit<WaitingQueue, 'waiting'> & { waiting: bigint }>`
+    SELECT t.device_id AS "deviceId", COALESCE(max(u.email), '') AS email, max(d.status) AS status, count(*) AS waiting,
+      extract(epoch FROM now() - min(t.created_at))::double precision AS "oldestSeconds"
+    FROM tasks t JOIN devices d ON d.id = t.device_id LEFT JOIN users u ON u.id = t.owner_id
+    WHERE t.state = 'queued' GROUP BY t.device_id ORDER BY min(t.created_at), t.device_id LIMIT ${limit}`;
+  return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
+}
