@@ -43,7 +43,7 @@ const rulesOfOldTables = [
 ];
 
 /** Migrations before this one were released without a word about releases, and when their tables were small. */
-const strictFrom = '20261124100000';
+const strictFrom = '20261124110000';
 const online = /^CREATE INDEX CONCURRENTLY "\w+" ON /;
 const floor = /^--\s*compatible-with:\s*\d+\.\d+\.\d+\s*$/m;
 
