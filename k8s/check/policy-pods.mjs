@@ -134,7 +134,9 @@ export function fleetProblems(objects) {
   const problems = [];
   const autoscalers = ofKind(objects, 'HorizontalPodAutoscaler');
   for (const object of ofKind(objects, 'Deployment')) {
-    const scaled = autoscalers.some(({ spec }) => spec.scaleTargetRef?.name === object.metadata.name);
+    const scaled = [...autoscalers, ...ofKind(objects, 'ScaledObject')].some(
+      ({ spec }) => spec.scaleTargetRef?.name === object.metadata.name,
+    );
     if (scaled && object.spec.replicas !== undefined)
       problems.push(`${titleOf(object)}: spec.replicas stands against its autoscaler`);
     if (!scaled && object.spec.replicas === undefined)

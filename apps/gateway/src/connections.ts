@@ -168,6 +168,21 @@ export class Connections {
     await spreadOver([...this.#bySocket.values()], overMs, (connection) => connection.close('goingAway'));
   }
 
+  /**
+   * Closes `count` of those that are live with 1001, spread over `overMs`, those without work first, and calls `onLetGo` before each close.
+   * Stops when all are closed anyway.
+   */
+  async letGo(count: number, overMs: number, onLetGo: (deviceId: string) => void): Promise<void> {
+    const working = ({ memory }: DaemonConnection) => Math.sign(memory.tasks.size);
+    const idleFirst = this.#deps.hub.all().sort((a, b) => working(a) - working(b));
+    await spreadOver(idleFirst.slice(0, count), overMs, (connection) => {
+      if (!connection.live || this.#draining) return;
+      onLetGo(connection.deviceId);
+      this.#deps.metrics.letGo.inc();
+      connection.close('goingAway');
+    });
+  }
+
   /** Closes all at once. Resolves when every end is noted. */
   async close(): Promise<void> {
     this.refuseNew();

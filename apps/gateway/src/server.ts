@@ -108,6 +108,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     notify,
     forget,
     balance,
+    letGo: (count, overMs) => void connections.letGo(count, overMs, (deviceId) => balance.letGo(deviceId)),
     isLeaving: () => closing || connections.draining,
   });
   const sockets = createSocketServer({

@@ -3,7 +3,6 @@
  * sweeps its own connections here; `fleet-sweeps.ts` has the sweeps of all. All of it may be done twice.
  */
 import { closedAmong, devicesWithQueue, touchDevices } from '@relay/database';
-import { spreadOver } from '@relay/socket';
 import { type Balance, closesPerSecond, windowMs } from './balance.ts';
 import type { Cancels } from './cancels.ts';
 import { type FleetSweepDeps, fleetSweeps, sweepJitter } from './fleet-sweeps.ts';
@@ -18,8 +17,10 @@ export interface SweepDeps extends FleetSweepDeps {
   writer: TaskWriter;
   cancels: Cancels;
   watching: Watching;
-  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks' | 'letGo'>;
+  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks'>;
   balance: Balance;
+  /** Lets so many daemons go, spread over `overMs`; returns at once. */
+  letGo: (count: number, overMs: number) => void;
   /** Whether all connections are being closed anyway. */
   isLeaving: () => boolean;
   /** The cached credential of a device is no longer true. */
@@ -94,20 +95,10 @@ export function startSweeps(deps: SweepDeps): Sweeps {
     );
   };
 
-  /** Lets daemons go that are more than the share of this gateway, those without work first. */
   const spread = async () => {
     if (deps.isLeaving()) return;
     const surplus = await deps.balance.surplus(hub.size);
-    const most = Math.min(surplus, (closesPerSecond * spreadMs) / 1000);
-    if (most === 0) return;
-    const idleFirst = hub.all().sort((a, b) => Math.sign(a.memory.tasks.size) - Math.sign(b.memory.tasks.size));
-    // Not waited for: the next look is a count that must not be late.
-    void spreadOver(idleFirst.slice(0, most), spreadMs, (connection) => {
-      if (!connection.live || deps.isLeaving()) return;
-      deps.balance.letGo(connection.deviceId);
-      deps.metrics.letGo.inc();
-      connection.close('goingAway');
-    });
+    if (surplus > 0) deps.letGo(Math.min(surplus, (closesPerSecond * spreadMs) / 1000), spreadMs);
   };
 
   const schedule = new Schedule(deps.logger);
