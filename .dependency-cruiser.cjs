@@ -62,7 +62,7 @@ module.exports = {
     ),
     rule(
       'web-daemon-and-cli-import-only-protocol',
-      'They run on other machines: of our packages they know the protocol, its client and what stands on it, a daemon its kit, and nothing else.',
+      'They run on other machines: of our packages they know the protocol, its client, and the door for ACP that is built on it, a daemon its kit, and nothing else.',
       { path: '^apps/(web|daemon|cli)/src/' },
       { path: '^packages/', pathNot: '^packages/(protocol|client|acp|daemon-kit)/' },
     ),

@@ -29,7 +29,7 @@ export interface Editor {
   agent: ClientConnection['agent'];
   initialized: InitializeResponse;
   updates: SessionNotification[];
-  /** What the agent said in a session, as the editor shows it. */
+  /** The words of the agent in a session, as the editor shows them. */
   said(sessionId: string): string;
   /** Resolves with the first update that fits, also one that came. */
   update(fits: (update: SessionUpdate, sessionId: string) => boolean): Promise<SessionUpdate>;
@@ -93,7 +93,7 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
   };
 }
 
-/** What a test starts, and how it goes away. */
+/** Things that a test starts, and how they go away. */
 export function acpScene() {
   const later: (() => unknown)[] = [];
   const folder = () => {

@@ -1,5 +1,5 @@
 /**
- * The open questions of a session, each asked of the client once. The first answer counts, whoever gives it: a question that was answered
+ * The open questions of a session, each asked of the client once. The first answer counts, of this client or another app: a question that was answered
  * elsewhere is taken back from the client, and a late reply is dropped.
  */
 import { RelayError } from '@relay/client';

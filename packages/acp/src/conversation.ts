@@ -179,7 +179,7 @@ export class Conversation {
     this.#prompts.end(error);
   }
 
-  // What happens
+  // Frames of the relay
 
   #isMine(frame: AttentionItem): boolean {
     if (frame.type === 'session_update')

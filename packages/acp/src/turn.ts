@@ -32,7 +32,7 @@ const open: readonly State[] = ['queued', 'sent', 'running'];
 const taken: readonly State[] = ['cancelled', 'expired'];
 
 /**
- * Which task a turn depends on, and whether it is the end: pure. A question settles its task as `waiting`; the turn goes on with the task of
+ * The task that a turn depends on, and whether it is the end: pure. A question settles its task as `waiting`; the turn goes on with the task of
  * the answer, which is the newest of the session.
  */
 export function stepOf(
