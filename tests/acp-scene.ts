@@ -30,9 +30,9 @@ export interface Editor {
   initialized: InitializeResponse;
   updates: SessionNotification[];
   /** The words of the agent in a session, as the editor shows them. */
-  said(sessionId: string): string;
+  said: (sessionId: string) => string;
   /** Resolves with the first update that fits, also one that came. */
-  update(fits: (update: SessionUpdate, sessionId: string) => boolean): Promise<SessionUpdate>;
+  update: (fits: (update: SessionUpdate, sessionId: string) => boolean) => Promise<SessionUpdate>;
   /** Requests for permission that came, and how they were taken back. */
   asked: { request: RequestPermissionRequest; signal: AbortSignal }[];
 }

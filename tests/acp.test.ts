@@ -15,7 +15,8 @@ afterAll(() => relay.end('SIGTERM'));
 afterEach(() => scene.clear());
 
 const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: 'text' as const, text }] });
-const allow = async () => ({ outcome: { outcome: 'selected' as const, optionId: 'y' } });
+const choose = (optionId: string) => () => Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
+const allow = choose('y');
 
 describe('relay acp with the demonstration agent', () => {
   it('says which agent it is, and what it can', async () => {
@@ -56,7 +57,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('asks for permission, and the answer is bound to the question and its option', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, said, asked } = await scene.relayAcp(relay, deviceId, { permission: allow });
+    const { agent, said, asked, updates } = await scene.relayAcp(relay, deviceId, { permission: allow });
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     expect(await agent.request('session/prompt', prompt(sessionId, 'perm'))).toEqual({ stopReason: 'end_turn' });
     expect(asked).toHaveLength(1);
@@ -69,6 +70,7 @@ describe('relay acp with the demonstration agent', () => {
       ],
     });
     expect(said(sessionId)).toContain('permission: y');
+    expect(updates.map(({ update }) => update.sessionUpdate)).not.toContain('user_message_chunk');
   });
 
   it('takes a question back that another app answered, and the turn goes on', async () => {
@@ -87,7 +89,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('shows a form where the editor has forms', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const form = async () => ({ action: 'accept' as const, content: { color: 'Blue' } });
+    const form = () => Promise.resolve({ action: 'accept' as const, content: { color: 'Blue' } });
     const { agent, said } = await scene.relayAcp(relay, deviceId, { form });
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     expect(await agent.request('session/prompt', prompt(sessionId, 'ask'))).toEqual({ stopReason: 'end_turn' });
@@ -199,9 +201,7 @@ describe('relay acp with a daemon of the field', () => {
   it('shows each message once, and asks its question by label', async () => {
     const daemon = await startFieldDaemon(relay, { agentType: 'field' });
     scene.later(() => daemon.stop());
-    const optionId = '2';
-    const permission = async () => ({ outcome: { outcome: 'selected' as const, optionId } });
-    const { agent, said, asked } = await scene.relayAcp(relay, daemon.deviceId, { permission });
+    const { agent, said, asked } = await scene.relayAcp(relay, daemon.deviceId, { permission: choose('2') });
     const { sessionId } = await agent.request('session/new', { cwd: '/home/dev/project', mcpServers: [] });
     const ended = agent.request('session/prompt', prompt(sessionId, 'go'));
     const task = await daemon.nextTask();

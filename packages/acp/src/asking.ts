@@ -19,6 +19,8 @@ export class Asking {
   readonly #deps: AskingDeps;
   /** By the uuid of the question; aborted when it is no longer open. */
   readonly #open = new Map<string, AbortController>();
+  /** Asked by a request since the history was told. */
+  readonly #asked = new Set<string>();
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
@@ -40,10 +42,16 @@ export class Asking {
     for (const one of open) if (!this.#open.has(one.id ?? '')) void this.#ask(one);
   }
 
+  /** The client has seen the question as a request, so its answer is no message. */
+  wasAsked(uuid: unknown): boolean {
+    return typeof uuid === 'string' && this.#asked.has(uuid);
+  }
+
   /** Every open question is asked again when the session is seen next. */
   forget(): void {
     for (const controller of this.#open.values()) controller.abort();
     this.#open.clear();
+    this.#asked.clear();
   }
 
   async #ask(prompt: Prompt): Promise<void> {
@@ -53,6 +61,7 @@ export class Asking {
     try {
       const asking = askingOf(prompt, options(prompt));
       if (asking.how === 'elsewhere') return await onElsewhere(prompt);
+      this.#asked.add(prompt.id ?? '');
       const until = controller.signal;
       const answer =
         asking.how === 'permission'

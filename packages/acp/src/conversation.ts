@@ -4,13 +4,12 @@
  */
 import type { PromptRequest, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
-import { type Item, type Message, type Prompt, type Session, isItem, placeholderNativeId } from '@relay/protocol';
+import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
 import { acpError } from './errors.ts';
 import { before, changesSince, newestPage } from './history.ts';
 import type { Host } from './host.ts';
-import type { Paths } from './paths.ts';
 import { pictureOf } from './images.ts';
 import { pause } from './persist.ts';
 import { instructionOf } from './prompt.ts';
@@ -295,6 +294,7 @@ export class Conversation {
     const isPlainMessage = !isItem(entry);
     if (isPlainMessage && !this.#teller.isTold(entry.uuid) && this.#isTwin(entry, source))
       return this.#teller.skip(entry.uuid);
+    if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#teller.skip(entry.uuid);
     // The call of the prompt ends with it.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);

@@ -34,7 +34,7 @@ export interface Host {
   askPermission(request: RequestPermissionRequest, until: AbortSignal): Promise<RequestPermissionResponse>;
   askForm(request: CreateElicitationRequest, until: AbortSignal): Promise<CreateElicitationResponse>;
   /** Retries what fails because the relay is away, until it is back or the client is gone. */
-  persist<T>(attempt: () => Promise<T>): Promise<T>;
+  persist: <T>(attempt: () => Promise<T>) => Promise<T>;
   /** For people who look for a fault. Never a text of a conversation. */
   log(line: string): void;
 }
