@@ -98,23 +98,31 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(secrets('Job', 'relay-migrate')).toEqual(['DATABASE_URL=m']);
   });
 
-  it('what goes first in a release carries a label: namespace, settings, accounts, network rules, the migration', () => {
+  it('what goes first in a release carries a label: namespace, settings, accounts, priority, network rules, the migration', () => {
     const first = production
       .filter(({ metadata }) => metadata.labels?.['relay/phase'] === 'prepare')
       .map(({ kind }) => kind);
-    expect([...new Set(first)].sort()).toEqual(['ConfigMap', 'Job', 'Namespace', 'NetworkPolicy', 'ServiceAccount']);
+    expect([...new Set(first)].sort()).toEqual([
+      'ConfigMap',
+      'Job',
+      'Namespace',
+      'NetworkPolicy',
+      'PriorityClass',
+      'ServiceAccount',
+    ]);
     const later = production
       .filter(({ metadata }) => metadata.labels?.['relay/phase'] !== 'prepare')
       .map(({ kind }) => kind);
     expect(later).not.toContain('Job');
   });
 
-  it('daemons go to the gateway by the hash of their id, everything else to the api', () => {
+  it('daemons go to the gateway that has the fewest, and to the next one when it is full; everything else to the api', () => {
     const [daemons] = get(production, 'HTTPRoute', 'relay-daemons').spec.rules;
     expect(daemons.matches).toEqual([{ path: { type: 'Exact', value: '/ws/daemon' } }]);
     expect(daemons.backendRefs[0].name).toBe('relay-gateway');
     const { spec } = get(production, 'BackendTrafficPolicy', 'relay-daemons');
-    expect(spec.loadBalancer.consistentHash.header.name).toBe('X-Device-ID');
+    expect(spec.loadBalancer.type).toBe('LeastRequest');
+    expect(spec.retry.retryOn.httpStatusCodes).toEqual([503]);
     for (const { spec } of ofKind(production, 'BackendTrafficPolicy'))
       expect(spec.timeout.http.connectionIdleTimeout).toBe(`${idleConnectionMs / 1000 - 15}s`);
     const paths = get(production, 'HTTPRoute', 'relay-apps').spec.rules.map((rule: KubernetesObject) => [
