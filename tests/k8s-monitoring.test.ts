@@ -17,7 +17,6 @@ import { parse } from 'yaml';
 import {
   type Exported,
   type KubernetesObject,
-  containersOf,
   find,
   ofKind,
   overlays,
