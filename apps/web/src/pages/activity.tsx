@@ -56,6 +56,7 @@ export function Activity() {
 function Entry({ entry: { action, at, outcome, program, address } }: { entry: AuditEntry }) {
   const actions: Readonly<Record<string, string>> = words.activity.actions;
   const programs: Readonly<Record<string, string>> = words.activity.programs;
+  const reasons: Readonly<Record<string, string>> = words.errors.byCode;
   const from = [program && (programs[program] ?? program), address].filter(Boolean).join(' · ');
   return (
     <li className="card">
@@ -66,7 +67,8 @@ function Entry({ entry: { action, at, outcome, program, address } }: { entry: Au
         </span>
       </span>
       <span className="card-facts">
-        {outcome !== 'done' && <span className="chip warn">{words.activity.refused(outcome)}</span>}
+        {outcome !== 'done' && <span className="chip warn">{words.activity.refused}</span>}
+        {outcome !== 'done' && <span>{reasons[outcome] ?? outcome}</span>}
         {from !== '' && <span>{from}</span>}
       </span>
     </li>

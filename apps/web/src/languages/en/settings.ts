@@ -137,7 +137,7 @@ export const words = {
     loading: 'Loading activity…',
     none: 'Nothing yet',
     older: 'Show older',
-    refused: (code: string) => `refused: ${code}`,
+    refused: 'refused',
     programs: {
       'relay-web': 'these pages',
       'relay-cli': 'command line',
@@ -148,8 +148,8 @@ export const words = {
       device: 'the machine itself',
     },
     actions: {
-      signIn: 'Signed in',
-      signOut: 'Signed out',
+      signIn: 'Sign-in',
+      signOut: 'Sign-out',
       signOutEverywhere: 'Signed out everywhere',
       changePassword: 'Changed the password',
       resetPassword: 'The operator set a new password',
