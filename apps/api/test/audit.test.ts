@@ -1,4 +1,4 @@
-/** What is done in the name of a person is written down for them (rules, 8.20), and no word of it. */
+/** The audit of a person has every change and sign-in, and no text of them (rules, 8.20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from '@relay/protocol';
 import { purge } from '@relay/database';

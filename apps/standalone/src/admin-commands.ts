@@ -18,7 +18,7 @@ Commands:
   enable <email>            lets them sign in again
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
   rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
-  setup-link                prints the link for the first account, once more
+  setup-link                prints the link for the first account again
   status                    release, database, backplane, how much there is and what waits
   devices [email]           devices of everyone or of one person, those that were seen last first (100)
   queues                    devices with messages that wait, the oldest first (100)

@@ -1,4 +1,4 @@
-/** The commands of `relay-admin` for whoever is on call: what runs, whose devices are here, what waits, and what is wrong. */
+/** The commands of `relay-admin` for an operator on call: the state of the release, the devices of a person, the queues, and a check of everything. */
 import { connect } from 'node:tls';
 import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';

@@ -175,7 +175,7 @@ async function compare(
 const rowsOf = async <Row extends pg.QueryResultRow>(client: pg.ClientBase, text: string): Promise<Row[]> =>
   (await client.query<Row>(text)).rows;
 
-/** Of two releases, as `1.4.0`. What follows the numbers does not count: a preview of a release runs with what the release runs with. */
+/** Of two releases, as `1.4.0`. Only the numbers count: a preview runs wherever its release does. */
 function isOlder(release: string, than: string): boolean {
   const [own, other] = [release, than].map((text) => text.split(/[.+-]/, 3).map(Number)) as [number[], number[]];
   const place = own.findIndex((number, n) => number !== other[n]);

@@ -1,4 +1,4 @@
-/** What an operator looks at first. Only what an index answers: these are asked in the middle of a fault, of tables with millions of rows. */
+/** The first look of an operator. Every statement is answered by an index: they run in the middle of a fault, on tables with millions of rows. */
 import { outboxLag } from './notifications.ts';
 import type { Db } from './transaction.ts';
 

@@ -10,7 +10,7 @@ export interface Writability {
   probe(): Promise<void>;
 }
 
-/** What is said of sessions without the clocks that every session of ours sets: a pooler lends others. */
+/** The warning about a session without the timeouts that our sessions set: a pooler lends others. */
 const noClocks =
   'Sessions of PostgreSQL have no statement_timeout or no idle_in_transaction_session_timeout. Behind a pooler in transaction mode set them ' +
   "for the role: ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'.";

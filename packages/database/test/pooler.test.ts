@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type Database, migratePostgres, openDatabase } from '../src/open.ts';
 import { device } from './databases.ts';
 
-/** What operators do for a pooler in transaction mode, which lends sessions that no connection of ours has set. */
+/** The step of an operator for a pooler in transaction mode: it lends sessions on which our connections have set nothing. */
 async function setClocks(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();

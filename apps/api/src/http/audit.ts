@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import { addressOf } from './address.ts';
 import { toRelayError } from './errors.ts';
 
-/** What a handler knows of its request and the route does not. */
+/** The part of an entry that only the handler knows. */
 export interface AuditNote {
   /** The person, where no access token names one. */
   userId?: string;

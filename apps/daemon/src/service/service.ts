@@ -13,7 +13,7 @@ export interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
   file: string;
   definition: (plan: ServicePlan) => string;
-  /** What an earlier installation left running: failures of it are no problem. */
+  /** Commands that end an earlier installation; it does not matter when they fail. */
   before?: string[][];
   /** Commands after the definition was written, and before it is removed. Each is a program and its arguments. */
   install: string[][];

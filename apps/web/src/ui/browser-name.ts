@@ -1,4 +1,4 @@
-/** What people call a browser, by what it calls itself. */
+/** The common name of a browser, from its User-Agent. */
 import { words } from '../catalogue.ts';
 
 const systems = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac', 'Linux'];

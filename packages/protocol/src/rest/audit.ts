@@ -1,4 +1,4 @@
-/** What was done in the name of a person (rules, 8.20). */
+/** The audit of a person (rules, 8.20). */
 import { type Static, Type, id, limits, line, list, maybe, record, text, time } from '../schema.ts';
 
 export const AuditEntry = record('AuditEntry', 'One change, or one sign-in. Never a text of a person or an agent.', {
