@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { until } from '../until.ts';
 
 interface Question {
   id: string;
@@ -284,10 +285,8 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'B?', session_id: native, question: second });
     await asking(id, 'B?');
     daemon.event(given.body.taskId as string, 'ERROR', { error: 'The question is closed.', code: 'PROMPT_SUPERSEDED' });
-    await app.next(
-      'session_update',
-      ({ session }) => (session as Seen).id === id && (session as Seen).status === 'waiting',
-    );
+    // Not by a frame: one that tells of the first question may still be unread.
+    await until('the session waits again', async () => (await read(id)).status === 'waiting');
     expect(await read(id)).toMatchObject({ status: 'waiting', prompt: { id: second.uuid } });
     const other = await answer(id, second.uuid, { option: 'no' });
     expect(await resumed(daemon, other.body.taskId)).toMatchObject({ prompt_uuid: second.uuid, option_id: 'no' });
