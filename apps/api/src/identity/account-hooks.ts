@@ -115,7 +115,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
     const { email } = (ctx.body ?? {}) as { email?: unknown };
     const userId =
       ctx.path === '/sign-in/email'
-        ? typeof email === 'string' && (await listPeople(deps.database, email))[0]?.id
+        ? // PostgreSQL takes no U+0000, so no address has one.
+          typeof email === 'string' && !email.includes('\u0000') && (await listPeople(deps.database, email))[0]?.id
         : (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user.id;
     if (!userId) return;
     const noted = noteAction(deps, ctx, { userId, action, outcome });
