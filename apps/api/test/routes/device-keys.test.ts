@@ -33,7 +33,7 @@ describe('registration keys', () => {
     expect(status).toBe(200);
     const { device_id: deviceId, refresh_token: refreshToken } = body;
     await connectDaemon(relay, {
-      registration: { deviceId: deviceId!, refreshToken: refreshToken!, agentType: 'scripted', user: 'ada' },
+      registration: { deviceId: deviceId, refreshToken: refreshToken, agentType: 'scripted', user: 'ada' },
     });
     expect(await devicesOf('ada')).toMatchObject([{ id: deviceId, name: 'Runner', status: 'online' }]);
     expect(await keysOf('ada')).toEqual([expect.objectContaining({ id, name: 'Build machines', uses: 1, used: 1 })]);
