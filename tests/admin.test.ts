@@ -85,7 +85,7 @@ describe('relay-admin', () => {
     };
     await look((...args) => Promise.resolve(admin(...args)));
     await whileItRuns(() => look(adminBeside));
-  });
+  }, 240_000);
 
   it('lists the people', () => {
     const { status, stdout } = admin('people', '--json');
