@@ -4,6 +4,7 @@
  * `withDevice` where the device is still there.
  */
 import { createHash } from 'node:crypto';
+import { formatSessionId, parseSessionId } from '@relay/protocol';
 import { move } from './move.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -13,6 +14,12 @@ const prefix = 'DELETED-';
 /** The native id of a tombstone. */
 export const tombstoneOf = (nativeId: string): string =>
   nativeId.startsWith(prefix) ? nativeId : prefix + createHash('sha256').update(nativeId).digest('hex');
+
+/** The id of a session after its deletion, as the audit of its owner names it. */
+export function erasedSessionId(sessionId: string): string {
+  const parts = parseSessionId(sessionId);
+  return parts ? formatSessionId({ ...parts, nativeId: tombstoneOf(parts.nativeId) }) : sessionId;
+}
 
 /** `tombstoneOf` a column. */
 const tombstone = (column: Sql) => sql`CASE WHEN ${column} LIKE ${`${prefix}%`} THEN ${column}
@@ -76,6 +83,12 @@ async function erase(db: Db, which: Sql): Promise<void> {
   await db.sql.execute`DELETE FROM prompts p USING sessions s WHERE ${which} AND p.session_key = s.key`;
   await db.sql.execute`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
   await db.sql.execute`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
+  await db.sql.execute`
+    UPDATE audit_entries e SET target = s.device_id || ':' || s.agent_type || ':' || ${tombstone(sql`known.native_id`)}
+    FROM sessions s CROSS JOIN LATERAL (
+      SELECT s.native_id UNION SELECT a.native_id FROM session_aliases a WHERE a.session_key = s.key
+    ) known
+    WHERE ${which} AND e.user_id = s.owner_id AND e.target = s.device_id || ':' || s.agent_type || ':' || known.native_id`;
   await move(db, 'erase', sql`t.session_key IN (SELECT s.key FROM sessions s WHERE ${which})`);
   await db.sql.execute`
     UPDATE tasks t SET instruction = '', images = NULL, result = NULL, error_text = NULL, note = NULL

@@ -53,7 +53,10 @@ export async function audited<A extends { body?: unknown }>(
     if (userId === undefined) return;
     const entry = {
       ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
-      target: note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id),
+      // A name that leads to nothing may be that of a session that was deleted.
+      target: outcome.endsWith('_NOT_FOUND')
+        ? undefined
+        : (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id)),
       ...{ question: note.question, digest: note.digest, requestId: text(response.getHeader('X-Request-Id')) },
     };
     const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));

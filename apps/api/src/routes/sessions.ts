@@ -1,7 +1,7 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
 import type { Response } from 'express';
 import { RelayError, type RouteQuery, limits } from '@relay/protocol';
-import { listSessions, readTask } from '@relay/database';
+import { erasedSessionId, listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
@@ -91,6 +91,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     }),
     deleteSession: async (call) => {
       await deleteSession(deps, call.principal.userId, call.params.id);
+      call.note.target = erasedSessionId(call.params.id);
       return { status: 204 };
     },
     markRead: async (call) => ({
