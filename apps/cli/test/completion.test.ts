@@ -27,7 +27,7 @@ describe('relay completion', () => {
     expect(code).toBe(0);
     expect(offered(out, 'mess')).toEqual(['messages']);
     expect(offered(out, 'answer', '--q')).toEqual(['--question']);
-    expect(offered(out, 'devices', 're')).toEqual(['rename', 'remove']);
+    expect(offered(out, 'devices', 're')).toEqual(['rename', 'remove', 'revoke-key']);
     expect(offered(out, 'devices', 'remove', '--y')).toEqual(['--yes']);
     expect(offered(out, 'account', 'export', '--out', 'rel')).toEqual(['relay.bash']);
     expect(offered(out, 'send', 'devices', '--w')).toEqual(['--watch']);
