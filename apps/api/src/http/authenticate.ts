@@ -12,13 +12,16 @@ export const challenge = { 'WWW-Authenticate': 'Bearer' };
  * @throws RelayError UNAUTHORIZED (no credential), DEVICE_TOKEN_NOT_ALLOWED; AuthError of the verifier
  */
 export async function authenticateUser(request: IncomingMessage, verifier: JwtVerifier): Promise<UserPrincipal> {
-  const token = bearerFrom(request.headers.authorization);
-  if (token === undefined) {
-    throw request.headers.authorization === undefined
-      ? new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <access token>".', { headers: challenge })
-      : new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <access token>".');
-  }
-  return verifyUserToken(token, verifier);
+  return verifyUserToken(requireBearer(request, 'access token'), verifier);
+}
+
+/** The token of the Authorization header. @throws RelayError UNAUTHORIZED (no header); AuthError INVALID_TOKEN */
+function requireBearer({ headers: { authorization } }: IncomingMessage, name: string): string {
+  if (authorization === undefined)
+    throw new RelayError('UNAUTHORIZED', `Send "Authorization: Bearer <${name}>".`, { headers: challenge });
+  const token = bearerFrom(authorization);
+  if (token === undefined) throw new AuthError('INVALID_TOKEN', `The Authorization header must be "Bearer <${name}>".`);
+  return token;
 }
 
 /** @throws RelayError DEVICE_TOKEN_NOT_ALLOWED; AuthError of the verifier */
@@ -37,14 +40,8 @@ export async function authenticateAnswer(
   request: IncomingMessage,
   tokens: AnswerTokens | undefined,
 ): Promise<AnswerClaims> {
-  const { authorization } = request.headers;
-  if (authorization === undefined)
-    throw new RelayError('UNAUTHORIZED', 'Send "Authorization: Bearer <token of the notification>".', {
-      headers: challenge,
-    });
-  const token = bearerFrom(authorization);
-  if (token === undefined || tokens === undefined)
-    throw new AuthError('INVALID_TOKEN', 'The Authorization header must be "Bearer <token of the notification>".');
+  const token = requireBearer(request, 'token of the notification');
+  if (tokens === undefined) throw new AuthError('INVALID_TOKEN', 'This relay makes no tokens for answers.');
   return tokens.verify(token);
 }
 
