@@ -130,8 +130,10 @@ describeWith('chromium', 'the pages without a network', () => {
     expect(await person.page.evaluate<string>('window.mark')).toBe('this page');
     await everyLook(person, 'new-version');
     await person.page.setViewportSize({ width: 390, height: 844 });
+    const loaded = person.page.waitForEvent('load');
     await person.click('Reload');
-    await person.page.waitForFunction('window.mark === undefined');
+    await loaded;
+    expect(await person.page.evaluate<string | undefined>('window.mark')).toBeUndefined();
   });
 
   it('forget what was read with the sign-in', async () => {

@@ -13,7 +13,7 @@ describe('device_removed', () => {
   it('goes to clients that sent since, after the device went offline; others hear only that', async () => {
     const modern = await connectApp(scene.relay, { since: '' });
     const daemon = await connectDaemon(scene.relay);
-    await modern.next('device_status');
+    await modern.next('device_status', ({ deviceId }) => deviceId === daemon.deviceId);
     await scene.relay.call('deleteDevice', { params: { id: daemon.deviceId } });
     const frame = expectFrame('device_removed', await modern.next('device_removed'), { offset: true });
     expect(frame.deviceId).toBe(daemon.deviceId);
