@@ -40,7 +40,8 @@ import { rememberCommands } from './slash-commands.ts';
 import { reasonOf } from './failure.ts';
 import { fileNameOf, openStore } from './store.ts';
 import { type TranscriptSettings, createTranscripts, transcriptSettings } from './transcript/transcripts.ts';
-import { type TaskTimings, createTasks, taskTimings } from './tasks.ts';
+import { type TaskTimings, taskTimings } from './task.ts';
+import { createTasks } from './tasks.ts';
 
 export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   /** Between `report_sessions` frames. */

@@ -8,7 +8,7 @@ import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Reader, Store } from './store.ts';
-import type { Tasks } from './tasks.ts';
+import type { Tasks } from './task.ts';
 
 export interface InboundCounts {
   /** Frames of a type this daemon does not know. */

@@ -1,0 +1,169 @@
+/** The way of a task from its frame to its place in the line of its session. Each task is accepted once, however often it arrives. */
+import { randomUUID } from 'node:crypto';
+import { type ToDaemon, isNativeId, limits } from '@relay/protocol';
+import { keepHead } from './bounds.ts';
+import { reasonOf } from './failure.ts';
+import type { Task, TaskAnswer, Tasks } from './task.ts';
+import { maxTasks, missingAgent, noImages, tooLate, tooMany, unknownSession, unwritable } from './task-ends.ts';
+import type { Finish, TaskRoom } from './task-finish.ts';
+
+const maxRememberedIds = 10_000;
+
+export interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
+  /** Notes the id of a task. Returns false when it was noted before. */
+  remember(taskId: string): boolean;
+}
+
+export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arrivals {
+  const { agent, store, journal, questions, voice, log, lines, tasks, asked } = room;
+  const seen = new Set<string>();
+
+  const remember = (taskId: string): boolean => {
+    if (seen.has(taskId)) return false;
+    seen.add(taskId);
+    const [oldest] = seen;
+    if (seen.size > maxRememberedIds && oldest !== undefined) seen.delete(oldest);
+    return true;
+  };
+
+  const accept = (task: Task) => {
+    tasks.set(task.id, task);
+    journal.began(task.id, task.sessionId);
+    voice.status();
+    log.info('task accepted', { task: task.id, session: task.sessionId });
+    log.speech('user said', { task: task.id, text: task.message });
+  };
+
+  /** Ends a task that can have no place. Returns whether it did. */
+  const refused = (task: Task): boolean => {
+    const takes = task.images.length === 0 || agent.capabilities?.includes('images') === true;
+    // Tasks that arrive during shutdown also end with ERROR, so that their outcome is never unknown.
+    if (room.stopped !== undefined) finish(task, { type: 'ERROR', error: room.stopped });
+    else if (tasks.size > maxTasks) finish(task, tooMany);
+    else if (!takes) finish(task, noImages);
+    else return false;
+    return true;
+  };
+
+  const enqueue = (task: Task) => {
+    if (!refused(task)) lines.enqueue(task);
+  };
+
+  /** The agent names the conversation; until then the task has no session. */
+  const open = async (task: Task, opening: AbortController) => {
+    task.opening = opening;
+    let sessionId: string;
+    let path = task.projectPath;
+    try {
+      const opened = await agent.open?.({
+        taskId: task.id,
+        agentType: task.agentType,
+        projectPath: task.projectPath,
+        signal: opening.signal,
+        process: (pid) => journal.process(task.id, pid),
+      });
+      if (!opened || !isNativeId(opened.sessionId)) throw new Error(unusableId(opened?.sessionId ?? ''));
+      sessionId = opened.sessionId;
+      path = opened.projectPath ?? path;
+    } catch (error) {
+      return finish(task, { type: 'ERROR', error: reasonOf(error) });
+    } finally {
+      delete task.opening;
+      if (task.phase === 'over') lines.drop(task);
+    }
+    if (task.phase === 'over') return;
+    task.sessionId = sessionId;
+    task.projectPath = path;
+    journal.began(task.id, sessionId);
+    begin(task);
+  };
+
+  /** The session has its name: it is sent to the relay and saved, and the first turn runs. */
+  const begin = (task: Task) => {
+    task.phase = 'queued';
+    try {
+      if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath, 0, task.agentType);
+    } catch (error) {
+      return finish(task, unwritable(reasonOf(error)));
+    }
+    voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: task.id, session_id: task.sessionId });
+    enqueue(task);
+  };
+
+  /** Messages written locally come before those of this task. */
+  const takeUp = ({ sessionId }: Task) => {
+    try {
+      room.sync?.(sessionId);
+    } catch (error) {
+      log.warn('local session not read', { session: sessionId, why: reasonOf(error) });
+    }
+  };
+
+  const isMissing = (agentType: string | undefined) => agentType !== undefined && room.offers?.(agentType) !== true;
+
+  const continued = (task: Task) => {
+    const session = store.session(task.sessionId);
+    if (!session) return finish(task, unknownSession);
+    if (isMissing(session.agentType)) return finish(task, missingAgent(session.agentType!));
+    task.projectPath ||= session.projectPath;
+    enqueue(task);
+  };
+
+  return {
+    remember,
+    start(frame) {
+      const { task_id: id, instruction: message, project_path: projectPath = '', images = [] } = frame;
+      const { message_uuid: messageUuid, agent_type: agentType } = frame;
+      if (!remember(id)) return;
+      const named = agent.open === undefined;
+      const sessionId = named ? randomUUID() : '';
+      const phase = named ? 'queued' : 'opening';
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, phase };
+      accept(task);
+      if (isMissing(agentType)) return finish(task, missingAgent(agentType!));
+      if (named) return begin(task);
+      // A task that arrives during shutdown, or exceeds the limit, opens nothing.
+      if (!refused(task)) lines.whenRoom(task, () => void open(task, new AbortController()));
+    },
+    resume(frame) {
+      const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
+      if (!remember(id)) return;
+      const answer = answerOf(frame);
+      const isGone = answer !== undefined && !asked.isOpen(sessionId, answer.question, answer.digest);
+      // Words for a question that is closed are a message; without the name of a question they may be no choice either.
+      const refusal = answer === undefined ? questions.refusal(sessionId, message) : undefined;
+      if (refusal !== undefined || (isGone && answer.isChoice)) {
+        const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
+        accept(late);
+        return finish(late, refusal === undefined ? tooLate : { type: 'ERROR', error: refusal });
+      }
+      const wait = room.bring?.(sessionId);
+      const phase = wait ? 'opening' : 'queued';
+      const messageUuid = frame.message_uuid;
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, phase };
+      if (!wait) takeUp(task);
+      accept(task);
+      if (!wait) return continued(task);
+      void wait.then(() => {
+        if (task.phase === 'over') return;
+        task.phase = 'queued';
+        takeUp(task);
+        continued(task);
+      });
+    },
+  };
+}
+
+/** The answer that a message is; undefined for one that names no question. */
+function answerOf(frame: ToDaemon<'task_resume'>): TaskAnswer | undefined {
+  const { prompt_uuid: question, option_id: option, fields, digest, answered_on: on } = frame;
+  if (question === undefined) return undefined;
+  const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
+  return { question, ...given, digest, on, isChoice: option !== undefined || fields !== undefined };
+}
+
+/** The reason why a conversation with this id of the agent cannot be used at a relay (rules, 1.7). */
+export const unusableId = (sessionId: string): string =>
+  sessionId === ''
+    ? 'The agent gave the conversation no id.'
+    : `The agent gave the conversation an id that no relay accepts (“${keepHead(sessionId, 80)}”): it begins with PENDING-, or has more than ${limits.idCharacters} characters. Nothing was sent to the agent.`;

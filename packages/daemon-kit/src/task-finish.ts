@@ -1,0 +1,108 @@
+/**
+ * The end of a task: exactly one, in the history and the journal before the relay hears it. A task that ended with a question may go on
+ * when its agent withdraws the question.
+ */
+import { settledWithin } from './clock.ts';
+import { reasonOf } from './failure.ts';
+import type { RunningTurn } from './agent.ts';
+import type { Task, TasksOptions } from './task.ts';
+import { type End, endingOf, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';
+import type { Lines } from './task-lines.ts';
+import type { TaskQuestions } from './task-questions.ts';
+import { notKept } from './transcript/transcripts.ts';
+
+/** The tasks of a daemon, as its parts share them. */
+export interface TaskRoom extends TasksOptions {
+  /** Those that have not ended, by id. */
+  tasks: Map<string, Task>;
+  lines: Lines<Task>;
+  /** Those whose turn goes on after their question was withdrawn, by session. */
+  resumed: Map<string, Task>;
+  asked: TaskQuestions;
+  /** Why the daemon is stopping. */
+  stopped: string | undefined;
+}
+
+export interface Finish {
+  /** Ends a task; nothing for one that is over. */
+  finish: (task: Task, end: End) => void;
+  /** Writes, keeps and sends the end of a task, which may be one of a process that crashed. */
+  conclude: (task: Pick<Task, 'id' | 'sessionId'>, end: End) => void;
+  /** Its turn goes on without the question that it ended with. */
+  withdrawn: (task: Task, why: string, uuid: string | undefined) => void;
+  /** Leaves a task whose turn continues without its question: it has no other end. */
+  leave: (task: Task) => void;
+  /** Ends with ERROR each task whose question is held by a turn of this process, which ends. */
+  dropQuestions: (why: string) => void;
+}
+
+export function createFinish(room: TaskRoom): Finish {
+  const { agent, store, transcripts, journal, questions, voice, log, clock, timings } = room;
+  const { tasks, lines, resumed, asked } = room;
+
+  const linger = async (turn: RunningTurn) => {
+    if (!(await settledWithin(clock, timings.lingerMs, turn.ended))) await turn.cancel();
+  };
+
+  const conclude: Finish['conclude'] = ({ id, sessionId }, end) => {
+    const lost = transcripts.lost(sessionId);
+    const told = lost === undefined ? end : noted(end, notKept(lost));
+    let frame = frameOf(id, sessionId, told);
+    try {
+      if (store.has(sessionId)) frame.message_uuid = transcripts.end(id, sessionId, endingOf(frame, told));
+    } catch (error) {
+      log.warn('history not written', { session: sessionId, why: reasonOf(error) });
+      const isSaid = lost !== undefined || isUnwritable(end);
+      if (!isSaid) frame = frameOf(id, sessionId, noted(end, notKept(reasonOf(error))));
+    }
+    journal.ended(frame);
+    if (frame.event_type === 'WAIT_FOR_USER') {
+      const labels = (frame.options ?? []).map(({ label }) => label);
+      questions.asked(sessionId, { taskId: id, prompt: frame.prompt, labels });
+    } else questions.over(id);
+    log.info('task ended', { task: id, session: sessionId, end: end.type });
+    log.speech('agent said', { task: id, text: wordsOf(frame) });
+    voice.final(frame);
+  };
+
+  return {
+    conclude,
+    finish(task, end) {
+      if (task.phase === 'over') return;
+      const ran = task.phase === 'running' || task.phase === 'resumed';
+      task.phase = 'over';
+      task.asked = end.type === 'WAIT_FOR_USER';
+      if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
+      // History and journal first: a reported end must survive this process.
+      conclude(task, end);
+      tasks.delete(task.id);
+      voice.status();
+      voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
+      // `turn` is not set yet when the agent reports its end while it starts; such a turn ends by itself.
+      if (task.turn) void linger(task.turn);
+      if (!ran && !task.opening) lines.drop(task);
+    },
+    withdrawn(task, why, uuid) {
+      if (task.phase !== 'over' || !task.asked || room.stopped !== undefined) return;
+      task.phase = 'resumed';
+      resumed.set(task.sessionId, task);
+      questions.gone(task.sessionId, why);
+      asked.supersede(task.sessionId, uuid);
+      log.info('question withdrawn', { task: task.id, session: task.sessionId });
+    },
+    leave(task) {
+      resumed.delete(task.sessionId);
+      task.phase = 'over';
+      task.asked = false;
+    },
+    dropQuestions(why) {
+      if (!agent.holdsQuestions) return;
+      for (const { sessionId, taskId } of questions.waiting()) {
+        questions.gone(sessionId, why);
+        asked.supersede(sessionId);
+        const error = `${why} The agent’s question can no longer be answered. Send a message to continue.`;
+        conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
+      }
+    },
+  };
+}

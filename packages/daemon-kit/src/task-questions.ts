@@ -1,0 +1,72 @@
+/** The open questions of the transcripts: the one that a task answers, whether the answer fits, and how a question closes. */
+import { type Question as AskedQuestion, type Item, formProblem } from '@relay/protocol';
+import { fieldBytes, keepHead } from './bounds.ts';
+import type { Clock } from './clock.ts';
+import type { Store } from './store.ts';
+import type { Task, TaskAnswer } from './task.ts';
+import type { Transcripts } from './transcript/transcripts.ts';
+
+export interface TaskQuestions {
+  /** The open questions of the session, oldest first. */
+  of(sessionId: string): Item[];
+  /** Whether this question is open, and is still the one with this digest where one is given. */
+  isOpen(sessionId: string, uuid: string, digest?: string): boolean;
+  /** The open question that the task answers. */
+  at(task: Task): AskedQuestion | undefined;
+  /** The reason why the values of a form do not fit its fields. */
+  problemOf(task: Task): string | undefined;
+  /** Closes the open question that these words answer. Returns its uuid; undefined when there is none. Throws when the transcript cannot be written. */
+  answer(sessionId: string, words: string, answer: TaskAnswer | undefined): string | undefined;
+  /** Closes this question, or all: they can no longer be answered. */
+  supersede: (sessionId: string, uuid?: string) => void;
+}
+
+export function createTaskQuestions({
+  store,
+  transcripts,
+  clock,
+  told,
+}: {
+  store: Store;
+  transcripts: Transcripts;
+  clock: Clock;
+  /** Writes to the transcript, whose loss costs no turn. */
+  told: (tell: () => void) => void;
+}): TaskQuestions {
+  const of = (sessionId: string) => store.open(sessionId).filter(({ part }) => part.kind === 'question');
+  const at = ({ sessionId, answer }: Task) =>
+    of(sessionId).find(({ uuid }) => uuid === answer?.question)?.part.question as AskedQuestion | undefined;
+
+  return {
+    of,
+    isOpen(sessionId, uuid, digest) {
+      const part = of(sessionId).find((item) => item.uuid === uuid)?.part;
+      return part !== undefined && (digest === undefined || (part.question as AskedQuestion).digest === digest);
+    },
+    at,
+    problemOf(task) {
+      const values = task.answer?.fields;
+      return values && formProblem(at(task)?.fields ?? [], values);
+    },
+    answer(sessionId, words, answer) {
+      const open = of(sessionId);
+      const question = answer === undefined ? open[0] : open.find(({ uuid }) => uuid === answer.question);
+      if (!question) return undefined;
+      const option = answer?.option === undefined ? {} : { option: answer.option };
+      const by = answer?.on === undefined ? {} : { by: answer.on };
+      const given = { ...option, text: keepHead(words, fieldBytes.lastMessage), at: timeOf(clock), ...by };
+      transcripts.change(sessionId, [{ op: 'set', uuid: question.uuid, part: { state: 'answered', answer: given } }]);
+      return question.uuid;
+    },
+    supersede: (sessionId, uuid) =>
+      told(() => {
+        const open = of(sessionId).filter((item) => uuid === undefined || item.uuid === uuid);
+        transcripts.change(
+          sessionId,
+          open.map((item) => ({ op: 'set', uuid: item.uuid, part: { state: 'superseded' } })),
+        );
+      }),
+  };
+}
+
+const timeOf = (clock: Clock) => new Date(clock.now()).toISOString();
