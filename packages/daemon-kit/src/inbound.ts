@@ -38,6 +38,11 @@ export interface InboundOptions {
   log: Log;
 }
 
+export interface Inbound {
+  receive: (text: string) => void;
+  counts: () => InboundCounts;
+}
+
 /** Sessions for which the relay wants `session_activity`. */
 export interface Watched {
   add(sessionId: string): void;
@@ -54,10 +59,17 @@ type Handlers = { [T in ToDaemonFrame['type']]: (frame: ToDaemon<T>) => void };
 /** Bound on one `messages` frame; the endpoint takes 16 MiB. */
 const maxPageBytes = 8 * 1024 * 1024;
 
-export function createInbound({ tasks, agent, store, sync, bring, watched, send, log, ...options }: InboundOptions): {
-  receive: (text: string) => void;
-  counts: () => InboundCounts;
-} {
+export function createInbound({
+  tasks,
+  agent,
+  store,
+  sync,
+  bring,
+  watched,
+  send,
+  log,
+  ...options
+}: InboundOptions): Inbound {
   const counts: InboundCounts = { unknown: 0, invalid: 0 };
   const folders = createFolders(options.browse);
 

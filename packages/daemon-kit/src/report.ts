@@ -3,7 +3,8 @@ import { basename } from 'node:path';
 import type { FromDaemon, ReportEntry } from '@relay/protocol';
 import type { SessionSummary } from './store.ts';
 
-type Reported = SessionSummary & { isActive?: boolean };
+/** A session, and whether a turn that is not ours runs in it. */
+export type Reported = SessionSummary & { isActive?: boolean };
 
 /**
  * Sessions in the order given, as many as fit: a frame may hold 16 MiB, and leaving a session out does not delete it

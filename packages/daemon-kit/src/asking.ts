@@ -1,0 +1,43 @@
+/** Open questions on their way to the relay: each is sent until it is received, and again when a connection was lost with it. */
+import type { DaemonEvent } from '@relay/protocol';
+import type { FinalEvent } from './journal.ts';
+
+type Asked = DaemonEvent<'PROMPT_OPEN'>;
+
+export interface Asking {
+  /** Asks a question that the relay may have received before, anew. */
+  anew: (event: Asked) => void;
+  /** After `status`: sends what the relay has not received. */
+  again: () => void;
+  /** The relay has received these ends, and the questions that they carry. */
+  settled: (ends: readonly FinalEvent[]) => void;
+}
+
+export function createAsking({
+  open,
+  send,
+}: {
+  /** The open questions. */
+  open: () => readonly Asked[];
+  /** Sends a question if the relay takes it; calls back when the relay has received it. */
+  send: (event: Asked, received: () => void) => void;
+}): Asking {
+  /** Uuids of the open questions that the relay has received. */
+  const received = new Set<string>();
+  const ask = (event: Asked) => send(event, () => received.add(event.question.uuid));
+  return {
+    anew(event) {
+      received.delete(event.question.uuid);
+      ask(event);
+    },
+    again() {
+      const questions = open();
+      const uuids = new Set(questions.map(({ question }) => question.uuid));
+      for (const uuid of received) if (!uuids.has(uuid)) received.delete(uuid);
+      for (const event of questions) if (!received.has(event.question.uuid)) ask(event);
+    },
+    settled(ends) {
+      for (const end of ends) if (end.event_type === 'WAIT_FOR_USER' && end.question) received.add(end.question.uuid);
+    },
+  };
+}

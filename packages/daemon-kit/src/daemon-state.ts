@@ -1,0 +1,74 @@
+/** The state of a daemon as it shows it, and the log of its connection. */
+import type { Clock } from './clock.ts';
+import type { ConnectionState } from './connection.ts';
+import type { DaemonState } from './daemon-options.ts';
+import type { Log } from './log.ts';
+import type { Ending } from './reconnect.ts';
+
+export interface ShownState {
+  now: () => DaemonState;
+  running: (taskIds: string[]) => void;
+  connection: (state: ConnectionState) => void;
+}
+
+export function createShownState({
+  clock,
+  log,
+  about,
+  onChange,
+}: {
+  clock: Clock;
+  log: Log;
+  /** The relay and the device, for the log. */
+  about: { server: string; device: string };
+  onChange: ((state: DaemonState) => void) | undefined;
+}): ShownState {
+  const time = (ms: number) => new Date(ms).toISOString();
+  const state: DaemonState = { connection: 'idle', since: time(clock.now()), runningTasks: [] };
+  const now = () => ({ ...state, runningTasks: [...state.runningTasks] });
+  const change = (to: Partial<DaemonState>) => {
+    Object.assign(state, to);
+    onChange?.(now());
+  };
+  return {
+    now,
+    running: (runningTasks) => change({ runningTasks }),
+    connection(to) {
+      delete state.problem;
+      delete state.nextAttemptAt;
+      const since = time(clock.now());
+      switch (to.phase) {
+        case 'connecting':
+          return change({ connection: 'connecting', since });
+        case 'connected':
+          log.info('connected', about);
+          return change({ connection: 'connected', since, lastConnectedAt: since });
+        case 'waiting': {
+          const problem = problemOf(to.ending);
+          log.warn('disconnected', { why: problem, retryInMs: to.waitMs });
+          return change({ connection: 'waiting', since, problem, nextAttemptAt: time(clock.now() + to.waitMs) });
+        }
+        case 'stopped':
+          if (to.stop.reason === 'stopped') {
+            log.info('stopped');
+            return change({ connection: 'stopped', since });
+          }
+          log.warn('refused by the relay', { reason: to.stop.reason });
+          return change({ connection: 'stopped', since, problem: to.stop.message });
+      }
+    },
+  };
+}
+
+/** Whether the socket is open. */
+export const isOpen = (shown: ShownState): boolean => shown.now().connection === 'connected';
+
+function problemOf(ending: Ending): string {
+  switch (ending.kind) {
+    case 'closed':
+      return `the connection was closed (${ending.code}${ending.reason ? ` ${ending.reason}` : ''})`;
+    case 'refused':
+    case 'failed':
+      return ending.message;
+  }
+}
