@@ -111,7 +111,7 @@ export async function startPushDoubles(chance: Chance): Promise<PushDoubles> {
 
   return {
     env: {
-      PUSH_SECRET: 'the secret of chaos, which is long enough',
+      PUSH_SECRET: 'the secret of chaos is long enough for this',
       PUSH_ALLOWED_HOSTS: receiver.host,
       FCM_SERVICE_ACCOUNT_FILE: fcmFile,
       FCM_URL: receiver.url,

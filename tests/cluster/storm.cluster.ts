@@ -89,7 +89,8 @@ describe('a crowd of daemons behind HAProxy', () => {
       expect(journal.count('connected')).toBeGreaterThan(came);
       await cluster.gateways[0]!.start();
       const { child } = cluster.gateways[1]!;
-      expect([await cluster.gateways[1]!.leave(), child.output().slice(-2000)]).toEqual([0, expect.any(String)]);
+      const code = await cluster.gateways[1]!.leave();
+      expect(code === 0 ? '' : child.output().slice(-2000)).toBe('');
       await until('everybody is there without the one that left', everybodyIsThere, 200_000);
       await cluster.gateways[1]!.start();
       // No daemon was told that its credential is bad, and none was replaced by another.
