@@ -14,7 +14,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
 import type { IssuerConfig, Jwk } from './issuer-config.ts';
-import { type Scope, knownScopes } from './principal.ts';
+import { type Scope, ordinaryScopes } from './principal.ts';
 
 /** The claim `iss` of its tokens; no address, because nothing is ever fetched from it. */
 export const devIssuer = 'urn:relay:dev';
@@ -24,7 +24,7 @@ const defaultLifetimeSeconds = 12 * 60 * 60;
 export interface DevClaims {
   /** Absent: `dev`. */
   readonly sub?: string;
-  /** Absent: all four. */
+  /** Absent: the four of ordinary programs. */
   readonly scopes?: readonly Scope[];
   /** Absent: twelve hours. */
   readonly expiresInSeconds?: number;
@@ -117,7 +117,7 @@ export function openDevIssuer(dir: string, options: { readonly audience?: string
   const publicKey: Jwk = { ...createPublicKey(key).export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' };
   return {
     config: { issuer, audience, algorithms: ['ES256'], keys: [publicKey] },
-    sign({ sub = 'dev', scopes = knownScopes, expiresInSeconds = defaultLifetimeSeconds, email, name } = {}) {
+    sign({ sub = 'dev', scopes = ordinaryScopes, expiresInSeconds = defaultLifetimeSeconds, email, name } = {}) {
       const claims = { scope: scopes.join(' '), ...(email ? { email } : {}), ...(name ? { name } : {}) };
       return jwt.sign(claims, key, {
         algorithm: 'ES256',

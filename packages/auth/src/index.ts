@@ -18,7 +18,7 @@ export {
 export { createDeviceVerifier } from './device-verifier.ts';
 export type { DeviceRecord, DeviceVerifier, DeviceVerifierOptions } from './device-verifier.ts';
 export type { Algorithm, IssuerConfig, Jwk } from './issuer-config.ts';
-export { knownScopes, userIdOf } from './principal.ts';
+export { agentScope, knownScopes, ordinaryScopes, userIdOf } from './principal.ts';
 export type { DevicePrincipal, Principal, Scope, UserPrincipal } from './principal.ts';
 export type { Revocation } from './revocations.ts';
 export { createJwtVerifier } from './verify-jwt.ts';

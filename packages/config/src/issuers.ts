@@ -2,7 +2,7 @@
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
-export type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
+export type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive';
 export type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
 
 /** One entry of `AUTH_ISSUERS`. Absent fields mean what the verifier of tokens says about them. */
@@ -16,7 +16,13 @@ export interface IssuerSettings {
   defaultScopes?: IssuerScope[];
 }
 
-const knownScopes: readonly string[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
+const knownScopes: readonly string[] = [
+  'sessions:read',
+  'sessions:write',
+  'devices:read',
+  'devices:write',
+  'agents:drive',
+];
 const knownAlgorithms: readonly string[] = ['ES256', 'RS256', 'PS256'];
 
 type Check = (value: unknown) => string | undefined;

@@ -42,6 +42,12 @@ export const limits = {
     appDoor,
   ),
   SESSION_CREATE_PER_MINUTE: limit(10, 'requests', 'sessions one user may create per `RATE_WINDOW_MS`', appDoor),
+  AGENT_TURNS_PER_HOUR: limit(
+    60,
+    'turns',
+    'turns that the agents of one user may start on machines of that user through `/mcp`, in an hour',
+    appDoor,
+  ),
   QUEUE_LIMIT: limit(
     20,
     'messages',

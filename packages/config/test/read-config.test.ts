@@ -25,6 +25,7 @@ describe('reading the environment', () => {
       drainSeconds: 2,
       rateLimitPerMinute: 100,
       sessionCreatePerMinute: 10,
+      agentTurnsPerHour: 60,
       queueLimit: 20,
       framesPerSecond: 200,
       frameBurst: 1000,

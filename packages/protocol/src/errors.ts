@@ -37,6 +37,11 @@ export const errorCatalogue = {
     meaning:
       'This needs a sign-in of the last 15 minutes. Let the person enter the password, or sign in, again; then repeat the request with a token from that sign-in.',
   },
+  AGENT_CHAIN_TOO_DEEP: {
+    status: 403,
+    meaning:
+      'An agent that was started by an agent, and so on, asked for one more turn. Finish the work yourself, or ask the person.',
+  },
   KEY_NOT_VALID: {
     status: 403,
     meaning:
@@ -158,6 +163,11 @@ export const errorCatalogue = {
   TOO_MANY_CONNECTIONS: {
     status: 429,
     meaning: 'As many apps of this user are connected as one may have. Close some, or wait `Retry-After` seconds.',
+  },
+  TOO_MANY_AGENT_TURNS: {
+    status: 429,
+    meaning:
+      'Agents started as many turns in this hour, or at this time, as they may. Wait for those that run, or `retryAfter` seconds.',
   },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; wait `retryAfter` seconds.' },
   INTERNAL_ERROR: { status: 500, meaning: 'A fault of the relay. The response carries an X-Request-Id to report.' },

@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDevIssuer } from '@relay/auth';
+import { type Scope, openDevIssuer } from '@relay/auth';
 import type { RelayAddress } from './relay.ts';
 import { callerOf } from './rest.ts';
 import { seedDataFolder } from './template.ts';
@@ -75,7 +75,8 @@ export async function startRelayProcess(
   });
   const url = `http://127.0.0.1:${port}`;
   const issuer = openDevIssuer(dataDir, { audience: 'http://relay.test/api' });
-  const token = (user = 'alice') => issuer.sign({ sub: user });
+  const token: RelayAddress['token'] = (user = 'alice', { scopes } = {}) =>
+    issuer.sign({ sub: user, ...(scopes ? { scopes: scopes as Scope[] } : {}) });
   return {
     url,
     dataDir,

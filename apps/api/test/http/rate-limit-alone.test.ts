@@ -20,7 +20,7 @@ describeWith('redis-server', 'rate limits of two instances', () => {
         createRedisBackplane({ url: redis.url, name, commandTimeoutMs: 1000, onError: () => undefined }),
       ),
     );
-    const limits = { rateLimitPerMinute: 4, sessionCreatePerMinute: 4, rateWindowMs: 3_600_000 };
+    const limits = { rateLimitPerMinute: 4, sessionCreatePerMinute: 4, agentTurnsPerHour: 4, rateWindowMs: 3_600_000 };
     instances = backplanes.map((backplane) => createRateLimits(limits, backplane, new LateRefusals()));
   });
   afterAll(async () => {

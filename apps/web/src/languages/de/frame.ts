@@ -164,6 +164,7 @@ export const words: typeof english = {
     'sessions:write': 'Sitzungen starten, Nachrichten senden, stoppen und umbenennen',
     'devices:read': 'Deine Rechner sehen',
     'devices:write': 'Rechner bestätigen, umbenennen und entfernen',
+    'agents:drive': 'Einen Agenten auf deinen Rechnern arbeiten lassen: Sitzungen sehen, starten und lenken',
     offline_access: 'Angemeldet bleiben, während du weg bist',
     profile: 'Deinen Namen sehen',
     email: 'Deine E-Mail-Adresse sehen',

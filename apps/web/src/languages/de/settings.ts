@@ -146,6 +146,7 @@ export const words: typeof english = {
       'relay-web': 'diese Seiten',
       'relay-cli': 'Kommandozeile',
       'relay-mobile': 'App',
+      'relay-mcp': 'Agent',
       'relay-admin': 'Betreiber',
       'registration key': 'Registrierungsschlüssel',
       notification: 'Mitteilung',

@@ -159,6 +159,7 @@ export const words = {
     'sessions:write': 'Start sessions, send messages, stop and rename',
     'devices:read': 'See your machines',
     'devices:write': 'Approve, rename and remove machines',
+    'agents:drive': 'Let an agent work on your machines: see, start and steer sessions',
     offline_access: 'Stay signed in while you’re away',
     profile: 'See your name',
     email: 'See your email address',

@@ -142,6 +142,7 @@ export const words = {
       'relay-web': 'these pages',
       'relay-cli': 'command line',
       'relay-mobile': 'mobile app',
+      'relay-mcp': 'agent',
       'relay-admin': 'operator',
       'registration key': 'registration key',
       notification: 'notification',
