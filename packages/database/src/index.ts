@@ -7,6 +7,7 @@ export {
   listWaiting,
   readOverview,
 } from './overview.ts';
+export * from './agent-turns.ts';
 export * from './transaction.ts';
 export { type Sql, sql } from './sql.ts';
 export { SqlError } from './statements.ts';

@@ -25,6 +25,8 @@ export interface NewSession {
   /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
   pendingId?: string | undefined;
   ttlMs: number;
+  /** See the column. */
+  agentDepth?: number | undefined;
 }
 
 /** The first line of a message, cut at 80 characters: the title of a session without a name (rules, 4.7). */
@@ -60,6 +62,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
     text: input.message,
     images: input.images,
     ttlMs: input.ttlMs,
+    agentDepth: input.agentDepth,
   });
   return { key, taskId };
 }
@@ -76,6 +79,7 @@ interface NewTask {
   /** See the columns. */
   promptUuid?: string | null;
   answer?: string | null;
+  agentDepth?: number | undefined;
 }
 
 /** The parts of an answer besides its words: a choice, and the digest of what the person saw. */
@@ -89,9 +93,9 @@ export interface PromptAnswer {
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
   await db.sql.execute`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, expires_at)
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, agent_depth, expires_at)
     VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
-      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb,
+      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb, ${task.agentDepth ?? null}::smallint,
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
@@ -115,6 +119,8 @@ export async function enqueueMessage(
     queueLimit: number;
     /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
     answers?: (PromptAnswer & { uuid: string }) | null;
+    /** See the column. */
+    agentDepth?: number | undefined;
   },
 ): Promise<Enqueued> {
   const [state] = await db.sql.query<{
@@ -149,6 +155,7 @@ export async function enqueueMessage(
     text: input.content,
     images: input.images,
     ttlMs: input.ttlMs,
+    agentDepth: input.agentDepth,
   });
   if (uuid) await markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option, on });
   await settleAccepted(db, input.key, input.content);

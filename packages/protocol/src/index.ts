@@ -58,6 +58,7 @@ export type { BrowsedFolder, FolderList } from './rest/folders.ts';
 export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';
+export * from './agent-tools.ts';
 export * from './routes.ts';
 export * from './decode.ts';
 export * from './validate.ts';

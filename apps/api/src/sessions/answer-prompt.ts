@@ -9,7 +9,8 @@ import { judgeAnswer } from './judge-answer.ts';
 import { requireOpenPrompt } from './open-prompt.ts';
 
 /**
- * `on`: the address whose notification it was given in. Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
+ * `on`: the address whose notification it was given in. `agentDepth`: an agent answers, so deep in a chain of agents.
+ * Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
  * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER, INVALID_REQUEST,
  *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT
  */
@@ -20,6 +21,7 @@ export async function answerPrompt(
   body: AnswerPrompt,
   idempotencyKey: string | undefined,
   on?: string,
+  agentDepth?: number,
 ): Promise<Accepted<AnsweredPrompt>> {
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const idempotent = {
@@ -33,7 +35,11 @@ export async function answerPrompt(
     const accept = async () => {
       const { prompt } = await requireOpenPrompt(tx, record, uuid, body.digest);
       const { content, answer } = judgeAnswer(prompt, body);
-      const sent = await acceptFollowUp(deps, tx, userId, record, { content, answers: { uuid, ...answer, on } });
+      const sent = await acceptFollowUp(deps, tx, userId, record, {
+        content,
+        answers: { uuid, ...answer, on },
+        agentDepth,
+      });
       return { ...sent, promptId: uuid };
     };
     // Labels and fields are not in the request that is repeated; words are.

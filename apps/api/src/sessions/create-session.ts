@@ -22,6 +22,7 @@ import { checkImages, requireRoomForImages } from './images.ts';
 
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
+ * `agentDepth`: an agent starts it, so deep in a chain of agents.
  * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
  *   INVALID_IMAGE, AGENT_NOT_OFFERED, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
  */
@@ -30,6 +31,7 @@ export async function createSession(
   userId: string,
   body: CreateSession,
   idempotencyKey: string | undefined,
+  agentDepth?: number,
 ): Promise<Accepted<CreatedSession>> {
   checkMessage(body.message, 'message');
   const images = checkImages(body.images);
@@ -85,6 +87,7 @@ export async function createSession(
         projectPath: body.projectPath ?? '',
         pendingId: body.pendingId,
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
+        agentDepth,
       });
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');

@@ -13,6 +13,8 @@ export interface FollowUp {
   queueTtlSeconds?: number | undefined;
   /** The open question that it answers; null: none. Absent: the oldest one, if any. */
   answers?: (PromptAnswer & { uuid: string }) | null;
+  /** How deep in a chain of agents it is; absent: a person sent it. */
+  agentDepth?: number | undefined;
 }
 
 /** @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0) */
@@ -21,7 +23,7 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers }: FollowUp,
+  { content, images, queueTtlSeconds, answers, agentDepth }: FollowUp,
 ): Promise<{ taskId: string; sessionId: string; message: Message; key: string }> {
   const enqueued = await enqueueMessage(tx, {
     key,
@@ -31,6 +33,7 @@ export async function acceptFollowUp(
     images,
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
     queueLimit: deps.config.queueLimit,
+    agentDepth,
     ...(answers === undefined ? {} : { answers }),
   });
   if (enqueued.kind === 'full')

@@ -1,0 +1,139 @@
+/**
+ * The tools at `/mcp` (rules, chapter 19): what an agent may do on the other machines of its person. Their fields are those of the REST
+ * bodies. The descriptions are read by models.
+ */
+import { type Static, type TSchema, Type, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
+import { CancelSession, CreateSession, SendMessage, sessionStatuses } from './rest/conversation.ts';
+import { AnswerPrompt } from './rest/prompts.ts';
+
+export const agentLimits = {
+  /** How long one call of `wait_for_turn` may wait, in seconds. Clients give up a call after 60 s. */
+  waitSeconds: 55,
+  waitSecondsDefault: 50,
+  /** Calls of one person that may wait at one instance at a time. */
+  waits: 20,
+  /** Turns of one person that agents started and that are not over. */
+  openTurns: 8,
+  /** A turn that a person started is 0 deep, one that its agent starts on another machine 1, … */
+  depth: 3,
+  sessionsDefault: 20,
+  sessions: 50,
+  messagesDefault: 20,
+  messages: 50,
+  /** Bytes of one text in an answer; of all texts of a page. */
+  textBytes: 16 * 1024,
+  pageBytes: 64 * 1024,
+  /** Characters of the last message in a list. */
+  previewCharacters: 200,
+} as const;
+
+const idempotencyKey = maybe(
+  text('Your own unique text for this request; give the same one when you repeat it, and it is done once', {
+    minLength: 1,
+    maxLength: limits.idempotencyKeyCharacters,
+  }),
+);
+const fromSession = maybe(
+  sessionId('The session that you yourself run in, if it is one of the relay: bounds chains of agents'),
+);
+const session = sessionId('Id of the session');
+const { deviceId, message, projectPath, title, agentType, queueTtlSeconds } = CreateSession.properties;
+const page = (initial: number, maximum: number) =>
+  maybe(Type.Integer({ description: `At most so many; default ${initial}`, minimum: 1, maximum }));
+
+/** A tool refuses fields that it does not know: a model that misspells one is to notice. */
+const fields = <T extends Record<string, TSchema>>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false });
+
+export const agentTools = {
+  list_devices: {
+    title: 'List machines',
+    description: 'Lists the machines of the person, whether each is online, and the agents that it offers.',
+    input: fields({}),
+    reads: true,
+  },
+  list_sessions: {
+    title: 'List sessions',
+    description:
+      'Lists conversations with agents on these machines, the newest first. Give nextCursor as cursor for more.',
+    input: fields({
+      deviceId: maybe(id('Only of this machine')),
+      status: maybe(oneOf(sessionStatuses, 'Only in this state')),
+      q: maybe(text('Only with these words in title, folder or last message', { maxLength: limits.nameCharacters })),
+      limit: page(agentLimits.sessionsDefault, agentLimits.sessions),
+      cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+    }),
+    reads: true,
+  },
+  start_session: {
+    title: 'Start a session',
+    description:
+      'Starts a conversation with the agent of a machine. Answers at once with sessionId and taskId; then call wait_for_turn. The agent sees only this message: say all that it needs.',
+    input: fields({ deviceId, message, projectPath, title, agentType, queueTtlSeconds, idempotencyKey, fromSession }),
+    reads: false,
+  },
+  send_message: {
+    title: 'Send a message',
+    description:
+      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId.',
+    input: fields({
+      sessionId: session,
+      content: SendMessage.properties.content,
+      queueTtlSeconds,
+      idempotencyKey,
+      fromSession,
+    }),
+    reads: false,
+  },
+  wait_for_turn: {
+    title: 'Wait for a turn',
+    description:
+      'Waits until the agent of a session has finished, or asks something. state: completed (with result), failed, cancelled, expired, unknown, needs_answer (with questions: use answer), or still queued or running: then call it again.',
+    input: fields({
+      sessionId: session,
+      taskId: maybe(id('The turn, from start_session, send_message or answer; absent: the newest one')),
+      seconds: maybe(
+        Type.Integer({
+          description: `How long to wait at most; default ${agentLimits.waitSecondsDefault}`,
+          minimum: 0,
+          maximum: agentLimits.waitSeconds,
+        }),
+      ),
+    }),
+    reads: true,
+  },
+  read_messages: {
+    title: 'Read messages',
+    description:
+      'Reads the newest messages of a session from its machine, which must be online. Give oldestUuid as before for earlier ones.',
+    input: fields({
+      sessionId: session,
+      limit: page(agentLimits.messagesDefault, agentLimits.messages),
+      before: maybe(text('oldestUuid of the page before', { maxLength: limits.idCharacters })),
+      after: maybe(text('Only messages behind this uuid', { maxLength: limits.idCharacters })),
+    }),
+    reads: true,
+  },
+  answer: {
+    title: 'Answer a question',
+    description:
+      'Answers one question of an agent, by its id, with exactly one of option, text and fields. The first answer counts. Ask the person before you allow what cannot be undone.',
+    input: fields({
+      sessionId: session,
+      questionId: id('Id of the question, from wait_for_turn'),
+      ...AnswerPrompt.properties,
+      idempotencyKey,
+      fromSession,
+    }),
+    reads: false,
+  },
+  cancel: {
+    title: 'Cancel',
+    description: 'Cancels what runs in a session, or what its agent asks, or what waits.',
+    input: fields({ sessionId: session, ...CancelSession.properties }),
+    reads: false,
+  },
+} as const;
+
+export type AgentTool = keyof typeof agentTools;
+export type AgentToolInput<N extends AgentTool> = Static<(typeof agentTools)[N]['input']>;
