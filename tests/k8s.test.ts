@@ -133,6 +133,7 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(paths).toEqual([
       ['/ready', undefined, undefined],
       ['/ws/attention', 'relay-api', '0s'],
+      ['/mcp', 'relay-api', '65s'],
       ['/', 'relay-api', '30s'],
     ]);
   });

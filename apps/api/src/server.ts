@@ -28,6 +28,7 @@ import { peopleRoutes } from './routes/people.ts';
 import { pushRoutes } from './routes/push.ts';
 import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
+import { mountMcp } from './mcp/door.ts';
 import { createTeller } from './tell.ts';
 import { mountDownloads } from './downloads.ts';
 import { mountWeb } from './web.ts';
@@ -115,14 +116,17 @@ export function createApi(deps: ApiDeps): Api {
     response.setHeader('Vary', 'Origin');
     response.setHeader(
       'Access-Control-Expose-Headers',
-      'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay',
+      'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay, WWW-Authenticate',
     );
     if (request.method !== 'OPTIONS') {
       next();
       return;
     }
     response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
-    response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key, X-Request-Id');
+    response.setHeader(
+      'Access-Control-Allow-Headers',
+      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+    );
     response.setHeader('Access-Control-Max-Age', '600');
     response.status(204).end();
   });
@@ -152,7 +156,9 @@ export function createApi(deps: ApiDeps): Api {
     ...pushRoutes(operations, push),
     ...inboxRoutes(operations),
   };
-  mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, createRateLimits(config, backplane, late));
+  const rateLimits = createRateLimits(config, backplane, late);
+  mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, rateLimits);
+  const agents = mountMcp(app, operations, rateLimits);
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
@@ -169,7 +175,10 @@ export function createApi(deps: ApiDeps): Api {
     get size() {
       return door.size;
     },
-    drain: (overMs) => door.drain(overMs),
+    drain: (overMs) => {
+      agents.drain();
+      return door.drain(overMs);
+    },
     close: async () => {
       stopHealing?.();
       teller.stop();

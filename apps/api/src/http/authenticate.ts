@@ -1,7 +1,7 @@
 /** Authenticates an HTTP request: an access token of a user, or the refresh token of a device (rules, 8.1 and 7.7). */
 import type { IncomingMessage } from 'node:http';
-import { AuthError, type JwtVerifier, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
-import { RelayError, type Scope } from '@relay/protocol';
+import { AuthError, type JwtVerifier, type Scope, type UserPrincipal, bearerFrom, isDeviceToken } from '@relay/auth';
+import { RelayError } from '@relay/protocol';
 import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 
 /** The challenge for a request without a credential (RFC 6750 §3). */

@@ -35,3 +35,7 @@ export function toRelayError(error: unknown): RelayError {
     { cause: error },
   );
 }
+
+/** An error of the relay itself, and not of a device or a caller: worth an entry in the log. */
+export const isRelayFault = ({ status, code }: RelayError): boolean =>
+  status >= 500 && code !== 'DEVICE_OFFLINE' && code !== 'DEVICE_TIMEOUT' && code !== 'DEVICE_ERROR';

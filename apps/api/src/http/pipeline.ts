@@ -23,7 +23,7 @@ import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
-import { toRelayError } from './errors.ts';
+import { isRelayFault, toRelayError } from './errors.ts';
 import { type AuditNote, audited, isRecorded } from './audit.ts';
 import type { RateLimits } from './rate-limit.ts';
 
@@ -212,12 +212,7 @@ export function answerError(
   deps.metrics
     .counter('relay_http_errors_total', 'Requests answered with an error, by code', ['code'])
     .inc({ code: known.code });
-  if (
-    known.status >= 500 &&
-    known.code !== 'DEVICE_OFFLINE' &&
-    known.code !== 'DEVICE_TIMEOUT' &&
-    known.code !== 'DEVICE_ERROR'
-  ) {
+  if (isRelayFault(known)) {
     deps.logger.error(
       { err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') },
       'a request failed',

@@ -15,6 +15,8 @@ export interface RateLimits {
   request(response: Response, who: string): Promise<void>;
   /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
   sessionCreation(response: Response, who: string): Promise<void>;
+  /** Counts one turn that an agent starts. @throws RelayError TOO_MANY_AGENT_TURNS */
+  agentTurn(response: Response, userId: string): Promise<void>;
   /** Counts one export of an account as well: it reads everything a person has. @throws RelayError RATE_LIMITED */
   accountExport(response: Response, userId: string): Promise<void>;
   /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
@@ -26,6 +28,7 @@ export interface RateLimits {
   guess(userId: string, address: string): Promise<() => Promise<void>>;
 }
 
+const agentWindowMs = 3_600_000;
 const exportWindowMs = 600_000;
 const exportsPerUser = 6;
 const pushTestWindowMs = 600_000;
@@ -35,29 +38,37 @@ const guessesPerUser = 5;
 const guessesPerAddress = 20;
 
 export function createRateLimits(
-  config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs'>,
+  config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs' | 'agentTurnsPerHour'>,
   backplane: Pick<Shared, 'count'>,
   late: LateRefusals,
 ): RateLimits {
   const limiter = createSharedLimiters(backplane);
   const requests = limiter('requests', config.rateLimitPerMinute, config.rateWindowMs);
   const creations = limiter('creations', config.sessionCreatePerMinute, config.rateWindowMs);
+  const agentTurns = limiter('agent-turns', config.agentTurnsPerHour, agentWindowMs);
   const exports = limiter('exports', exportsPerUser, exportWindowMs);
   const pushTests = limiter('push-tests', pushTestsPerUser, pushTestWindowMs);
   const userGuesses = limiter('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limiter('address-guesses', guessesPerAddress, guessWindowMs);
 
-  const consume = async (limit: Limiter, response: Response, who: string) => {
+  const consume = async (limit: Limiter, response: Response, who: string, refusal = tooMany) => {
     const counted = await limit.count(who);
     show(response, limit.points, counted);
     if (!counted.over) return;
     await late.pause(who);
-    throw tooMany(counted);
+    throw refusal(counted);
   };
+  const tooManyTurns = ({ windowLeftMs }: Counted) =>
+    new RelayError(
+      'TOO_MANY_AGENT_TURNS',
+      `Agents started ${config.agentTurnsPerHour} turns in this hour, which is all. Stop, and tell the person.`,
+      { retryAfter: Math.max(1, Math.ceil(windowLeftMs / 1000)) },
+    );
 
   return {
     request: (response, who) => consume(requests, response, who),
     sessionCreation: (response, who) => consume(creations, response, who),
+    agentTurn: (response, userId) => consume(agentTurns, response, userId, tooManyTurns),
     accountExport: (response, userId) => consume(exports, response, userId),
     pushTest: (response, userId) => consume(pushTests, response, userId),
     guess: async (userId, address) => {

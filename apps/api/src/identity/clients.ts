@@ -1,14 +1,26 @@
 /** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
-import { knownScopes } from '@relay/auth';
+import { agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
 
 /** With `offline_access` a program may get a refresh token; the web app has the browser's sign-in instead. */
 const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
-const webScopes = [...peopleScopes, ...knownScopes];
+const webScopes = [...peopleScopes, ...ordinaryScopes];
+const programScopes = [...webScopes, 'offline_access'];
+/** Of programs that run agents: the tools at `/mcp`, and nothing else. */
+export const agentScopes = [agentScope, 'offline_access'];
 
 /** The audience of access tokens: the claim `aud`. */
 export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;
+/** The audience of access tokens for the tools of agents (RFC 8707: clients of MCP name the address that they call). */
+export const agentAudienceOf = (publicUrl: string): string => `${publicUrl}/mcp`;
+
+/** The client of every program that runs agents: none of them has a secret, or a name that can be checked. */
+export const agentClientId = 'relay-mcp';
+/** Where such programs wait for the code, each on a port of its own: Claude Code and Codex, Visual Studio Code, the inspector, OpenCode. */
+const agentPaths = ['/callback', '/', '/oauth/callback', '/mcp/oauth/callback'];
+const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
+export const agentRedirects = loopbackHosts.flatMap((host) => agentPaths.map((path) => `http://${host}${path}`));
 
 /** Redirect addresses match exactly; of a loopback address (RFC 8252 §7.3) any port does. */
 export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
@@ -28,7 +40,7 @@ export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
       applicationType: 'native',
       redirectUris: ['io.relay.mobile:/callback'],
       postLogoutRedirectUris: [],
-      scopes: allScopes,
+      scopes: programScopes,
       skipConsent: false,
     },
     {
@@ -37,7 +49,16 @@ export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
       applicationType: 'native',
       redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
       postLogoutRedirectUris: [],
-      scopes: allScopes,
+      scopes: programScopes,
+      skipConsent: false,
+    },
+    {
+      clientId: agentClientId,
+      name: 'Agents (MCP)',
+      applicationType: 'native',
+      redirectUris: agentRedirects,
+      postLogoutRedirectUris: [],
+      scopes: agentScopes,
       skipConsent: false,
     },
   ];

@@ -6,7 +6,8 @@ import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
-import { audienceOf } from './clients.ts';
+import { agentAudienceOf, agentClientId, agentScopes, audienceOf } from './clients.ts';
+import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
 import { addressHeader, requestIdHeader } from './audit.ts';
 import { type Library, basePath } from './library.ts';
@@ -16,6 +17,8 @@ import type { LibraryStorage, Outcome } from './storage.ts';
 /** The longest thing anybody has to say here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
 const documentMaxAgeSeconds = 300;
+/** Ours: that of the library stays closed. */
+const registrationPath = '/relay/register';
 
 /** Headers that belong to one hop, or that we write. */
 const ownHeaders = new Set([
@@ -28,15 +31,22 @@ const ownHeaders = new Set([
   requestIdHeader,
 ]);
 
-/** Most clients name no audience, and there is one only: without it the library gives out tokens that are good for nothing. */
-function withAudience(url: URL, audience: string): URL {
-  if (url.pathname.endsWith('/oauth2/authorize') && !url.searchParams.has('resource'))
-    url.searchParams.set('resource', audience);
+/**
+ * Most clients name no audience: without it the library gives out tokens that are good for nothing. Programs that run agents ask for the
+ * scopes of the tools alone, and without a refresh token their person would sign in every ten minutes.
+ */
+function withDefaults(url: URL, publicUrl: string): URL {
+  if (!url.pathname.endsWith('/oauth2/authorize')) return url;
+  const { searchParams: query } = url;
+  const isAgent = query.get('client_id') === agentClientId;
+  if (!query.has('resource')) query.set('resource', isAgent ? agentAudienceOf(publicUrl) : audienceOf(publicUrl));
+  if (isAgent)
+    query.set('scope', [...new Set([...(query.get('scope') ?? '').split(' '), ...agentScopes])].join(' ').trim());
   return url;
 }
 
 function libraryRequest(request: Incoming, response: Outgoing, body: Buffer, publicUrl: string): Request {
-  const url = withAudience(new URL(request.originalUrl, new URL(publicUrl).origin), audienceOf(publicUrl));
+  const url = withDefaults(new URL(request.originalUrl, new URL(publicUrl).origin), publicUrl);
   // Behind a PUBLIC_URL with a path the proxy has taken the path away.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
   const headers = new Headers();
@@ -132,9 +142,10 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.json(result);
     };
-  // There are only public clients; the library does not advertise them, because none can be registered.
+  // There are only public clients; the library does not advertise them, because it registers none.
   const advertised = (metadata: object) => ({
     ...metadata,
+    registration_endpoint: `${publicUrl}${basePath}${registrationPath}`,
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint_auth_methods_supported: ['none'],
     introspection_endpoint: undefined,
@@ -153,5 +164,10 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     `${basePath}/jwks`,
     document(() => library.api.getJwks()),
   );
+  app.post(`${basePath}${registrationPath}`, async (request, response) => {
+    const body = jsonIn(request, await readBody(request, response, `address:${networkOfRequest(request)}`));
+    const { status, body: answered } = registerClient(body);
+    response.status(status).json(answered);
+  });
   app.use(basePath, serve);
 }

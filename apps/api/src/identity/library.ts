@@ -12,7 +12,7 @@ import { createSignInLimits } from '../http/rate-limit.ts';
 import { addressHeader } from './audit.ts';
 import { accountEndpoints, maxPasswordLength, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
-import { allScopes, audienceOf } from './clients.ts';
+import { agentAudienceOf, agentScopes, allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { createPasswords } from './passwords.ts';
 import type { LibraryStorage } from './storage.ts';
@@ -113,7 +113,10 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         consentPage: `${publicUrl}/consent`,
         scopes: allScopes,
         grantTypes: ['authorization_code', 'refresh_token'],
-        resources: [{ identifier: audience, name: 'Relay', allowedScopes: allScopes }],
+        resources: [
+          { identifier: audience, name: 'Relay', allowedScopes: allScopes },
+          { identifier: agentAudienceOf(publicUrl), name: 'Relay for agents', allowedScopes: agentScopes },
+        ],
         resourceSeedMode: 'overwrite',
         enforcePerClientResources: false,
         accessTokenExpiresIn: 10 * minutes,

@@ -43,7 +43,7 @@ describe('the code flow', () => {
         grant_types_supported: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_methods_supported: ['none'],
       });
-      expect(body).not.toHaveProperty('registration_endpoint');
+      expect(body).toHaveProperty('registration_endpoint', `${relay.config.publicUrl}/auth/relay/register`);
     }
     const keys = await relay.call('GET', '/auth/jwks', { user: null });
     expect(keys.headers['cache-control']).toBe('public, max-age=300');

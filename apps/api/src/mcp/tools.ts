@@ -1,0 +1,203 @@
+/** The tools of agents: what was given → the operation of the REST route → what a model needs of its answer. */
+import { listDevices, listSessions } from '@relay/database';
+import {
+  type AgentTool,
+  type AgentToolInput,
+  type RouteName,
+  RelayError,
+  type Session,
+  agentLimits,
+  agentTools,
+  cutText,
+  validator,
+} from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { type AuditNote, audited } from '../http/audit.ts';
+import { decodeCursor, encodeCursor } from '../http/cursor.ts';
+import { isRelayFault, toRelayError } from '../http/errors.ts';
+import { answerPrompt } from '../sessions/answer-prompt.ts';
+import { cancelSession } from '../sessions/cancel-session.ts';
+import { createSession } from '../sessions/create-session.ts';
+import { readMessages } from '../sessions/read-history.ts';
+import { sendMessage } from '../sessions/send-message.ts';
+import { countTurn, sessionMeta } from './budget.ts';
+import type { Caller } from './caller.ts';
+import type { ToolResult } from './protocol.ts';
+import type { TurnView, Waits } from './wait.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+type Tools = {
+  readonly [N in AgentTool]: (caller: Caller, input: AgentToolInput<N>, meta: Value) => Promise<Value>;
+};
+
+/** Returns the function that calls a tool. It never rejects. */
+export function createTools(deps: Operations, waits: Waits) {
+  const { database } = deps;
+
+  /** Written down in the audit under the name of the route that does the same. */
+  const recorded = <T extends object>(
+    name: RouteName,
+    { request, response, principal }: Caller,
+    note: AuditNote,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    const asked = { userId: principal.userId, program: principal.clientId };
+    const act = async () => ({ body: await work() });
+    return audited(deps, { name, request, response, asked, params: {}, note }, act).then(({ body }) => body);
+  };
+  const fromOf = (given: string | undefined, meta: Value): string | undefined => {
+    const named = meta[sessionMeta];
+    return typeof named === 'string' ? named : given;
+  };
+
+  const tools: Tools = {
+    list_devices: async ({ principal }) => {
+      const devices = await listDevices(database, principal.userId);
+      const shown = devices.map(({ id, name, hostname, status, agentType, agents, lastSeenAt }) => ({
+        ...{ id, name, hostname, status, lastSeenAt },
+        agents: agents?.map((agent) => agent.agentType) ?? [agentType],
+      }));
+      return { devices: shown };
+    },
+
+    list_sessions: async ({ principal }, { cursor, limit = agentLimits.sessionsDefault, ...filter }) => {
+      const after = cursor === undefined ? undefined : decodeCursor(cursor);
+      const records = await listSessions(database, principal.userId, {
+        ...filter,
+        limit,
+        archived: 'false',
+        ...(after ? { after: { updatedAt: after.at, key: after.id } } : {}),
+      });
+      const page = records.slice(0, limit);
+      const last = page.at(-1);
+      const more = records.length > limit && last ? { nextCursor: encodeCursor(last.session.updatedAt, last.key) } : {};
+      return { sessions: page.map(({ session }) => shownSession(session)), ...more };
+    },
+
+    start_session: (caller, { idempotencyKey, fromSession, ...body }, meta) => {
+      const note: AuditNote = {};
+      return recorded('createSession', caller, note, async () => {
+        const { userId } = caller.principal;
+        await caller.limits.sessionCreation(caller.response, `user:${userId}`);
+        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
+        const { response } = await createSession(deps, userId, body, idempotencyKey, depth);
+        note.target = response.id;
+        return { sessionId: response.id, taskId: response.taskId, state: 'queued' };
+      });
+    },
+
+    send_message: (caller, { sessionId, idempotencyKey, fromSession, ...body }, meta) =>
+      recorded('sendMessage', caller, { target: sessionId }, async () => {
+        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
+        const { userId } = caller.principal;
+        const { response } = await sendMessage(
+          deps,
+          userId,
+          sessionId,
+          { ...body, answers: null },
+          idempotencyKey,
+          depth,
+        );
+        return { sessionId: response.sessionId, taskId: response.taskId, state: response.state };
+      }),
+
+    wait_for_turn: async ({ principal, signal }, { seconds = agentLimits.waitSecondsDefault, ...turn }) =>
+      shownTurn(await waits.wait(principal.userId, turn, seconds, signal)),
+
+    read_messages: async ({ principal }, { sessionId, limit = agentLimits.messagesDefault, ...range }) => {
+      const answer = await readMessages(deps, principal.userId, sessionId, { limit, ...range });
+      if ('json' in answer) throw new TypeError('a page of items was not asked for');
+      return shownPage(answer.body);
+    },
+
+    answer: (caller, { sessionId, questionId, idempotencyKey, fromSession, ...body }, meta) =>
+      recorded('answerPrompt', caller, { target: sessionId, question: questionId, digest: body.digest }, async () => {
+        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
+        const asked = { sessionId, uuid: questionId };
+        const { userId } = caller.principal;
+        const { response } = await answerPrompt(deps, userId, asked, body, idempotencyKey, undefined, depth);
+        return { sessionId: response.sessionId, taskId: response.taskId, state: 'queued' };
+      }),
+
+    cancel: (caller, { sessionId, ...body }) =>
+      recorded('cancelSession', caller, { target: sessionId }, () =>
+        cancelSession(deps, caller.principal.userId, sessionId, body),
+      ),
+  };
+
+  const checks = Object.fromEntries(
+    Object.entries(agentTools).map(([name, { input }]) => [name, validator(input)]),
+  ) as Readonly<Record<AgentTool, (value: unknown) => { ok: true } | { ok: false; reason: string }>>;
+
+  return async (caller: Caller, name: AgentTool, given: unknown, meta: Value): Promise<ToolResult> => {
+    try {
+      const fits = checks[name](given);
+      if (!fits.ok) throw new RelayError('INVALID_REQUEST', `In the arguments, ${fits.reason}.`);
+      const call = tools[name] as (caller: Caller, input: unknown, meta: Value) => Promise<Value>;
+      return { isError: false, value: await call(caller, given, meta) };
+    } catch (error) {
+      const known = toRelayError(error);
+      deps.metrics
+        .counter('relay_tool_errors_total', 'Tool calls of agents answered with an error, by code', ['code'])
+        .inc({ code: known.code });
+      if (isRelayFault(known))
+        deps.logger.error({ err: known.cause ?? known, code: known.code, tool: name }, 'a tool call failed');
+      const { retryAfter } = known;
+      return { isError: true, value: { ...known.body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
+    }
+  };
+}
+
+const shownSession = ({ id, title, status, deviceId, agentType, projectPath, updatedAt, lastMessage }: Session) => ({
+  ...{ id, title, status, deviceId, agentType, projectPath, updatedAt },
+  lastMessage: [...lastMessage].slice(0, agentLimits.previewCharacters).join(''),
+});
+
+const shownText = (text: string) => cutText(text, agentLimits.textBytes);
+
+function shownTurn({ state, session, task, questions }: TurnView): Value {
+  const { progress } = session;
+  return {
+    state,
+    sessionId: session.id,
+    ...(task ? { taskId: task.id } : {}),
+    ...(task?.result === undefined ? {} : { result: shownText(task.result) }),
+    ...(task?.error ? { code: task.error.code, error: shownText(task.error.error) } : {}),
+    ...(task?.note === undefined ? {} : { note: task.note }),
+    ...(state === 'running' && progress ? { doing: `${progress.action} ${progress.target}`.trim() } : {}),
+    ...(questions.length === 0
+      ? {}
+      : {
+          questions: questions.map(({ id, kind, prompt, context, result, options, text, fields, digest }) => ({
+            ...{ id, kind, prompt: shownText(prompt) },
+            ...(context === undefined ? {} : { context: shownText(context) }),
+            ...(result === '' ? {} : { result: shownText(result) }),
+            ...{ options, text, fields, digest },
+          })),
+        }),
+  };
+}
+
+/** The newest messages that fit: what is left out is behind `oldestUuid`. */
+function shownPage(page: {
+  messages: readonly { uuid: string; role: string; content: string; timestamp: string }[];
+  hasMore: boolean;
+  oldestUuid: string | null;
+  newestUuid: string | null;
+}): Value {
+  const shown: { uuid: string; role: string; content: string; timestamp: string; truncated?: true }[] = [];
+  let bytes = 0;
+  for (const { uuid, role, content, timestamp } of [...page.messages].reverse()) {
+    const text = shownText(content);
+    bytes += Buffer.byteLength(text);
+    if (shown.length > 0 && bytes > agentLimits.pageBytes) break;
+    shown.unshift({ uuid, role, content: text, timestamp, ...(text === content ? {} : { truncated: true as const }) });
+  }
+  const isCut = shown.length < page.messages.length;
+  return {
+    messages: shown,
+    hasMore: page.hasMore || isCut,
+    oldestUuid: isCut ? (shown[0]?.uuid ?? null) : page.oldestUuid,
+    newestUuid: page.newestUuid,
+  };
+}

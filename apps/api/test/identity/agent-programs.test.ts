@@ -1,0 +1,140 @@
+/** A program that runs agents signs its person in as the specification of MCP says: found, registered, allowed and kept, by its official library. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  Client,
+  type OAuthClientProvider,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { Browser, type TestRelay, startRelay, token } from '@relay/testing';
+
+const redirect = 'http://localhost:51999/callback';
+
+/** What such a program keeps. */
+class Program implements OAuthClientProvider {
+  readonly redirectUrl = redirect;
+  readonly clientMetadata = {
+    client_name: 'Some agent',
+    redirect_uris: [redirect],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+  client: StoredOAuthClientInformation | undefined;
+  kept: StoredOAuthTokens | undefined;
+  asks: URL | undefined;
+  #verifier = '';
+  clientInformation = () => this.client;
+  saveClientInformation = (client: StoredOAuthClientInformation) => void (this.client = client);
+  tokens = () => this.kept;
+  saveTokens = (tokens: StoredOAuthTokens) => void (this.kept = tokens);
+  redirectToAuthorization = (url: URL) => void (this.asks = url);
+  saveCodeVerifier = (verifier: string) => void (this.#verifier = verifier);
+  codeVerifier = () => this.#verifier;
+}
+
+describe('a program that runs agents', () => {
+  let relay: TestRelay;
+  let browser: Browser;
+  beforeAll(async () => {
+    relay = await startRelay({ identity: true, apis: 2 });
+    browser = new Browser(relay);
+    await browser.signUp('mara@example.com');
+  });
+  afterAll(() => relay.stop());
+
+  /** The addresses of the relay begin with PUBLIC_URL, wherever it listens; each request to the other instance. */
+  let turn = 0;
+  const reach = (url: string | URL, init?: RequestInit) =>
+    fetch(String(url).replace(relay.config.publicUrl, relay.apis[turn++ % 2]!.url), init);
+  const transportOf = (program: Program) =>
+    new StreamableHTTPClientTransport(new URL(`${relay.config.publicUrl}/mcp`), {
+      authProvider: program,
+      fetch: reach,
+    });
+  const connect = async (program: Program) => {
+    const client = new Client({ name: 'Some agent', version: '1' });
+    await client.connect(transportOf(program));
+    return client;
+  };
+
+  it('knows nothing but the address, asks its person for one scope, and keeps its sign-in', async () => {
+    const program = new Program();
+    await expect(connect(program)).rejects.toBeInstanceOf(UnauthorizedError);
+    expect(program.client).toMatchObject({ client_id: 'relay-mcp' });
+    const asked = program.asks!.searchParams;
+    expect(asked.get('resource')).toBe(`${relay.config.publicUrl}/mcp`);
+
+    const first = await browser.send('GET', program.asks!.pathname + program.asks!.search);
+    const page = new URL((first.body as { url?: string }).url ?? first.headers['location']!, browser.origin);
+    expect(page.pathname).toBe('/consent');
+    expect(page.searchParams.get('scope')!.split(' ').sort()).toEqual(['agents:drive', 'offline_access']);
+    const back = await browser.consent(page);
+    expect(back.href).toMatch(/^http:\/\/localhost:51999\/callback\?/);
+    await transportOf(program).finishAuth(back.searchParams);
+
+    const client = await connect(program);
+    expect((await client.callTool({ name: 'list_devices', arguments: {} })).structuredContent).toEqual({ devices: [] });
+    await client.close();
+    const [, claims] = program.kept!.access_token.split('.');
+    const payload: unknown = JSON.parse(Buffer.from(claims!, 'base64url').toString('utf8'));
+    expect(payload).toMatchObject({ aud: `${relay.config.publicUrl}/mcp`, client_id: 'relay-mcp' });
+
+    // The API of the person is closed to it.
+    const headers = { Authorization: `Bearer ${program.kept!.access_token}` };
+    expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({
+      status: 403,
+      body: { code: 'INSUFFICIENT_SCOPE' },
+    });
+
+    const renewed = await token(relay, {
+      grant_type: 'refresh_token',
+      client_id: 'relay-mcp',
+      refresh_token: program.kept!.refresh_token!,
+      resource: `${relay.config.publicUrl}/mcp`,
+    });
+    expect(renewed.status).toBe(200);
+    program.kept = renewed.body as StoredOAuthTokens;
+    await (await connect(program)).close();
+  });
+
+  it('cannot ask for more than the tools', async () => {
+    const query = new URLSearchParams({
+      ...{ response_type: 'code', client_id: 'relay-mcp', redirect_uri: redirect, state: 'x' },
+      ...{ scope: 'sessions:write agents:drive', code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const answer = await browser.send('GET', `/auth/oauth2/authorize?${query.toString()}`);
+    const where = (answer.body as { url?: string } | undefined)?.url ?? answer.headers['location'] ?? '';
+    expect(where).toContain('error=invalid_scope');
+  });
+
+  it.each([
+    ['of another computer', ['https://agents.example.com/callback']],
+    ['beside a good one', [redirect, 'https://agents.example.com/callback']],
+    ['of another path', ['http://localhost:1/other']],
+    ['with a name before the host', ['http://localhost@agents.example.com/callback']],
+    ['with a query', [`${redirect}?to=x`]],
+    ['with another scheme', ['javascript:alert(1)']],
+    ['that is none', [7]],
+    ['at all, not even one', []],
+    ['of which there are too many', Array.from({ length: 21 }, () => redirect)],
+  ])('is not registered for an address %s', async (_name, redirect_uris) => {
+    const answer = await browser.send('POST', '/auth/relay/register', { body: { redirect_uris } });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
+  });
+
+  it('is registered for every loopback address on any port, and nothing is kept of it', async () => {
+    const before = await relay.database.models.oauthClient.count();
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) {
+      const redirect_uris = [`http://${host}:8123/callback`, `http://${host}:8124/oauth/callback`];
+      const answer = await browser.send('POST', '/auth/relay/register', {
+        body: { redirect_uris, client_name: 'Other' },
+      });
+      expect(answer).toMatchObject({ status: 201, body: { client_id: 'relay-mcp', redirect_uris } });
+      expect(answer.body).not.toHaveProperty('client_secret');
+    }
+    expect(await relay.database.models.oauthClient.count()).toBe(before);
+  });
+});

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type FieldDaemon,
+  type TestRelay,
+  type TokenOptions,
+  registerDevice,
+  startFieldDaemon,
+  startRelay,
+} from '@relay/testing';
+import { expectLimitHeaders } from '../answers.ts';
+
+const accept = { Accept: 'application/json, text/event-stream' };
+const agent: TokenOptions = { scopes: ['agents:drive'] };
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+interface Options {
+  api?: number;
+  user?: string;
+  meta?: object;
+}
+
+/** Tools by plain POSTs, each to the api that is named. */
+function agentOf(relay: TestRelay) {
+  const post = (body: object, { api = 0, token = relay.token('alice', agent) } = {}) =>
+    relay.call('POST', '/mcp', { api, user: null, headers: { ...accept, Authorization: `Bearer ${token}` }, body });
+  const tool = async (name: string, given: object = {}, { api = 0, user = 'alice', meta }: Options = {}) => {
+    const params = { name, arguments: given, ...(meta ? { _meta: meta } : {}) };
+    const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params };
+    const { status, body } = await post(call, { api, token: relay.token(user, agent) });
+    expect(status).toBe(200);
+    return (body as { result: { isError?: boolean; structuredContent: Record<string, unknown> } }).result;
+  };
+  return { post, tool };
+}
+
+describe('POST /mcp', () => {
+  let relay: TestRelay;
+  let daemon: FieldDaemon;
+  beforeAll(async () => {
+    relay = await startRelay({ apis: 2 });
+    daemon = await startFieldDaemon(relay);
+  });
+  afterAll(async () => {
+    await daemon.stop();
+    await relay.stop();
+  });
+
+  it('tells a client without a credential where it gets one', async () => {
+    const answer = await relay.call('POST', '/mcp', { user: null, headers: accept, body: list });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+    expect(answer.headers['www-authenticate']).toBe(
+      'Bearer scope="agents:drive", resource_metadata="http://localhost:4000/.well-known/oauth-protected-resource/mcp"',
+    );
+    expectLimitHeaders(answer);
+    const { body } = await relay.call('GET', '/.well-known/oauth-protected-resource/mcp', { user: null });
+    expect(body).toMatchObject({ resource: 'http://localhost:4000/mcp', scopes_supported: ['agents:drive'] });
+    const bad = await agentOf(relay).post(list, { token: 'garbage' });
+    expect(bad.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token", .*resource_metadata=/);
+  });
+
+  it('refuses a token that was not given the scope of agents, whatever else it may', async () => {
+    const answer = await agentOf(relay).post(list, { token: relay.token('alice') });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope", scope="agents:drive", /);
+    // And the other way round.
+    const rest = { user: null, headers: { Authorization: `Bearer ${relay.token('alice', agent)}` } };
+    expect(await relay.call('GET', '/api/devices', rest)).toMatchObject({ status: 403 });
+  });
+
+  it('refuses the credential of a machine', async () => {
+    const { refreshToken } = await registerDevice(relay);
+    expect(await agentOf(relay).post(list, { token: refreshToken })).toMatchObject({
+      status: 403,
+      body: { code: 'DEVICE_TOKEN_NOT_ALLOWED' },
+    });
+  });
+
+  it.each(['GET', 'DELETE'] as const)('has no sessions and no streams: %s is 405', async (method) => {
+    const answer = await relay.call(method, '/mcp', { user: null, headers: accept });
+    expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
+    expect(answer.headers['allow']).toBe('POST');
+  });
+
+  it('takes neither more than a request of REST nor anything but JSON', async () => {
+    const large = { ...list, params: { text: 'x'.repeat(1024 * 1024) } };
+    expect(await agentOf(relay).post(large)).toMatchObject({ status: 413, body: { code: 'PAYLOAD_TOO_LARGE' } });
+    const headers = { ...accept, Authorization: `Bearer ${relay.token('alice', agent)}`, 'Content-Type': 'text/plain' };
+    expect(await relay.call('POST', '/mcp', { user: null, headers, raw: 'tools/list' })).toMatchObject({ status: 415 });
+  });
+
+  it('needs no handshake: each request is complete, and any instance serves it', async () => {
+    for (const api of [0, 1]) {
+      const { status, body } = await agentOf(relay).post(list, { api });
+      expect(status).toBe(200);
+      expect((body as { result: { tools: unknown[] } }).result.tools).toHaveLength(8);
+    }
+  });
+
+  it('answers wrong arguments as an error of the tool, with a code and the field', async () => {
+    const { tool } = agentOf(relay);
+    expect(await tool('start_session', { deviceId: daemon.deviceId })).toMatchObject({
+      isError: true,
+      structuredContent: { code: 'INVALID_REQUEST', error: expect.stringContaining('"message" is required') },
+    });
+    expect(await tool('cancel', { sessionid: 'x' })).toMatchObject({ structuredContent: { code: 'INVALID_REQUEST' } });
+    expect(await tool('delete_everything')).toMatchObject({ structuredContent: { code: 'NOT_FOUND' } });
+  });
+
+  it('ends a wait on one instance by what the daemon said to another, and when its instance drains', async () => {
+    const { tool } = agentOf(relay);
+    const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'go' });
+    const task = await daemon.nextTask();
+    const turn = { sessionId: started['sessionId'], taskId: started['taskId'] };
+    const waits = [tool('wait_for_turn', turn, { api: 1 }), tool('wait_for_turn', turn, { api: 0 })];
+    await relay.apis[1]!.api.drain(0);
+    expect((await waits[0])!.structuredContent).toMatchObject({ state: expect.stringMatching(/queued|running/) });
+    daemon.finish(task, 'done');
+    expect((await waits[1])!.structuredContent).toMatchObject({ state: 'completed', result: 'done' });
+  });
+
+  it('writes what an agent did into the audit of its person', async () => {
+    const { tool } = agentOf(relay);
+    const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'note' });
+    daemon.finish(await daemon.nextTask(), 'noted');
+    const { body } = await relay.call('GET', '/api/me/audit');
+    expect((body as { entries: object[] }).entries[0]).toMatchObject({
+      action: 'createSession',
+      outcome: 'done',
+      target: started['sessionId'],
+    });
+  });
+
+  it('cuts long texts of a page, and says where to read on', async () => {
+    const { tool } = agentOf(relay);
+    const { structuredContent: started } = await tool('start_session', { deviceId: daemon.deviceId, message: 'much' });
+    const task = await daemon.nextTask();
+    daemon.finish(task, ...Array.from({ length: 8 }, (_, n) => `${n}`.repeat(20_000)));
+    await tool('wait_for_turn', { sessionId: started['sessionId'] });
+    const { structuredContent: page } = await tool('read_messages', { sessionId: started['sessionId'] });
+    const messages = page['messages'] as { uuid: string; content: string; truncated?: boolean }[];
+    expect(messages.map(({ content }) => content[0])).toEqual(['4', '5', '6', '7']);
+    for (const { content, truncated } of messages) expect([content.length, truncated]).toEqual([16 * 1024, true]);
+    expect(page).toMatchObject({ hasMore: true, oldestUuid: messages[0]!.uuid });
+    const before = { sessionId: started['sessionId'], before: messages[0]!.uuid };
+    const { structuredContent: earlier } = await tool('read_messages', before);
+    expect((earlier['messages'] as { content: string }[]).at(-1)!.content[0]).toBe('3');
+  });
+});
+
+describe('agents that start agents', () => {
+  let relay: TestRelay;
+  let daemon: FieldDaemon;
+  beforeAll(async () => {
+    relay = await startRelay({ apis: 2, config: { agentTurnsPerHour: 12 } });
+  });
+  afterAll(() => relay.stop());
+
+  it('are refused below the third, and a person who takes part begins a new chain', async () => {
+    daemon = await startFieldDaemon(relay, { user: 'ann' });
+    const { tool } = agentOf(relay);
+    const start = async (given: object, meta?: object) =>
+      tool(
+        'start_session',
+        { deviceId: daemon.deviceId, message: 'go', ...given },
+        { user: 'ann', ...(meta && { meta }) },
+      );
+    let from: string | undefined;
+    const chain: string[] = [];
+    for (let depth = 1; depth <= 3; depth += 1) {
+      const { structuredContent } = await start(from === undefined ? {} : { fromSession: from });
+      from = structuredContent['sessionId'] as string;
+      await daemon.nextTask();
+      chain.push(from);
+    }
+    const refused = { isError: true, structuredContent: { code: 'AGENT_CHAIN_TOO_DEEP' } };
+    expect(await start({ fromSession: from })).toMatchObject(refused);
+    // A client that knows the session says so beside the arguments, and is believed more than the model.
+    expect(await start({ fromSession: chain[0] }, { 'relay/session': from })).toMatchObject(refused);
+    expect(await start({ fromSession: chain[0] })).not.toHaveProperty('isError');
+    await daemon.nextTask();
+    // Someone else's session is none.
+    expect(
+      await tool('start_session', { deviceId: 'x', message: 'y', fromSession: from }, { user: 'bob' }),
+    ).toMatchObject({
+      structuredContent: { code: 'SESSION_NOT_FOUND' },
+    });
+    await daemon.stop();
+  });
+
+  it('may have eight open turns at a time, on all instances together', async () => {
+    daemon = await startFieldDaemon(relay, { user: 'eva' });
+    const { tool } = agentOf(relay);
+    const start = (api: number) =>
+      tool('start_session', { deviceId: daemon.deviceId, message: 'go' }, { user: 'eva', api });
+    for (let open = 0; open < 8; open += 1) expect(await start(open % 2)).not.toHaveProperty('isError');
+    expect(await start(1)).toMatchObject({ isError: true, structuredContent: { code: 'TOO_MANY_AGENT_TURNS' } });
+    const task = await daemon.nextTask();
+    daemon.finish(task, 'done');
+    const sessionId = `${daemon.deviceId}:field_agent:${task.native}`;
+    const waited = await tool('wait_for_turn', { sessionId }, { user: 'eva' });
+    expect(waited.structuredContent).toMatchObject({ state: 'completed' });
+    expect(await start(0)).not.toHaveProperty('isError');
+    await daemon.stop();
+  });
+
+  it('stop after the turns of an hour, whatever they say about themselves', async () => {
+    daemon = await startFieldDaemon(relay, { user: 'ida', work: () => ['done'] });
+    const { tool } = agentOf(relay);
+    const start = (api: number) =>
+      tool('start_session', { deviceId: daemon.deviceId, message: 'go' }, { user: 'ida', api });
+    for (let turn = 0; turn < 12; turn += 1) {
+      const { structuredContent } = await start(turn % 2);
+      const turnOf = { sessionId: structuredContent['sessionId'], taskId: structuredContent['taskId'] };
+      expect((await tool('wait_for_turn', turnOf, { user: 'ida' })).structuredContent).toMatchObject({
+        state: 'completed',
+      });
+    }
+    expect(await start(0)).toMatchObject({
+      isError: true,
+      structuredContent: { code: 'TOO_MANY_AGENT_TURNS', retryAfter: expect.any(Number) },
+    });
+    // Their person is not stopped.
+    const body = { deviceId: daemon.deviceId, message: 'mine' };
+    expect(await relay.call('createSession', { user: 'ida', body })).toMatchObject({ status: 201 });
+    await daemon.stop();
+  });
+});
