@@ -27,8 +27,6 @@ const tooLong = [
   'apps/gateway/src/tasks-out.ts',
   'apps/web/src/conversation/composer.tsx',
   'apps/web/src/transcript/log.tsx',
-  'packages/daemon-kit/src/transcript/mapper.ts',
-  'packages/daemon-kit/src/transcript/transcripts.ts',
   'packages/protocol/src/routes.ts',
   'packages/testing/src/field-daemon.ts',
 ];

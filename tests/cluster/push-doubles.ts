@@ -73,11 +73,12 @@ export async function startPushDoubles(chance: Chance): Promise<PushDoubles> {
     if (path.startsWith('/hook/')) id = String(headers['webhook-id']);
     else if (path.startsWith('/push/')) id = read(body).data.deliveryId;
     else {
-      const given = JSON.parse(body.toString()) as { sequence_id?: string; message?: { data: { sealed: string } } };
-      id =
-        given.message === undefined
-          ? given.sequence_id!
-          : read(Buffer.from(given.message.data.sealed, 'base64url')).data.deliveryId;
+      // ntfy has its words in `message`, Firebase an object.
+      const { sequence_id: sequence, message } = JSON.parse(body.toString()) as {
+        sequence_id?: string;
+        message: { data: { sealed: string } };
+      };
+      id = sequence ?? read(Buffer.from(message.data.sealed, 'base64url')).data.deliveryId;
     }
     const answer = note(id);
     const code = answer === 404 ? 'UNREGISTERED' : 'INTERNAL';

@@ -6,7 +6,8 @@ export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
-export { type Detail, type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
+export { type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
+export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
 export { subjectOf } from './transcript/tool.ts';
 export { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';

@@ -5,7 +5,7 @@ import { questionDigest } from '@relay/protocol/identity';
 import type { Question } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
-import type { Ending } from './transcript/transcripts.ts';
+import type { Ending } from './transcript/endings.ts';
 
 export type End =
   | { type: 'TASK_COMPLETE'; result: string }

@@ -9,7 +9,7 @@ import type { Task, TasksOptions } from './task.ts';
 import { type End, endingOf, frameOf, isUnwritable, noted, wordsOf } from './task-ends.ts';
 import type { Lines } from './task-lines.ts';
 import type { TaskQuestions } from './task-questions.ts';
-import { notKept } from './transcript/transcripts.ts';
+import { notKept } from './transcript/endings.ts';
 
 /** The tasks of a daemon, as its parts share them. */
 export interface TaskRoom extends TasksOptions {

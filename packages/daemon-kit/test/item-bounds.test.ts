@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type Item, type Operation, applyOperations, transcriptLimits } from '@relay/protocol';
 import { questionOf } from '../src/task-ends.ts';
 import type { Fields } from '../src/transcript/content.ts';
-import { type Mapper, type MapperOptions, createMapper } from '../src/transcript/mapper.ts';
+import { type Mapper, createMapper } from '../src/transcript/mapper.ts';
+import type { MapperOptions } from '../src/transcript/mapper-options.ts';
 
 const bytes = (text: unknown) => Buffer.byteLength(typeof text === 'string' ? text : JSON.stringify(text), 'utf8');
 

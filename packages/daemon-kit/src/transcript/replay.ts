@@ -8,7 +8,8 @@ import { foreignUuid } from '@relay/protocol/identity';
 import { type Keep, isImage } from '../contents.ts';
 import { isClosed } from '../session-file.ts';
 import type { Fields } from './content.ts';
-import { type MapperOptions, createMapper } from './mapper.ts';
+import { createMapper } from './mapper.ts';
+import type { MapperOptions } from './mapper-options.ts';
 
 /** An earlier update of ACP, live or stored. */
 export interface PastUpdate {

@@ -1,0 +1,164 @@
+/** How a turn ends in its transcript: its open items are closed, and its last words, its error or its question is the item of the end. */
+import { randomUUID } from 'node:crypto';
+import type { Item, Question as AskedQuestion } from '@relay/protocol';
+import type { Change, NewItem, Store, Writing } from '../store.ts';
+import { type Mapper, cancelledText } from './mapper.ts';
+
+export type Ending =
+  | { type: 'TASK_COMPLETE'; result: string }
+  | { type: 'ERROR'; error: string; code?: string }
+  /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
+  | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
+
+/** A turn that runs, or that holds a question. */
+export interface Talk {
+  taskId: string;
+  mapper: Mapper;
+  turn: string;
+  /** The disk refused a write: the rest of the turn is not kept, so that each update need not fail. */
+  lost?: string;
+}
+
+/** For people, in the text of a turn and in its list. */
+export const notKept = (why: string): string =>
+  `Part of this turn is missing from its history, because the disk of this machine could not be written: ${why}`;
+
+export interface Endings {
+  /** The last words of a task, or its error, behind the rest of its turn. Returns the uuid of that item. */
+  conclude: (sessionId: string, talk: Talk | undefined, ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>) => string;
+  /** The question that a task ends with. Returns its uuid. */
+  ask: (sessionId: string, talk: Talk | undefined, ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>) => string;
+  cancel: (sessionId: string, talk: Talk) => void;
+  /** Closes what the process before this one left open. Returns whether there was any. */
+  recover: (sessionId: string) => boolean;
+}
+
+/** All of them throw when the disk refuses the write. */
+export function createEndings({
+  store,
+  write,
+  keepsQuestions,
+}: {
+  store: Store;
+  write: (sessionId: string, changes: readonly Change[], writing?: Writing) => void;
+  /** Questions outlive this process: the next message answers. */
+  keepsQuestions: boolean;
+}): Endings {
+  /** Closes everything of a turn that is still open. Of a turn that was not kept only the items on the disk. */
+  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled' | 'interrupted'): Change[] => {
+    if (talk.lost === undefined) return talk.mapper.close(how);
+    const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+    return [...left.map(interrupted), mark('notice', notKept(talk.lost), talk.turn)];
+  };
+
+  /** The end of a turn: no answer to its questions will come. */
+  const unanswered = (sessionId: string): Change[] =>
+    store
+      .open(sessionId)
+      .filter(({ part }) => part.kind === 'question')
+      .map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } }));
+
+  /** The item of the words that end a turn: the last ones, or one of its own. */
+  const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
+    const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
+    const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
+    if (last && result.includes(last.content.trim()) && last.content.trim() !== '') {
+      changes.push({ op: 'set', uuid: last.uuid, part: {}, ...(last.content === result ? {} : { content: result }) });
+      write(sessionId, changes, { sync: true, messages: [last.uuid] });
+      return last.uuid;
+    }
+    const uuid = randomUUID();
+    const turn = talk === undefined ? {} : { turn: talk.turn };
+    write(sessionId, [...changes, put({ uuid, role: 'AGENT', content: result, ...turn, part: { kind: 'text' } })], {
+      sync: true,
+      messages: [uuid],
+    });
+    return uuid;
+  };
+
+  const conclude = (
+    sessionId: string,
+    talk: Talk | undefined,
+    ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
+  ): string => {
+    let uuid: string;
+    if (ending.type === 'TASK_COMPLETE') uuid = final(sessionId, talk, ending.result);
+    else {
+      uuid = randomUUID();
+      const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
+      const turn = talk === undefined ? {} : { turn: talk.turn };
+      const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
+      const closed = talk ? closing(sessionId, talk, 'interrupted') : [];
+      // An answer that came too late ends nothing but itself.
+      if (talk && ending.code !== 'PROMPT_SUPERSEDED') closed.push(...unanswered(sessionId));
+      write(sessionId, [...closed, error], { sync: true });
+    }
+    return uuid;
+  };
+
+  const ask = (
+    sessionId: string,
+    talk: Talk | undefined,
+    ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>,
+  ): string => {
+    const { question, about, before } = ending;
+    const part = { kind: 'question', question, state: 'open' };
+    const turn = talk === undefined ? {} : { turn: talk.turn };
+    // An agent that holds its question goes on with its tools after the answer; the turn of any other is over.
+    const goesOn = talk?.lost === undefined && !keepsQuestions;
+    const changes = talk === undefined ? [] : goesOn ? talk.mapper.closeText() : closing(sessionId, talk, 'ended');
+    talk?.mapper.forget();
+    // A question asked beside another one is there already, and did not change.
+    const isThere = store.open(sessionId).some(({ uuid }) => uuid === question.uuid);
+    const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, ...turn, part };
+    write(sessionId, [...changes, ...(isThere ? [] : [put(item)])], {
+      sync: true,
+      before: before === '' ? undefined : before,
+    });
+    return question.uuid;
+  };
+
+  return {
+    conclude,
+    ask,
+    cancel(sessionId, talk) {
+      const changes = [
+        ...closing(sessionId, talk, 'cancelled'),
+        ...unanswered(sessionId),
+        ...talk.mapper.mark('cancelled', cancelledText),
+      ];
+      write(sessionId, changes, { sync: true });
+    },
+    recover(sessionId) {
+      const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !keepsQuestions);
+      if (left.length === 0) return false;
+      const changes = left.map((item): Change => {
+        const { uuid, part } = item;
+        if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
+        return interrupted(item);
+      });
+      const wasAtWork = left.some(({ part }) => part.kind !== 'question');
+      if (wasAtWork) changes.push(mark('interrupted', 'The daemon crashed while this was running.', left[0]?.turn));
+      write(sessionId, changes, { sync: true });
+      return true;
+    },
+  };
+}
+
+/** Closes an item that its turn left open. */
+export const interrupted = ({ uuid, part }: Item): Change => ({
+  op: 'set',
+  uuid,
+  part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
+});
+
+const put = (item: NewItem): Change => ({ op: 'put', item });
+
+const mark = (what: string, text: string, turn: string | undefined): Change =>
+  put({
+    uuid: randomUUID(),
+    role: 'SYSTEM',
+    content: text,
+    ...(turn === undefined ? {} : { turn }),
+    part: { kind: 'mark', what, text },
+  });

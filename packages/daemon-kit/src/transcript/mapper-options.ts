@@ -1,0 +1,34 @@
+/** The settings by which updates of an agent become items. */
+import type { Keep } from '../contents.ts';
+import type { Change, NewItem } from '../store.ts';
+
+/** The level of detail of a transcript. `outline`: of tools only the title and the state. */
+export type Detail = 'full' | 'outline';
+
+export interface MapperOptions {
+  sessionId: string;
+  cwd: string;
+  /** Item of the user that began the turn. */
+  turn?: string | undefined;
+  /** The name of a message, in the form of this agent's reader: the same live and read. `part`: from 1, more than one around a tool call. */
+  idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
+  detail: Detail;
+  thoughts: boolean;
+  /** Milliseconds, to limit how often long output is sent. */
+  now: () => number;
+  /** Words of the user are included, and each begins a turn: in a replay. */
+  replay?: boolean;
+  /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
+  isTaken?: (uuid: string) => boolean;
+  /** Gets what the items name and do not hold. Without it they name nothing. */
+  keep?: Keep | undefined;
+  /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
+  unnamed?: () => string;
+}
+
+/** Makes an item of the turn that runs. `at`: when it happened, ISO 8601. */
+export type MakeItem = (
+  uuid: string,
+  more: Pick<NewItem, 'role' | 'content' | 'part'>,
+  at: string | undefined,
+) => Change;

@@ -1,0 +1,124 @@
+/** The words of a turn as items: chunks join as long as they belong to one message, and each item has its bound. */
+import { transcriptLimits } from '@relay/protocol';
+import { keepHead } from '../bounds.ts';
+import { imageName } from '../contents.ts';
+import type { Change } from '../store.ts';
+import { type Fields, pieceOf, recordOf, wordsOf } from './content.ts';
+import type { MakeItem, MapperOptions } from './mapper-options.ts';
+import type { Names } from './names.ts';
+
+/** Words of the agent that are complete. */
+export interface Spoken {
+  uuid: string;
+  content: string;
+}
+
+export interface Words {
+  say: (kind: Open['kind'], update: Fields, at: string | undefined) => Change[];
+  /** Closes the open words. */
+  close: () => Change[];
+  /** The last words of the agent since `forget`. */
+  last: () => Spoken | undefined;
+  forget: () => void;
+  /** Words that ended since the previous call, in order. */
+  spoken: () => Spoken[];
+}
+
+interface Open {
+  uuid: string;
+  kind: 'text' | 'thought' | 'user';
+  messageId: string | undefined;
+  content: string;
+  bytes: number;
+  /** Only whitespace so far: it is no item yet. */
+  silent: boolean;
+}
+
+export function createWords(
+  { replay, keep }: Pick<MapperOptions, 'replay' | 'keep'>,
+  {
+    names,
+    item,
+    onTurn,
+  }: {
+    names: Names;
+    item: MakeItem;
+    /** Words of the user begin a turn, in a replay. */
+    onTurn: (uuid: string) => Change[];
+  },
+): Words {
+  let open: Open | undefined;
+  let last: Spoken | undefined;
+  let spoken: Spoken[] = [];
+
+  const close = (): Change[] => {
+    const closed = open;
+    open = undefined;
+    if (!closed || closed.silent) return [];
+    if (closed.kind === 'text') {
+      last = { uuid: closed.uuid, content: closed.content };
+      spoken.push(last);
+    }
+    return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
+  };
+
+  const say = (kind: Open['kind'], update: Fields, at: string | undefined): Change[] => {
+    const messageId = typeof update.messageId === 'string' ? update.messageId : undefined;
+    const changes: Change[] = [];
+    // A live agent may omit the id now and then; in a replay each message has its own, or none has.
+    const areNamed = replay === true || (messageId !== undefined && open?.messageId !== undefined);
+    const isOther = open && areNamed && messageId !== open.messageId;
+    if (open && (open.kind !== kind || isOther)) changes.push(...close());
+    const block = recordOf(update.content);
+    if (block.type === 'image' && kind === 'text') return [...changes, ...close(), picture(block, at)];
+    const limit = kind === 'thought' ? transcriptLimits.thoughtBytes : transcriptLimits.textBytes;
+    let piece = pieceOf(open?.content ?? '', update.content);
+    while (piece !== '') {
+      const role = kind === 'user' ? 'USER' : 'AGENT';
+      open ??= { uuid: '', kind, messageId, content: '', bytes: 0, silent: true };
+      open.messageId ??= messageId;
+      const head = keepHead(piece, Math.max(limit - open.bytes, 4));
+      // Words of the user are one item, however long.
+      piece = kind === 'user' ? '' : piece.slice(head.length);
+      open.content += head;
+      open.bytes += Buffer.byteLength(head, 'utf8');
+      if (!open.silent)
+        changes.push({ op: 'add', uuid: open.uuid, ...(kind === 'thought' ? { to: kind } : {}), text: head });
+      else if (open.content.trim() !== '') {
+        open.silent = false;
+        open.uuid = names.ofMessage(role, open.messageId, kind);
+        if (kind === 'user') changes.push(...onTurn(open.uuid));
+        const part = kind === 'user' ? { kind } : { kind, open: true };
+        // Some agents put empty lines in front of a thought when live, but not in their files.
+        if (kind === 'thought') open.content = open.content.trimStart();
+        changes.push(item(open.uuid, { role, content: open.content, part }, at));
+      }
+      if (piece !== '') changes.push(...close());
+    }
+    return changes;
+  };
+
+  const picture = (block: Fields, at: string | undefined): Change => {
+    const base64 = wordsOf(block.data);
+    const [uuid, mime] = [names.beside('image'), wordsOf(block.mimeType).slice(0, 100)];
+    const data = keep?.image(uuid, mime, base64) === true ? imageName : '';
+    const part = { kind: 'image', data, mime, bytes: bytesOf(base64) };
+    return item(uuid, { role: 'AGENT', content: pieceOf('', block).trim(), part }, at);
+  };
+
+  return {
+    say,
+    close,
+    last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
+    forget: () => (last = undefined),
+    spoken() {
+      const said = spoken;
+      spoken = [];
+      return said;
+    },
+  };
+}
+
+/** Of base64, as many as it decodes to. */
+export const bytesOf = (base64: string): number =>
+  Math.floor((base64.length * 3) / 4) - (/=*$/.exec(base64.slice(-2))?.[0].length ?? 0);
