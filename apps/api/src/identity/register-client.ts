@@ -1,6 +1,6 @@
 /**
- * Registration of programs that run agents (RFC 7591), as clients of MCP expect it. Nothing is stored and nothing can be made up: whoever
- * registers is told of the one client that the relay has for them (§3.2.1 allows it), which leads back to the same computer only.
+ * Registration of programs that run agents (RFC 7591), as clients of MCP expect it. Nothing is stored and nothing can be made up: each
+ * gets the one client that the relay has for all of them (§3.2.1 allows it), which leads back to the same computer only.
  */
 import { agentClientId, agentRedirects, agentScopes } from './clients.ts';
 

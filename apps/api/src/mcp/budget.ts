@@ -1,4 +1,4 @@
-/** How much agents may start on the machines of their person (rules, 19.6): by hour, at a time, and in a chain. */
+/** The bounds of turns that agents start on the machines of their person (rules, 19.6): by hour, at a time, and in a chain. */
 import { agentDepthOf, openAgentTurns } from '@relay/database';
 import { RelayError, agentLimits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

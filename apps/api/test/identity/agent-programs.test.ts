@@ -12,7 +12,7 @@ import { Browser, type TestRelay, startRelay, token } from '@relay/testing';
 
 const redirect = 'http://localhost:51999/callback';
 
-/** What such a program keeps. */
+/** Keeps in memory what such a program keeps in a file. */
 class Program implements OAuthClientProvider {
   readonly redirectUrl = redirect;
   readonly clientMetadata = {
