@@ -9,7 +9,7 @@ const HELP = `Usage: npm run --silent dev:token -- [options]
 Prints an access token that the relay on this machine accepts if it was started with AUTH_DEV_ISSUER=on.
 
   --user <name>      whose token it is (default: dev)
-  --scopes <list>    comma list of sessions:read, sessions:write, devices:read, devices:write (default: all)
+  --scopes <list>    comma list of sessions:read, sessions:write, devices:read, devices:write (default: these), agents:drive
   --hours <number>   how long it is valid, more than 0 and at most 8760 (default: 12)
   --data-dir <path>  data folder of the relay (default: $DATA_DIR, else ./data)
   --create           make the key if there is none yet, instead of asking to start the relay first
@@ -47,12 +47,12 @@ if (help) {
 }
 
 const auth = await import('@relay/auth').catch((error) => fail(`run \`npm run build\` first (${error.code})`));
-const { knownScopes, devIssuerFile, openDevIssuer } = auth;
+const { knownScopes, ordinaryScopes, devIssuerFile, openDevIssuer } = auth;
 
 const seconds = Math.round(Number(hours) * 3600);
 if (!(seconds >= 1 && seconds <= 8760 * 3600)) fail(`--hours is "${hours}"; it must be a number from 0.001 to 8760`);
 if (!/^[^\p{Cc}]{1,255}$/u.test(user)) fail('--user must be 1 to 255 characters');
-const scopes = scopeList === undefined ? [...knownScopes] : scopeList.split(',').map((scope) => scope.trim());
+const scopes = scopeList === undefined ? [...ordinaryScopes] : scopeList.split(',').map((scope) => scope.trim());
 const unknown = scopes.find((scope) => !knownScopes.includes(scope));
 if (unknown !== undefined) fail(`--scopes has "${unknown}"; known are ${knownScopes.join(', ')}`);
 
