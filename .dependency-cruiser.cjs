@@ -9,6 +9,7 @@ const doors = [
   '^apps/[^/]+/src/routes/',
   '^apps/[^/]+/src/(upgrade|door)\\.ts$',
   '^apps/api/src/attention/(upgrade|door)\\.ts$',
+  '^apps/api/src/mcp/(door|tools|budget|caller)\\.ts$',
 ];
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
 const gateway = (...files) => `^apps/gateway/src/(${files.join('|')})(\\.ts$|/)`;
