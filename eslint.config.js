@@ -21,7 +21,6 @@ const tooLong = [
   'apps/api/src/attention/door.ts',
   'apps/cli/src/commands/conversation.ts',
   'apps/cli/src/follow.ts',
-  'apps/daemon/src/agents/acp/agent.ts',
   'apps/daemon/src/agents/acp/conversation.ts',
   'apps/gateway/src/status.ts',
   'apps/gateway/src/tasks-out.ts',

@@ -2,6 +2,7 @@
 export * from '@relay/daemon-kit';
 export { demoScriptFile } from './files.ts';
 export { type CommandOptions, type CommandTimings, commandAgent } from './agents/command.ts';
-export { type AcpOptions, type AcpTimings, acpAgent } from './agents/acp/agent.ts';
+export { acpAgent } from './agents/acp/agent.ts';
+export type { AcpOptions, AcpTimings } from './agents/acp/options.ts';
 export { type Preset, presetOf, presets } from './agents/acp/presets.ts';
 export { type ProjectRules, projectFolder } from './agents/project.ts';

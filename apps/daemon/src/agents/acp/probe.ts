@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
-import { acpTimings } from './agent.ts';
+import { acpTimings } from './options.ts';
 import { type AgentAbilities, startAgentProcess } from './process.ts';
 
 export interface Probe {

@@ -1,0 +1,49 @@
+/** The settings of an agent that speaks ACP, and the times that it is given. */
+import type { Clock, Log } from '@relay/daemon-kit';
+import { killTimings } from '../process-group.ts';
+import type { ProjectRules } from '../project.ts';
+import type { AskAtDesk } from './at-desk.ts';
+import type { ConversationTimings } from './conversation.ts';
+import type { Quirks } from './presets.ts';
+import type { AgentProcessTimings } from './process.ts';
+
+export interface AcpOptions {
+  program: string;
+  args: readonly string[];
+  /** Added to the environment of the daemon. */
+  env?: Readonly<Record<string, string>>;
+  rules: ProjectRules;
+  quirks?: Quirks;
+  /** Advice for a person who is not logged in at the agent. */
+  login?: string;
+  /** Mode that every session is put into (`session/set_mode`). */
+  mode?: string | undefined;
+  /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and unique to this daemon. */
+  marker: string;
+  /** File with the numbers of live processes; the ones that an earlier daemon left there are ended at the start. */
+  pidFile?: string;
+  maxProcesses?: number;
+  /** Its sessions are read by their replay (`listing.ts`), which gives messages their names. */
+  listed?: boolean;
+  /** Permissions are answered at this machine only. */
+  askAtDesk?: AskAtDesk | undefined;
+  clock?: Clock;
+  timings?: Partial<AcpTimings>;
+  log?: Log;
+}
+
+export interface AcpTimings extends AgentProcessTimings, ConversationTimings {
+  /** A conversation without a turn and without a question keeps its process this long. */
+  idleMs: number;
+}
+
+export const acpTimings: AcpTimings = {
+  ...killTimings,
+  initializeMs: 60_000,
+  openMs: 60_000,
+  exitMs: 1500,
+  leaveMs: 2000,
+  cancelMs: 10_000,
+  questionMs: 86_400_000,
+  idleMs: 300_000,
+};

@@ -1,0 +1,192 @@
+/**
+ * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, or when
+ * another conversation needs its place.
+ */
+import { silentLog, systemClock } from '@relay/daemon-kit';
+import { killLeftOver } from '../process-group.ts';
+import { type Conversation, createConversation } from './conversation.ts';
+import type { Fields } from './content.ts';
+import type { AcpOptions, AcpTimings } from './options.ts';
+import { pidRecord } from './pid-record.ts';
+import { type AgentAbilities, type AgentProcess, AgentFailure, startAgentProcess } from './process.ts';
+
+/** A process, and the way to give it its conversation. */
+export interface Started {
+  agent: AgentProcess;
+  link: (conversation: Conversation) => void;
+}
+
+/** `session/update` of any session. */
+export type OnUpdate = (sessionId: string, update: Fields) => void;
+
+export interface ProcessPool {
+  /** Conversations with a live process, by session. */
+  readonly conversations: ReadonlyMap<string, Conversation>;
+  /** Starts a process; `onUpdate` gets what it reports, instead of its conversation. @throws AgentFailure when there is no room */
+  start: (cwd: string, onUpdate?: OnUpdate) => Started;
+  /** Gives the process to this conversation. */
+  keep: (sessionId: string, cwd: string, started: Started) => Conversation;
+  /** Ends an idle process. The next use of the conversation waits until it is gone: some agents hold a lock on it. */
+  dismiss: (conversation: Conversation) => void;
+  /** Runs `use` with a fresh process, and ends the process when that fails or is no longer wanted. */
+  withProcess: <T>(
+    cwd: string,
+    onPid: (pid: number) => void,
+    signal: AbortSignal,
+    use: (started: Started, abilities: AgentAbilities) => Promise<T>,
+  ) => Promise<T>;
+  /** The conversation with a usable process; waits until an unusable one has ended. */
+  live: (sessionId: string) => Promise<Conversation | undefined>;
+  /** Ends a process that an earlier daemon left running. */
+  reap: (pid: number) => void;
+  /** Ends all of them in good order. */
+  close: () => Promise<void>;
+  /** Ends all of them at once. */
+  abort: () => void;
+}
+
+/** Variable in the environment of every agent process; its value is the marker. */
+export const markerVariable = 'RELAY_DAEMON_AGENT';
+export function createProcessPool(
+  options: AcpOptions,
+  { timings, heard }: { timings: AcpTimings; heard: OnUpdate },
+): ProcessPool {
+  const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
+  const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
+  const conversations = new Map<string, Conversation>();
+  /** Idle processes that are shutting down. */
+  const leaving = new Map<string, Promise<void>>();
+  /** Every process that may still live, also of conversations that are being opened. */
+  const processes = new Set<AgentProcess>();
+
+  const marked = `${markerVariable}=${options.marker}`;
+  const pids = pidRecord(options.pidFile, log);
+  for (const pid of pids.left) {
+    if (killLeftOver(pid, marked)) log.info('agent left over by an earlier daemon ended', { pid });
+  }
+
+  const start = (cwd: string, onUpdate?: OnUpdate): Started => {
+    let conversation: Conversation | undefined;
+    const agent = startAgentProcess({
+      program: options.program,
+      args: options.args,
+      env,
+      cwd,
+      login: options.login ?? 'Log in with the agent in a terminal.',
+      clock,
+      timings,
+      log,
+      onUpdate:
+        onUpdate ??
+        ((sessionId, update) => {
+          heard(sessionId, update);
+          conversation?.update(sessionId, update);
+        }),
+      onPermission: (request, signal) =>
+        conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+      onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
+    });
+    processes.add(agent);
+    pids.write(processes);
+    void agent.gone.then((how) => {
+      processes.delete(agent);
+      pids.write(processes);
+      log.info('agent process ended', { pid: agent.pid, how: how.split('\n')[0] });
+    });
+    return { agent, link: (linked) => (conversation = linked) };
+  };
+
+  const dismiss = (conversation: Conversation) => {
+    const { sessionId } = conversation;
+    conversations.delete(sessionId);
+    const gone = conversation.end().finally(() => leaving.delete(sessionId));
+    leaving.set(sessionId, gone);
+  };
+
+  const keep = (sessionId: string, cwd: string, started: Started): Conversation => {
+    const { agent, link } = started;
+    const conversation = createConversation({
+      sessionId,
+      cwd,
+      agent,
+      quirks,
+      clock,
+      timings,
+      askAtDesk: options.askAtDesk,
+    });
+    link(conversation);
+    conversations.set(sessionId, conversation);
+    let cancelIdle = () => {};
+    let dead = false;
+    conversation.onIdle((idle) => {
+      cancelIdle();
+      if (idle && !dead) cancelIdle = clock.after(timings.idleMs, () => dismiss(conversation));
+    });
+    void agent.gone.then(() => {
+      dead = true;
+      cancelIdle();
+      if (conversations.get(sessionId) === conversation) conversations.delete(sessionId);
+      conversation.lost();
+    });
+    return conversation;
+  };
+
+  /** Ends the process that has been idle longest when there are too many. */
+  const makeRoom = () => {
+    if (processes.size < maxProcesses) return;
+    const idle = [...conversations.values()].find((conversation) => conversation.idle());
+    if (!idle) {
+      throw new AgentFailure(
+        `${processes.size} agents are at work on this machine already. Wait until one of them is done.`,
+      );
+    }
+    dismiss(idle);
+  };
+
+  const withProcess = async <T>(
+    cwd: string,
+    onPid: (pid: number) => void,
+    signal: AbortSignal,
+    use: (started: Started, abilities: AgentAbilities) => Promise<T>,
+  ): Promise<T> => {
+    makeRoom();
+    const started = start(cwd);
+    const { agent } = started;
+    if (agent.pid !== undefined) onPid(agent.pid);
+    const stop = () => void agent.kill();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await use(started, await agent.ready);
+    } catch (error) {
+      void agent.kill();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  };
+
+  const live = async (sessionId: string): Promise<Conversation | undefined> => {
+    const conversation = conversations.get(sessionId);
+    if (conversation?.usable()) return conversation;
+    if (conversation) dismiss(conversation);
+    await leaving.get(sessionId);
+    return undefined;
+  };
+
+  return {
+    conversations,
+    start(cwd, onUpdate) {
+      makeRoom();
+      return start(cwd, onUpdate);
+    },
+    keep,
+    dismiss,
+    withProcess,
+    live,
+    reap: (pid) => void killLeftOver(pid, marked),
+    close: async () => void (await Promise.all([...processes].map((agent) => agent.end()))),
+    abort() {
+      for (const agent of processes) agent.abort();
+    },
+  };
+}
