@@ -1,6 +1,6 @@
 /**
  * Collects what is asked of Redis within one tick of the event loop and sends it at once: one EVALSHA per lane, whatever the number of
- * operations, and one PUBLISH per channel beside it, all in one write. At most two commands of a lane are in flight; operations that come
+ * operations, and one PUBLISH per channel beside it, all in one write; a few texts alone without the EVALSHA. At most two commands of a lane are in flight; operations that come
  * meanwhile wait for the next, so batches grow with the load. (The library's autopipelining sends a command per operation, which costs
  * several times the CPU at both ends.)
  */
@@ -11,10 +11,14 @@ import { type Run, encodeOperation, operations } from './operations.ts';
 import type { RedisServer } from './server.ts';
 import type { Topology } from './topology.ts';
 
-/** Makes of several texts for the same subscribers an operation, or a message of a channel. `until`: as `RedisServer.until`. */
+/**
+ * Makes of several texts for the same subscribers an operation, or a message of a channel. `until`: as `RedisServer.until`. `isLone`: no
+ * script runs in this tick unless this asks for one, and a few commands beside each other cost less than a script.
+ */
 export type Join = (
   texts: readonly string[],
   until: number,
+  isLone: boolean,
 ) => readonly Argument[] | { channel: string; message: string };
 
 /** Texts for the same subscribers that leave together. */
@@ -46,6 +50,8 @@ interface Lane {
 /** Operations and characters in one command: Redis serves no other client meanwhile. */
 const maxOperations = 256;
 const maxCharacters = 1024 * 1024;
+/** Joined texts that leave as commands of their own when nothing else does: a script costs Redis twice a PUBLISH, and its caller more. */
+const maxLone = 3;
 /** Commands of one lane in flight. */
 const maxCommands = 2;
 /** Characters that are joined: the subscriber reads nothing else meanwhile. */
@@ -151,6 +157,7 @@ export class Batcher {
     let batch: Entry[] = [];
     let batchArguments: (readonly Argument[])[] = [];
     let characters = 0;
+    const areLone = entries.length <= maxLone && entries.every(({ content }) => 'texts' in content);
     const sendBatch = () => {
       if (batch.length > 0) this.#evaluate(lane, batch, batchArguments);
       batch = [];
@@ -159,7 +166,7 @@ export class Batcher {
     };
     for (const entry of entries) {
       const { content } = entry;
-      const sent = 'texts' in content ? content.join(content.texts, until) : content;
+      const sent = 'texts' in content ? content.join(content.texts, until, areLone) : content;
       if ('channel' in sent) {
         // In its place among the others.
         sendBatch();

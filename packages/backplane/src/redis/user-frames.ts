@@ -60,7 +60,7 @@ export class RedisUserFrames implements UserFrames {
 
   publish(user: string, body: string): Promise<number> {
     const id = idOf(user);
-    return this.#options.batcher.send(id, body, (bodies, until) => this.#joinHot(user, id, bodies, until));
+    return this.#options.batcher.send(id, body, (...joined) => this.#joinHot(user, id, ...joined));
   }
 
   async read(user: string, since = ''): ReturnType<UserFrames['read']> {
@@ -112,11 +112,11 @@ export class RedisUserFrames implements UserFrames {
     }
   }
 
-  /** Many are not for the script: they go through the channel of the user, which all of its instances subscribe to. */
-  #joinHot(user: string, id: string, bodies: readonly string[], until: number): ReturnType<Join> {
+  /** Many, and a few alone, are not for the script: they go through the channel of the user, which all of its instances subscribe to. */
+  #joinHot(user: string, id: string, ...[bodies, until, isLone]: Parameters<Join>): ReturnType<Join> {
     let size = 0;
     for (const body of bodies) size += body.length;
-    if (size <= maxHotInScript) {
+    if (size <= maxHotInScript && !isLone) {
       return ['publish', id, bodies.map((body) => encodeRecord({ kind: 'hotFrame', id, body })).join('')];
     }
     const records = bodies.map((body) => encodeRecord({ kind: 'longHotFrame', id, body, until }));

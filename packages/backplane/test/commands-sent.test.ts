@@ -1,0 +1,58 @@
+/** The number of commands that Redis gets for what apps are told: counted by Redis itself. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type TestRedis, startRedis } from '@relay/testing/redis';
+import { type RedisBackplane, createRedisBackplane } from '../src/index.ts';
+import { createEar } from '../src/contract/harness.ts';
+
+describeWith('redis-server', 'the commands for frames', () => {
+  let redis: TestRedis;
+  let gateway: RedisBackplane;
+  let api: RedisBackplane;
+  const heard = createEar<string>();
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    const join = (name: string) =>
+      createRedisBackplane({ url: redis.url, name, prefix: 'count', probeSilenceMs: 600_000 });
+    [gateway, api] = await Promise.all([join('gateway'), join('api')]);
+    for (const user of ['alice', 'bob', 'carol', 'dave']) await api.subscribe(user, ({ body }) => heard.hear(body));
+  });
+  afterAll(async () => {
+    await Promise.all([gateway.close(), api.close()]);
+    await redis.stop();
+  });
+
+  /** What the work costs. Commands of scripts count by themselves, beside the script. */
+  const cost = async (work: () => Promise<unknown>) => {
+    await redis.command('CONFIG', 'RESETSTAT');
+    await work();
+    const stats = await redis.command('INFO', 'commandstats');
+    const calls = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+    return { scripts: calls('evalsha'), publishes: calls('publish') };
+  };
+
+  it('are one PUBLISH for a frame that is alone, and no script', async () => {
+    expect(await cost(() => gateway.publish('alice', 'alone'))).toEqual({ scripts: 0, publishes: 1 });
+    expect(await heard.next()).toBe('alone');
+  });
+
+  it('are one PUBLISH for all frames of one user in a tick', async () => {
+    const bodies = Array.from({ length: 50 }, (_, n) => `together ${n}`);
+    const all = () => Promise.all(bodies.map((body) => gateway.publish('alice', body)));
+    expect(await cost(all)).toEqual({ scripts: 0, publishes: 1 });
+    for (const body of bodies) expect(await heard.next()).toBe(body);
+  });
+
+  it('are one script, and one PUBLISH to their instance, for frames of many users', async () => {
+    const all = () => Promise.all(['alice', 'bob', 'carol', 'dave'].map((user) => gateway.publish(user, user)));
+    expect(await cost(all)).toEqual({ scripts: 1, publishes: 1 });
+  });
+
+  it('are one script for a frame beside something that needs one', async () => {
+    for (let n = 0; n < 4; n += 1) await heard.next();
+    const both = () => Promise.all([gateway.append('alice', 'kept'), gateway.publish('alice', 'hot')]);
+    expect(await cost(both)).toEqual({ scripts: 1, publishes: 1 });
+    expect([await heard.next(), await heard.next()]).toEqual(['kept', 'hot']);
+  });
+});
