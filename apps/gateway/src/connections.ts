@@ -8,7 +8,7 @@ import { capabilities, closeCodes, relayCapabilities, relayCapabilitiesHeader } 
 import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket, spreadOver } from '@relay/socket';
 import { type ConnectionDeps, DaemonConnection, type Peer } from './connection.ts';
 import type { Contests } from './contests.ts';
-import type { FrameHandler } from './frame-handler.ts';
+import { type FrameHandler, passesReport } from './frame-handler.ts';
 import type { History } from './history.ts';
 import type { Hub } from './hub.ts';
 import type { Inbound } from './inbound.ts';
@@ -55,6 +55,7 @@ export class Connections {
     const of = (socket: Socket) => this.#bySocket.get(socket)!;
     this.#handlers = {
       onFrame: (text, socket) => deps.handle(of(socket), text),
+      passes: passesReport,
       onBinary: (socket) => of(socket).close('binary'),
       onClose: ({ code, reason }, socket) => this.#end(of(socket), socket, code, reason),
       onError: (error, socket) => of(socket).logger.error({ err: error }, 'a frame could not be handled'),

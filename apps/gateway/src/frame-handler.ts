@@ -17,6 +17,14 @@ export interface FrameHandlerDeps {
 /** Handles one text frame: at once, or when the promise resolves. Never throws and never rejects: a frame that fails closes its connection. */
 export type FrameHandler = (connection: DaemonConnection, text: string) => void | Promise<void>;
 
+/** Their handlers ask nothing of a report, and say nothing that one would take back. The others, such as `status`, wait. */
+const passing =
+  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|settings|content|context)_response|force_quit_result)"/;
+const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
+
+/** Whether a frame is handled while a report before it is being written, which may take seconds (rules, 4.8). By the beginnings of both. */
+export const passesReport = (head: string, current: string): boolean => report.test(current) && passing.test(head);
+
 export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameHandlerDeps): FrameHandler {
   const failures = new FrameFailures();
   const large = createLargeFrames(share);

@@ -18,7 +18,8 @@ export function createReportNews(database: Database, publisher: Publisher, owner
   let count = 0;
 
   const tellSingly = async (keys: readonly string[]) => {
-    for (const record of await readSessions(database, keys)) await publisher.sessionSingle(record);
+    // All in one turn: one command for the backplane.
+    await Promise.all((await readSessions(database, keys)).map((record) => publisher.sessionSingle(record)));
   };
 
   return {

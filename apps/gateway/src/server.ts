@@ -133,7 +133,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     history,
     inbound,
     status,
-    handle: createFrameHandler({ inbound, share, tracer: deps.tracer, isClosing: () => closing }),
+    // A share of its own: the long rest after a large frame is none for what is written.
+    handle: createFrameHandler({ inbound, share: createFairShare(), tracer: deps.tracer, isClosing: () => closing }),
     forget,
   });
 

@@ -8,6 +8,7 @@ import {
   connectDaemon,
   startRelay,
 } from '@relay/testing';
+import { withDevice } from '@relay/database';
 import { counted, end, idOf, readSession, run, sessionIn, tick } from './conversation.ts';
 
 describe('report_sessions', () => {
@@ -59,6 +60,24 @@ describe('report_sessions', () => {
     expect(await updateOf('desk2')).toMatchObject({ status: 'idle', title: '', lastMessage: '', messageCount: 0 });
     await tick(daemon, app);
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk2'))).toBe(1);
+  });
+
+  it('lets the words of a running task pass while it waits to be written', async () => {
+    const listener = await connectApp(relay, { output: true });
+    const { taskId } = await run(relay, daemon, app, 'goes on');
+    const output = (text: string) => {
+      daemon.event(taskId, 'OUTPUT', { output: text });
+      return listener.next('task_output', (frame) => frame.output === text);
+    };
+    await output('before');
+    const isHeldUp = (frame: Frame) => sessionIn(frame).id === idOf(daemon, 'held up');
+    await withDevice(relay.database, daemon.deviceId, async () => {
+      report({ session_id: 'held up' });
+      await output('meanwhile');
+      expect(app.inbox.count('session_update', isHeldUp)).toBe(0);
+    });
+    await updateOf('held up');
+    await end(daemon, app, taskId);
   });
 
   it('understands the older spellings', async () => {

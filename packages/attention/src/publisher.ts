@@ -208,7 +208,8 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
   return {
     session,
     sessions: async (keys) => {
-      for (const state of await readSessions(keys)) await session(state);
+      // Asked of the backplane in one turn, which carries them out in this order.
+      await Promise.all((await readSessions(keys)).map((state) => session(state)));
     },
     sessionHot: (state) => {
       const body = encodeUserFrame('p', JSON.stringify(sessionUpdate(state.session)));

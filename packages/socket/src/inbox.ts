@@ -1,4 +1,7 @@
-/** Incoming frames: handled one at a time, in the order of arrival. Above its bounds it asks not to be filled. */
+/**
+ * Incoming frames: handled one at a time, in the order of arrival; those that may pass do not wait for a frame that takes its time, but for
+ * each other. Above its bounds it asks not to be filled.
+ */
 
 export type Inbound =
   | { readonly kind: 'text'; readonly text: string }
@@ -10,6 +13,8 @@ export type Inbound =
 export interface InboxOwner {
   /** Never throws and never rejects. The next frame waits for what it returns; nothing is a frame that has been handled. */
   handle(frame: Inbound): Promise<void> | undefined;
+  /** Whether `frame` is handled while `current`, which came before it, still takes its time. */
+  mayPass(frame: Inbound, current: Inbound): boolean;
   /** Asks for no more frames; those that were read already may still come. */
   full(): void;
   room(): void;
@@ -30,6 +35,10 @@ export class Inbox {
   /** 'held' until `open`: the server must hold the socket before the first frame is handled. */
   #state: 'held' | 'idle' | 'busy' = 'held';
   #onEnd: (() => void) | undefined;
+  /** The one that takes its time. */
+  #current: Inbound | undefined;
+  /** Until the one that passes it is handled. */
+  #passing: Promise<void> | undefined;
 
   constructor(owner: InboxOwner, bounds: Bounds) {
     this.#owner = owner;
@@ -50,6 +59,7 @@ export class Inbox {
     }
     (this.#queue ??= []).push({ frame, bytes });
     this.#bytes += bytes;
+    if (this.#current && !this.#passing) this.#letPass(this.#current);
     if (!this.#full && !this.#within(1)) {
       this.#full = true;
       this.#owner.full();
@@ -78,11 +88,7 @@ export class Inbox {
   /** Handles what waits, until one takes its time; then it goes on after that one. */
   #goOn(): void {
     for (let next = this.#queue?.shift(); next; next = this.#queue?.shift()) {
-      this.#bytes -= next.bytes;
-      if (this.#full && this.#within(0.5)) {
-        this.#full = false;
-        this.#owner.room();
-      }
+      this.#taken(next.bytes);
       if (!this.#isDone(next.frame)) return;
     }
     this.#queue = undefined;
@@ -96,8 +102,39 @@ export class Inbox {
   #isDone(frame: Inbound): boolean {
     const busy = this.#owner.handle(frame);
     if (!busy) return true;
-    void busy.then(() => this.#goOn());
+    this.#current = frame;
+    void busy.then(() => {
+      this.#current = undefined;
+      if (this.#passing) void this.#passing.then(() => this.#goOn());
+      else this.#goOn();
+    });
+    this.#letPass(frame);
     return false;
+  }
+
+  /** Handles what may pass `current`, in its order. Pings keep their place: their answer says that all before them was handled. */
+  #letPass(current: Inbound): void {
+    for (;;) {
+      const at = this.#queue?.findIndex(({ frame }) => frame.kind !== 'ping') ?? -1;
+      const next = this.#queue?.[at];
+      if (!next || !this.#owner.mayPass(next.frame, current)) return;
+      this.#queue?.splice(at, 1);
+      this.#taken(next.bytes);
+      const busy = this.#owner.handle(next.frame);
+      if (!busy) continue;
+      this.#passing = busy.then(() => {
+        this.#passing = undefined;
+        if (this.#current) this.#letPass(this.#current);
+      });
+      return;
+    }
+  }
+
+  #taken(bytes: number): void {
+    this.#bytes -= bytes;
+    if (!this.#full || !this.#within(0.5)) return;
+    this.#full = false;
+    this.#owner.room();
   }
 
   #within(share: number): boolean {

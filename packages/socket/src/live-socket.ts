@@ -184,6 +184,11 @@ export class LiveSocket implements Socket {
     return undefined;
   }
 
+  /** For the inbox. */
+  mayPass(frame: Inbound, current: Inbound): boolean {
+    return this.#handlers.passes?.(headOf(frame), headOf(current)) ?? false;
+  }
+
   async #handleLong(bytes: Buffer): Promise<void> {
     const { longFrames } = this.#options;
     await longFrames.begin(bytes.length);
@@ -293,6 +298,14 @@ export class LiveSocket implements Socket {
 function inboundOf(bytes: Buffer, isBinary: boolean): Inbound {
   if (isBinary) return { kind: 'binary' };
   return bytes.length > longBytes ? { kind: 'long', bytes } : { kind: 'text', text: bytes.toString() };
+}
+
+const headCharacters = 64;
+
+/** The beginning of a text; '' of anything else. */
+function headOf(frame: Inbound): string {
+  if (frame.kind === 'text') return frame.text.slice(0, headCharacters);
+  return frame.kind === 'long' ? frame.bytes.toString('latin1', 0, headCharacters) : '';
 }
 
 function passOn(socket: LiveSocket): void {

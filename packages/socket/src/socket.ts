@@ -27,6 +27,11 @@ export interface SocketHandlers {
    * A throw or rejection goes to `onError` and closes the socket with the code for internal errors.
    */
   onFrame(text: string, socket: Socket): Promise<void> | undefined | void;
+  /**
+   * Whether a text frame may be handled while an earlier one, `current`, has not resolved. Of both the first 64 characters are given. Absent:
+   * never.
+   */
+  passes?(head: string, current: string): boolean;
   /** A binary frame, in its place among the others. Its content is dropped; closing is up to the door. */
   onBinary(socket: Socket): void;
   /**

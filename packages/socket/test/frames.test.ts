@@ -36,6 +36,36 @@ describe('inbound frames', () => {
     expect(log).toEqual(texts.flatMap((text) => [`begin ${text}`, `end ${text}`]));
   });
 
+  it('pass one that takes its time where they may, in their order, and the answer to a ping waits for all before it', async () => {
+    const gates = new Map(['slow', 'pass 1', 'waits'].map((text) => [text, createGate()]));
+    const log: string[] = [];
+    await open({
+      receipts: true,
+      handlers: {
+        onFrame: async (text) => {
+          log.push(text);
+          await gates.get(text)?.opened;
+        },
+        passes: (head, current) => current === 'slow' && head.startsWith('pass'),
+      },
+    });
+    const { client } = await door.connect();
+    client.on('pong', () => log.push('pong'));
+    for (const text of ['slow', 'pass 1']) client.send(text);
+    client.ping();
+    for (const text of ['pass 2', 'waits', 'pass 3']) client.send(text);
+    await until('one passes', () => log.includes('pass 1'));
+    expect(log).toEqual(['slow', 'pass 1']);
+    gates.get('pass 1')!.open();
+    await until('the next one passes', () => log.includes('pass 2'));
+    gates.get('slow')!.open();
+    await until('the one that waited begins', () => log.includes('waits'));
+    gates.get('waits')!.open();
+    await until('all are handled', () => log.includes('pass 3') && log.includes('pong'));
+    expect(log.filter((text) => text !== 'pong')).toEqual(['slow', 'pass 1', 'pass 2', 'waits', 'pass 3']);
+    expect(log.indexOf('pong')).toBeGreaterThan(log.indexOf('pass 2'));
+  });
+
   it('that come together with the handshake are handled once the socket is accepted', async () => {
     const order: string[] = [];
     await open({ handlers: { onFrame: (text) => void order.push(text) } });
