@@ -21,6 +21,7 @@ import {
   type TokenBucket,
   type TokenBucketOptions,
   createTokenBucket,
+  doorHeartbeat,
   startHeartbeat,
 } from '@relay/socket';
 import type { Logger } from '@relay/telemetry';
@@ -55,7 +56,7 @@ export function connectionDeps(config: RelayConfig, metrics: GatewayMetrics, log
     config,
     metrics,
     logger,
-    keepalive: { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs },
+    keepalive: doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs),
     frameRate: { ratePerSecond: config.framesPerSecond, burst: config.frameBurst },
   };
 }

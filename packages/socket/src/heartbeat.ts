@@ -17,8 +17,17 @@ export interface HeartbeatOptions {
   readonly timeoutMs: number;
   /** Until the first ping. Default: a random part of the interval, so that many sockets do not ping at once. */
   readonly firstDelayMs?: number | undefined;
+  /** What is due within so long of each other is done in one turn, at its end. Default 0: each at its own time. */
+  readonly tickMs?: number | undefined;
   readonly timers?: HeartbeatTimers;
 }
+
+/** The heartbeats of a door: thousands of pings go out in turns of a few dozen, each of which wakes the process once. */
+export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatOptions => ({
+  intervalMs,
+  timeoutMs,
+  tickMs: intervalMs / 120,
+});
 
 /** The sockets to ping. */
 export interface HeartbeatPeer {
@@ -73,7 +82,10 @@ class Beat implements Heartbeat {
 
   #plan(): void {
     const now = this.#timers.now();
-    this.#timer = this.#timers.after(Math.max(0, Math.min(this.#pingAt, this.#silentAt) - now), this.#act);
+    const due = Math.min(this.#pingAt, this.#silentAt);
+    const { tickMs = 0 } = this.#options;
+    const at = tickMs > 0 ? Math.ceil(due / tickMs) * tickMs : due;
+    this.#timer = this.#timers.after(Math.max(0, at - now), this.#act);
   }
 
   #run(): void {

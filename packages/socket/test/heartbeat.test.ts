@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeartbeatTimers, type HeartbeatOptions, type Heartbeat, startHeartbeat } from '../src/index.ts';
+import {
+  type HeartbeatTimers,
+  type HeartbeatOptions,
+  type Heartbeat,
+  doorHeartbeat,
+  startHeartbeat,
+} from '../src/index.ts';
 
 /** Time that passes when the test says so. */
 function createTimers() {
@@ -74,6 +80,20 @@ describe('a heartbeat', () => {
     });
     expect(new Set(firsts).size).toBeGreaterThan(1);
     expect(Math.max(...firsts)).toBeLessThanOrEqual(30_000);
+  });
+
+  it('pings in one turn with those that are due within the same tick', () => {
+    const { timers, pass } = createTimers();
+    const pings: number[] = [];
+    for (let n = 0; n < 1_000; n += 1)
+      startHeartbeat(
+        { ...doorHeartbeat(30_000, 75_000), timers },
+        { ping: () => void pings.push(timers.now()), lastInboundAt: 0, onSilence: () => {} },
+      );
+    pass(60_000);
+    expect(pings).toHaveLength(2_000);
+    expect(new Set(pings).size).toBeLessThanOrEqual(240);
+    expect(pings.every((at) => at % 250 === 0)).toBe(true);
   });
 
   it('ends after the silence it allows, once, and stops pinging', () => {

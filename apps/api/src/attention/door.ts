@@ -6,6 +6,7 @@ import {
   type Heartbeat,
   HandshakeError,
   createSocketServer,
+  doorHeartbeat,
   guardUpgrade,
   refuseUpgrade,
   spreadOver,
@@ -36,7 +37,7 @@ const path = '/ws/attention';
 export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): AttentionDoor {
   const { config, logger } = deps;
   const prepare = createDeliveries();
-  const keepalive = { intervalMs: config.pingIntervalMs, timeoutMs: config.silenceTimeoutMs };
+  const keepalive = doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs);
   const connections = new Set<AppConnection>();
   /** By user, including connections that are still being accepted. */
   const people = new Map<string, Set<AppConnection>>();
