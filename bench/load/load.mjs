@@ -31,8 +31,9 @@ export class Load {
     return this.#pairs.map((pair) => ({ deviceId: pair.deviceId, nativeId: pair.nativeId }));
   }
 
-  /** `count` events of `bytes`, each pair with `window` of them under way. */
-  async events({ bytes, count, window, kept = false, transcript = false }) {
+  /** `count` events of `bytes`, each pair with `window` of them under way; or `perSecond` of them, from one pair after another. */
+  async events({ bytes, count, window, perSecond, kept = false, transcript = false }) {
+    if (perSecond !== undefined) return this.#paced({ bytes, count, perSecond });
     const startedAt = performance.now();
     const took = [];
     await within(
@@ -61,6 +62,37 @@ export class Load {
       ),
       () => `events: ${took.length} of ${count} came`,
     );
+    return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  }
+
+  /** At ordinary rates every event travels alone: a batch hides what one costs. */
+  async #paced({ bytes, count, perSecond }) {
+    const startedAt = performance.now();
+    const took = [];
+    const arrived = Promise.all(
+      this.#pairs.map((pair, index) => {
+        const total = Math.floor(count / this.#pairs.length) + (index < count % this.#pairs.length ? 1 : 0);
+        pair.sentAt = [];
+        return new Promise((resolve) => {
+          let heard = 0;
+          pair.onEvent = () => {
+            took.push(performance.now() - pair.sentAt[heard]);
+            heard += 1;
+            if (heard === total) resolve();
+          };
+          if (total === 0) resolve();
+        });
+      }),
+    );
+    for (let sent = 0; sent < count; await wait(1)) {
+      const due = Math.min(count, Math.ceil(((performance.now() - startedAt) / 1000) * perSecond));
+      for (; sent < due; sent += 1) {
+        const pair = this.#pairs[sent % this.#pairs.length];
+        pair.sentAt.push(performance.now());
+        pair.send(this.#dialect.event(pair, bytes, sent, false, false));
+      }
+    }
+    await within(arrived, () => `events: ${took.length} of ${count} came`);
     return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
   }
 
@@ -160,6 +192,18 @@ async function within(promise, how) {
   } finally {
     clearTimeout(clock);
   }
+}
+
+const line = JSON.stringify('  \u001b[32m✓\u001b[0m built "packages/protocol" → dist/index.js in 412 ms\n').slice(
+  1,
+  -1,
+);
+
+/** Output of a build, as it stands between quotes in JSON: about `bytes` long, with line feeds, quotes and escapes in it. */
+export function buildOutput(bytes) {
+  if (bytes <= 0) return '';
+  const lines = Math.floor(bytes / Buffer.byteLength(line));
+  return line.repeat(lines) + 'x'.repeat(bytes - lines * Buffer.byteLength(line));
 }
 
 /** GET with an agent; resolves with status and text. */

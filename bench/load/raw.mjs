@@ -1,7 +1,7 @@
 // How the physical limit is spoken to: numbers for users, text as it comes.
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
-import { get } from './load.mjs';
+import { buildOutput, get } from './load.mjs';
 import { comingBack, opened } from './relay.mjs';
 
 export const body = {
@@ -58,7 +58,7 @@ export class Dialect {
 
   event(_, bytes) {
     const text = '{"type":"event","output":""}';
-    return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
+    return `${text.slice(0, -2)}${buildOutput(bytes - text.length)}"}`;
   }
 
   numbered(_, n) {

@@ -2,7 +2,7 @@
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
 import { connectApp, connectDaemon, httpClient, startTask } from '../clients.mjs';
-import { get, hellos } from './load.mjs';
+import { buildOutput, get, hellos } from './load.mjs';
 
 const pong = '{"type":"pong"}';
 
@@ -70,7 +70,7 @@ export class Dialect {
       const ops = [{ op: 'add', uuid: '00000000-0000-4000-8000-000000000001', text: '' }];
       const members = { task_id: taskId, session_id: nativeId, v: n + 1, ops };
       const text = JSON.stringify({ type: 'event', event_type: 'TRANSCRIPT', ...members });
-      return `${text.slice(0, -4)}${'x'.repeat(Math.max(0, bytes - text.length))}"}]}`;
+      return `${text.slice(0, -4)}${buildOutput(bytes - text.length)}"}]}`;
     }
     const frame = kept
       ? {
@@ -82,7 +82,7 @@ export class Dialect {
         }
       : { type: 'event', event_type: 'OUTPUT', task_id: taskId, output: '' };
     const text = JSON.stringify(frame);
-    return `${text.slice(0, -2)}${'x'.repeat(Math.max(0, bytes - text.length))}"}`;
+    return `${text.slice(0, -2)}${buildOutput(bytes - text.length)}"}`;
   }
 
   numbered({ taskId, nativeId }, n) {

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { Agent } from 'node:http';
 import { io } from 'socket.io-client';
-import { get, hellos } from './load.mjs';
+import { buildOutput, get, hellos } from './load.mjs';
 import { body } from './raw.mjs';
 import { comingBack } from './relay.mjs';
 
@@ -49,7 +49,7 @@ export class Dialect {
 
   /** Its own packet around it is 17 bytes. */
   event(_, bytes) {
-    return 'x'.repeat(Math.max(0, bytes - 17));
+    return JSON.parse(`"${buildOutput(bytes - 17)}"`);
   }
 
   numbered(_, n) {
