@@ -27,8 +27,12 @@ import { cut, message } from '@relay/attention';
 import type { NamedPrompt, SessionFacts } from '@relay/database';
 import { type Cursors, chronological, cutAtCursor } from './pages.ts';
 
+/** Such a text would be written as it was read, which takes twenty times as long as to see that. The last days of a month are read. */
+const isWritten = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** A daemon's time as ISO 8601 in UTC with milliseconds; `fallback` when it cannot be read. */
 export function toTime(text: string | null | undefined, fallback: Date): string {
+  if (text && isWritten.test(text)) return text;
   return ((text ? readTime(text) : undefined) ?? fallback).toISOString();
 }
 
