@@ -80,8 +80,11 @@ export function createEndings(deps: EndingDeps): Endings {
         taskId,
         windowMs: config.dedupeWindowMs,
       };
-      const notified = ended === 'ended' && (await addNotification(tx, notification));
-      const [record] = await readSessions(tx, [key]);
+      // Neither needs the rows of the other.
+      const [notified, [record]] = await Promise.all([
+        ended === 'ended' && addNotification(tx, notification),
+        readSessions(tx, [key]),
+      ]);
       return { ended, notified, record, resolved, asked };
     });
   };

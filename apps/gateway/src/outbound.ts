@@ -39,7 +39,7 @@ export function createOutbound({
       case 'wake':
         // A message was sent: sessions have a newer last message than was read.
         connection.memory.forgetRecords();
-        return later(writer.drain(connection));
+        return later(writer.drain(connection, 'woken'));
       case 'cancel': {
         const told = cancels.tell(connection, body.taskId);
         later(writer.drain(connection));

@@ -80,8 +80,10 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
       }
       const wasSent = entry.state === 'sent';
       const { record, resolved } = await withDevice(database, connection.deviceId, async (tx) => {
-        if (wasSent) await startRunning(tx, entry.id);
-        const resolved = await resolveNamed(tx, connection.deviceId, entry.sessionKey, event);
+        const [, resolved] = await Promise.all([
+          wasSent && startRunning(tx, entry.id),
+          resolveNamed(tx, connection.deviceId, entry.sessionKey, event),
+        ]);
         const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
         return { record, resolved };
       });

@@ -6,7 +6,7 @@
 import {
   type ClaimedTask,
   type Database,
-  claimTasks,
+  claimOwned,
   devicesWithQueue,
   imagesOf,
   unclaimTask,
@@ -24,8 +24,11 @@ import { capabilities, imageSupport } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 
 export interface TaskWriter {
-  /** Writes what is due. Returns when nothing is left, or the connection has ended. Never throws. */
-  drain(connection: DaemonConnection): Promise<void>;
+  /**
+   * Writes what is due. `woken`: something probably is, and nothing asks first. Returns when nothing is left, or the connection has
+   * ended. Never throws.
+   */
+  drain(connection: DaemonConnection, woken?: 'woken'): Promise<void>;
   /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next `drain` puts them back. */
   hasOpenClaim(connection: DaemonConnection): boolean;
 }
@@ -40,7 +43,7 @@ export interface TaskWriterDeps {
 }
 
 export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
-  const running = new WeakMap<DaemonConnection, { again: boolean; done: Promise<void> }>();
+  const running = new WeakMap<DaemonConnection, { again: boolean; woken: boolean; done: Promise<void> }>();
   /** From before tasks of these are claimed until each task was written, ended or put back. */
   const claiming = new WeakSet<DaemonConnection>();
 
@@ -48,19 +51,21 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     async (deviceIds) => new Map((await devicesWithQueue(database, deviceIds)).map((id) => [id, true] as const)),
   );
 
-  const drain = (connection: DaemonConnection): Promise<void> => {
+  const drain = (connection: DaemonConnection, woken?: 'woken'): Promise<void> => {
     const current = running.get(connection);
     if (current) {
       current.again = true;
+      if (woken) current.woken = true;
       return current.done;
     }
-    const run = { again: false, done: Promise.resolve() };
+    const run = { again: false, woken: woken !== undefined, done: Promise.resolve() };
     running.set(connection, run);
     run.done = (async () => {
       try {
         do {
-          run.again = false;
-          if (await writeDue(connection)) run.again = true;
+          const { woken } = run;
+          run.again = run.woken = false;
+          if (await writeDue(connection, woken)) run.again = true;
         } while (run.again);
       } catch (error) {
         // Queued tasks still wait. A task that was claimed, perhaps without our knowing, keeps the claim open: the next wake-up or
@@ -97,18 +102,16 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
   };
 
   /** True when there may be more. */
-  const writeDue = async (connection: DaemonConnection): Promise<boolean> => {
+  const writeDue = async (connection: DaemonConnection, woken: boolean): Promise<boolean> => {
     const { memory } = connection;
     if (!connection.live || !memory.taskPhase.mayWrite) return false;
     if (claiming.has(connection)) await putBack(connection);
-    // Most wake-ups find nothing. A later enqueue wakes again, so the check needs no lock.
-    if (!(await hasQueue(connection.deviceId))) return false;
+    // Most looks find nothing. A later enqueue wakes again, so the check needs no lock.
+    if (!woken && !(await hasQueue(connection.deviceId))) return false;
     // Before the claim: it may be committed although its answer never comes.
     claiming.add(connection);
-    const claimed = await withOwned(database, connection, (tx) =>
-      claimTasks(tx, connection.deviceId, connection.fence),
-    );
-    if (!claimed || claimed.length === 0) {
+    const { tasks: claimed, sessions: records } = await claimOwned(database, connection);
+    if (claimed.length === 0) {
       claiming.delete(connection);
       return false;
     }
@@ -177,7 +180,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     }
     claiming.delete(connection);
     await Promise.all(marked);
-    await publisher.sessions(written);
+    await Promise.all(records.filter(({ key }) => written.includes(key)).map((record) => publisher.session(record)));
     return again;
   };
 

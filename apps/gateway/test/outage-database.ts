@@ -26,8 +26,8 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     failures += 1;
     return Promise.reject(failure());
   };
-  const transaction: Database['sql']['transaction'] = async (work) => {
-    const result = await real.sql.transaction(work);
+  const transaction: Database['sql']['transaction'] = async (...given) => {
+    const result = await real.sql.transaction(...given);
     if (!breaking?.fits(result)) return result;
     const { answered } = breaking;
     breaking = undefined;

@@ -169,7 +169,7 @@ describe('an outage of the database', () => {
     daemon = await connectDaemon(relay, { ...known, hello: [] });
     const before = database.failures;
     database.breakAfter((result) => {
-      const claimed = Array.isArray(result) ? (result as { id?: unknown }[]).map(({ id }) => id) : [];
+      const claimed = (result as { tasks?: { id: string }[] } | undefined)?.tasks?.map(({ id }) => id) ?? [];
       return taskIds.every((id) => claimed.includes(id));
     }, answered);
     daemon.send({ type: 'status', running_tasks: [] });

@@ -8,8 +8,9 @@ import { settleSessions } from './session-status.ts';
 import { move } from './move.ts';
 import { moveTasks } from './task-moves.ts';
 import { isDue, lineOrder, underWay } from './task-states.ts';
-import { sql } from './sql.ts';
-import type { Db } from './transaction.ts';
+import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
+import { type Sql, sql } from './sql.ts';
+import { type Claim, type Db, type Transactions, isOwned, lockOf } from './transaction.ts';
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
 export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
@@ -47,25 +48,54 @@ const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR 
  * the next one still precedes tasks older than the prompt. The caller has checked the fence.
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
-  const rows = await db.sql.query<{
-    id: string;
-    kind: TaskKind;
-    session_key: string;
-    native_id: string;
-    agent_type: string;
-    instruction: string;
-    has_images: boolean;
-    project_path: string;
-    prompt_uuid: string | null;
-    answer: PromptAnswer | null;
-    before: bigint | null;
-  }>`
+  return (await db.sql.query<ClaimedRow>(claimOf({ deviceId, fence }, sql`true`))).map(toClaimed);
+}
+
+/**
+ * `claimTasks` in a transaction of its own, in two round trips: nothing unless `claim` is still the newest one on its device. With the
+ * sessions of the tasks as the claim leaves them.
+ */
+export async function claimOwned(
+  db: Transactions,
+  claim: Claim,
+): Promise<{ tasks: ClaimedTask[]; sessions: SessionRecord[] }> {
+  return db.sql.transaction(
+    (_tx, [, claimed, rows]) => {
+      const [tasks, sessions] = [claimed as ClaimedRow[], rows as SessionRow[]];
+      return Promise.resolve({ tasks: tasks.map(toClaimed), sessions: sessions.map(toSessionRecord) });
+    },
+    [
+      lockOf(claim.deviceId),
+      claimOf(claim, isOwned(claim)),
+      sql`${sessionSelect} WHERE s.key IN (SELECT session_key FROM tasks
+        WHERE device_id = ${claim.deviceId} AND state = 'sent' AND fence = ${claim.fence}) AND s.deleted_at IS NULL`,
+    ],
+  );
+}
+
+interface ClaimedRow {
+  id: string;
+  kind: TaskKind;
+  session_key: string;
+  native_id: string;
+  agent_type: string;
+  instruction: string;
+  has_images: boolean;
+  project_path: string;
+  prompt_uuid: string | null;
+  answer: PromptAnswer | null;
+  before: bigint | null;
+}
+
+/** The statement that claims, if `when`. */
+function claimOf({ deviceId, fence }: Claim, when: Sql): Sql {
+  return sql`
     WITH next AS (
       SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
       FROM tasks t JOIN sessions s ON s.key = t.session_key
       WHERE t.device_id = ${deviceId} AND ${isDue('t')} AND NOT s.queue_held
         AND (t.kind = 'start' OR NOT s.placeholder)
-        AND ${mayGo}
+        AND ${mayGo} AND ${when}
         AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
       ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
@@ -73,7 +103,10 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.agent_type, s.project_path)
     SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.agent_type, touched.project_path
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
-  return rows.map((row) => ({
+}
+
+function toClaimed(row: ClaimedRow): ClaimedTask {
+  return {
     id: row.id,
     kind: row.kind,
     sessionKey: row.session_key,
@@ -85,7 +118,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
     ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
     ...(row.answer ? { answer: row.answer } : {}),
     ...(row.before === null ? {} : { givenBackUnder: Number(row.before) }),
-  }));
+  };
 }
 
 /**

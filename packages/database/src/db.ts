@@ -21,8 +21,11 @@ export interface Transactions {
     /**
      * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All
      * that `work` sends must go through the client it is given. Throws what `work` throws, and TransactionError.
+     *
+     * `opening`: statements that are sent together with BEGIN, in one round trip; `work` gets the rows of each. Should BEGIN alone fail, they
+     * ran without a transaction and `work` does not run: one that writes requires the lock itself (`isOwned`).
      */
-    transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+    transaction<T>(work: (tx: Db, opened: unknown[][]) => Promise<T>, opening?: readonly Sql[]): Promise<T>;
   };
 }
 

@@ -104,13 +104,13 @@ export class EmbeddedStream extends Duplex {
     this.#pending = this.#pending.length > 0 ? Buffer.concat([this.#pending, data]) : data;
     const engine = this.#engine ?? (await this.#begin());
     if (!engine) return;
-    const request = this.#nextRequest();
-    if (!request) return;
-    const answer = await engine.request(request);
-    if (this.destroyed) return;
-    // The last byte of ReadyForQuery: I idle, T in a transaction, E in a failed one.
-    if (answer.at(-6) === 0x5a) this.#inTransaction = answer.at(-1) !== 0x49;
-    this.push(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
+    for (let request = this.#nextRequest(); request; request = this.#nextRequest()) {
+      const answer = await engine.request(request);
+      // The last byte of ReadyForQuery: I idle, T in a transaction, E in a failed one.
+      if (answer.at(-6) === 0x5a) this.#inTransaction = answer.at(-1) !== 0x49;
+      if (this.destroyed) return this.#rollBack();
+      this.push(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
+    }
   }
 
   /** The startup packet: a length, then options that the one session of the engine does not have. */
@@ -126,7 +126,7 @@ export class EmbeddedStream extends Duplex {
     return engine;
   }
 
-  /** Takes everything up to the last message that is answered. Half messages and unanswered ones wait. */
+  /** Takes everything up to the first end of a cycle: after an error the engine would leave out the rest. Half messages and unanswered ones wait. */
   #nextRequest(): Buffer | undefined {
     let position = 0;
     let end = 0;
@@ -140,7 +140,9 @@ export class EmbeddedStream extends Duplex {
         return undefined;
       }
       position += length;
-      if (answered.has(type)) end = position;
+      if (!answered.has(type)) continue;
+      end = position;
+      if (type === frontend.sync || type === frontend.query) break;
     }
     if (end === 0) return undefined;
     const request = this.#pending.subarray(0, end);

@@ -66,6 +66,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     user: 'postgres',
     database: 'postgres',
     ssl: false,
+    pipeline: true,
     stream: () => new EmbeddedStream(() => engine.connect()),
   });
   pool.on('error', () => {}); // the end of the engine, which the engine has reported

@@ -9,7 +9,7 @@ export {
 } from './overview.ts';
 export * from './agent-turns.ts';
 export * from './transaction.ts';
-export { type Sql, sql } from './sql.ts';
+export { Sql, sql } from './sql.ts';
 export { SqlError } from './statements.ts';
 export { TransactionError } from './sql-transaction.ts';
 export * from './devices.ts';

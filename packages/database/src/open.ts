@@ -141,6 +141,8 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     Client: ConnectingClient,
     application_name: 'relay',
     max: poolSize,
+    // Statements that do not wait for each other's answers are sent together.
+    pipeline: true,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,

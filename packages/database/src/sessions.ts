@@ -3,6 +3,7 @@ import {
   type Progress,
   type Prompt,
   type Session,
+  type SessionIdParts,
   type SessionStatus,
   type TaskState,
   formatSessionId,
@@ -11,8 +12,8 @@ import {
 import { eraseSession } from './erase.ts';
 import { lastTask, line, openPrompts, shownStatus } from './session-status.ts';
 import { underWay } from './task-states.ts';
-import { sql } from './sql.ts';
-import type { Db } from './transaction.ts';
+import { type Sql, sql } from './sql.ts';
+import { type Db, type Transactions, withDeviceAnd } from './transaction.ts';
 
 /** A session with the fields that only the relay needs. */
 export interface SessionRecord {
@@ -124,10 +125,30 @@ function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'pr
 export async function findSession(db: Db, ownerId: string, sessionId: string): Promise<SessionRecord | undefined> {
   const id = parseSessionId(sessionId);
   if (!id || sessionId.includes('\0')) return undefined;
-  const rows = await db.sql.query<SessionRow>`${sessionSelect}
-    WHERE s.device_id = ${id.deviceId} AND s.agent_type = ${id.agentType} AND s.native_id = ${id.nativeId}
-      AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
-  if (rows[0]) return toSessionRecord(rows[0]);
+  const [row] = await db.sql.query<SessionRow>(namedNow(ownerId, id));
+  return row ? toSessionRecord(row) : findAliased(db, ownerId, id);
+}
+
+/**
+ * Runs `work` under the lock of the device of a session (`withDevice`), with the session: as `findSession`, read under the lock, in the round
+ * trip that takes it.
+ */
+export async function withSessionLocked<T>(
+  db: Transactions,
+  ownerId: string,
+  id: SessionIdParts,
+  work: (tx: Db, record: SessionRecord | undefined) => Promise<T>,
+): Promise<T> {
+  return withDeviceAnd<T, SessionRow>(db, id.deviceId, namedNow(ownerId, id), async (tx, _device, [row]) =>
+    work(tx, row ? toSessionRecord(row) : await findAliased(tx, ownerId, id)),
+  );
+}
+
+const namedNow = (ownerId: string, id: SessionIdParts) => sql`${sessionSelect}
+  WHERE s.device_id = ${id.deviceId} AND s.agent_type = ${id.agentType} AND s.native_id = ${id.nativeId}
+    AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
+
+async function findAliased(db: Db, ownerId: string, id: SessionIdParts): Promise<SessionRecord | undefined> {
   const aliased = await db.sql.query<SessionRow>`${sessionSelect}
     WHERE s.key = (SELECT session_key FROM session_aliases
                    WHERE device_id = ${id.deviceId} AND agent_type = ${id.agentType} AND native_id = ${id.nativeId})
@@ -149,11 +170,24 @@ export async function findNativeSession(
   deviceId: string,
   nativeId: string,
 ): Promise<SessionRecord | undefined> {
-  const rows = await db.sql.query<SessionRow>`${sessionSelect}
-    WHERE s.deleted_at IS NULL AND s.key = COALESCE(
-      (SELECT key FROM sessions WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1),
-      (SELECT session_key FROM session_aliases WHERE device_id = ${deviceId} AND native_id = ${nativeId} LIMIT 1))`;
+  const rows = await db.sql.query<SessionRow>(findNativeStatement(deviceId, nativeId));
   return rows[0] && toSessionRecord(rows[0]);
+}
+
+/** For `findNativeSession`. The index begins with device and agent: the agents are skipped through, so that no other entry is read. */
+export function findNativeStatement(deviceId: string, nativeId: string): Sql {
+  const keyIn = (table: Sql, key: Sql) => {
+    const nextAgent = (after: Sql) =>
+      sql`(SELECT agent_type FROM ${table} WHERE device_id = ${deviceId} AND ${after} ORDER BY agent_type LIMIT 1)`;
+    return sql`(
+      WITH RECURSIVE agents(agent_type) AS (
+        SELECT ${nextAgent(sql`true`)} UNION ALL SELECT ${nextAgent(sql`agent_type > agents.agent_type`)} FROM agents WHERE agents.agent_type IS NOT NULL
+      )
+      SELECT found.key FROM agents CROSS JOIN LATERAL (SELECT ${key} AS key FROM ${table}
+        WHERE device_id = ${deviceId} AND agent_type = agents.agent_type AND native_id = ${nativeId} OFFSET 0) found LIMIT 1)`;
+  };
+  return sql`${sessionSelect} WHERE s.deleted_at IS NULL AND s.key = COALESCE(
+    ${keyIn(sql`sessions`, sql`key`)}, ${keyIn(sql`session_aliases`, sql`session_key`)})`;
 }
 
 /** A title given here is the user's and no report overwrites it. A pin is no change of the session and moves it nowhere. */

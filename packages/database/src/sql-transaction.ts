@@ -27,8 +27,13 @@ export function transactions(
     }
   };
 
-  return async (work) => {
-    const line = await timed('begin', () => begin(pool));
+  return async (work, opening = []) => {
+    const beganAt = performance.now();
+    const toldBegin = (ok: boolean) => onStatement?.('begin', (performance.now() - beganAt) / 1000, ok);
+    const line = await pool.connect().catch((error: unknown) => {
+      toldBegin(false);
+      throw error;
+    });
     const people = raised.on(line);
     let state: 'open' | 'late' | 'over' = 'open';
     const isLate = () => state === 'late';
@@ -36,7 +41,8 @@ export function transactions(
       state = state === 'late' ? 'late' : 'over';
       clearTimeout(clock);
       people.stop();
-      line.release(broken);
+      if (broken) drop(line);
+      else line.release();
     };
     const late = (cause?: unknown) =>
       new TransactionError(`The transaction took longer than ${timeoutMs} ms and was rolled back.`, { cause });
@@ -52,8 +58,25 @@ export function transactions(
       return overTheLine(kind, statement);
     };
 
+    /** Sends BEGIN and `opening` in one write. */
+    const begin = async (): Promise<unknown[][]> => {
+      const { stream } = line.connection;
+      stream.cork();
+      const begun = line.query('BEGIN').then(
+        () => toldBegin(true),
+        (error: unknown) => {
+          toldBegin(false);
+          throw error;
+        },
+      );
+      const rows = opening.map(async (one) => (await overTheLine('query', statementOf(one, []))).rows as unknown[]);
+      stream.uncork();
+      return (await Promise.all([begun, Promise.all(rows)]))[1];
+    };
+
     try {
-      const result = await work({ sql: statements(send, statementOf) });
+      const opened = await begin();
+      const result = await work({ sql: statements(send, statementOf) }, opened);
       if (isLate()) throw late();
       // COMMIT has the time of a statement, so that its outcome is known.
       clearTimeout(clock);
@@ -76,13 +99,8 @@ export function transactions(
   };
 }
 
-async function begin(pool: pg.Pool): Promise<pg.PoolClient> {
-  const line = await pool.connect();
-  try {
-    await line.query('BEGIN');
-    return line;
-  } catch (error) {
-    line.release(true);
-    throw error;
-  }
+/** Ends the connection at once: the driver would wait for the statements that are under way. */
+function drop(line: pg.PoolClient): void {
+  line.connection.stream.destroy();
+  line.release(true);
 }

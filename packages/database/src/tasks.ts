@@ -8,6 +8,7 @@ import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId }
 import { markAnswered } from './prompt-ends.ts';
 import { oldestOpen } from './prompts.ts';
 import { settleAccepted } from './session-status.ts';
+import { type SessionRecord, readSessions } from './sessions.ts';
 import { isDue, isStarting } from './task-states.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -47,13 +48,13 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const key = newUlid();
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
-  await db.sql.execute`
+  const session = db.sql.execute`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
       status, last_message, message_count)
     VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
       ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
       ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
-  await insertTask(db, {
+  const task = insertTask(db, {
     id: taskId,
     key,
     deviceId: input.deviceId,
@@ -64,6 +65,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
     ttlMs: input.ttlMs,
     agentDepth: input.agentDepth,
   });
+  await Promise.all([session, task]);
   return { key, taskId };
 }
 
@@ -99,11 +101,12 @@ async function insertTask(db: Db, task: NewTask): Promise<void> {
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
-export type Enqueued = { kind: 'queued'; taskId: string } | { kind: 'full' } | { kind: 'unresolved' };
+export type Enqueued =
+  { kind: 'queued'; taskId: string; record: SessionRecord } | { kind: 'full' } | { kind: 'unresolved' };
 
 /**
- * Enqueues a follow-up behind the running and queued tasks. `unresolved`: the first task ended without the daemon ever naming the
- * session. `full`: `queueLimit` tasks wait already, and none of them waits for this message. A message also lets go of a queue that an
+ * Enqueues a follow-up behind the running and queued tasks, and returns its session as it then is. `unresolved`: the first task ended without
+ * the daemon ever naming the session. `full`: `queueLimit` tasks wait already, and none of them waits for this message. A message also lets go of a queue that an
  * unknown delivery stopped; that one, and the first answer to a question, are taken however many wait: nothing else moves the queue.
  */
 export async function enqueueMessage(
@@ -144,7 +147,7 @@ export async function enqueueMessage(
   const { option, fields, digest, on } = answers ?? {};
   const isMore = [option, fields, digest, on].some((one) => one !== undefined);
   const taskId = newUlid();
-  await insertTask(db, {
+  const inserted = insertTask(db, {
     id: taskId,
     key: input.key,
     promptUuid: uuid,
@@ -157,9 +160,15 @@ export async function enqueueMessage(
     ttlMs: input.ttlMs,
     agentDepth: input.agentDepth,
   });
-  if (uuid) await markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option, on });
-  await settleAccepted(db, input.key, input.content);
-  return { kind: 'queued', taskId };
+  // None waits for the answer of the one before: one round trip.
+  const [, , , [record]] = await Promise.all([
+    inserted,
+    uuid && markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option, on }),
+    settleAccepted(db, input.key, input.content),
+    readSessions(db, [input.key]),
+  ]);
+  if (!record) throw new TypeError('a session vanished in its own transaction');
+  return { kind: 'queued', taskId, record };
 }
 
 /** The size of images queued for a device, and for all devices of its owner, in bytes of data URLs. */

@@ -3,6 +3,7 @@
  * and tasks of a device are thereby in one order, whichever instance makes them, and nothing deadlocks.
  */
 import type { Db, Transactions } from './db.ts';
+import { type Sql, sql } from './sql.ts';
 
 export type { Db, Transactions, Whole, WithModels } from './db.ts';
 
@@ -29,28 +30,48 @@ export async function withDevice<T>(
   deviceId: string,
   work: (tx: Db, device: DeviceLock | undefined) => Promise<T>,
 ): Promise<T> {
-  return db.sql.transaction(async (tx) => {
-    const [row] = await tx.sql.query<{
-      id: string;
-      owner_id: string;
-      agent_type: string;
-      status: 'online' | 'offline';
-      connection_fence: bigint;
-    }>`
-      SELECT id, owner_id, agent_type, status, connection_fence FROM devices
-      WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
-    return work(
-      tx,
-      row && {
+  return withDeviceAnd(db, deviceId, undefined, work);
+}
+
+/** As `withDevice`; `read` is sent along with the lock, and sees what the lock protects. `work` gets its rows. */
+export async function withDeviceAnd<T, Row>(
+  db: Transactions,
+  deviceId: string,
+  read: Sql | undefined,
+  work: (tx: Db, device: DeviceLock | undefined, rows: Row[]) => Promise<T>,
+): Promise<T> {
+  return db.sql.transaction(
+    async (tx, [locked = [], rows = []]) => {
+      const [row] = locked as LockedRow[];
+      const device = row && {
         id: row.id,
         ownerId: row.owner_id,
         agentType: row.agent_type,
         status: row.status,
         fence: Number(row.connection_fence),
-      },
-    );
-  });
+      };
+      return work(tx, device, rows as Row[]);
+    },
+    [lockOf(deviceId), ...(read ? [read] : [])],
+  );
 }
+
+interface LockedRow {
+  id: string;
+  owner_id: string;
+  agent_type: string;
+  status: 'online' | 'offline';
+  connection_fence: bigint;
+}
+
+/** The statement that takes the lock; a statement behind it sees all that was committed under the lock before. */
+export const lockOf = (deviceId: string): Sql => sql`
+  SELECT id, owner_id, agent_type, status, connection_fence FROM devices
+  WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
+
+/** In SQL: the claim is still the newest one on its device, which a statement of this very transaction has locked. */
+export const isOwned = ({ deviceId, fence }: Claim): Sql => sql`(pg_current_xact_id_if_assigned() IS NOT NULL
+  AND EXISTS (SELECT 1 FROM devices WHERE id = ${deviceId} AND connection_fence = ${fence} AND removed_at IS NULL))`;
 
 /**
  * As `withDevice`, if `claim` is still the newest one on the device; otherwise resolves to undefined without running `work`.

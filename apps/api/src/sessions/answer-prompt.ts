@@ -1,5 +1,5 @@
 /** POST /api/sessions/:id/prompts/:uuid/answer (transcript §7): the first answer counts, and none reaches another question. */
-import { findSession } from '@relay/database';
+import { type SessionRecord, findSession } from '@relay/database';
 import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, onceOnly } from './accept.ts';
@@ -23,6 +23,7 @@ export async function answerPrompt(
   on?: string,
   agentDepth?: number,
 ): Promise<Accepted<AnsweredPrompt>> {
+  let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const idempotent = {
       userId,
@@ -35,18 +36,16 @@ export async function answerPrompt(
     const accept = async () => {
       const { prompt } = await requireOpenPrompt(tx, record, uuid, body.digest);
       const { content, answer } = judgeAnswer(prompt, body);
-      const sent = await acceptFollowUp(deps, tx, userId, record, {
-        content,
-        answers: { uuid, ...answer, on },
-        agentDepth,
-      });
+      const followUp = { content, answers: { uuid, ...answer, on }, agentDepth };
+      const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, followUp);
+      after = changed;
       return { ...sent, promptId: uuid };
     };
     // Labels and fields are not in the request that is repeated; words are.
     const once = onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.text, accept);
     return { accepted: await once, deviceId: record.session.deviceId };
   });
-  await publishFollowUp(deps, userId, deviceId, accepted);
+  await publishFollowUp(deps, userId, deviceId, accepted, after);
   const { key: _key, ...response } = accepted.response;
   return { response, replayed: accepted.replayed };
 }

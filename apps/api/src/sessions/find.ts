@@ -1,6 +1,6 @@
 /** The session a route names, by any id it ever had. */
 import { RelayError, parseSessionId } from '@relay/protocol';
-import { type Database, type Db, type SessionRecord, findSession, withDevice } from '@relay/database';
+import { type Database, type Db, type SessionRecord, findSession, withSessionLocked } from '@relay/database';
 
 const missing = () => new RelayError('SESSION_NOT_FOUND', 'You have no session with this id.');
 
@@ -24,5 +24,8 @@ export async function withSession<T>(
 ): Promise<T> {
   const id = parseSessionId(sessionId);
   if (!id || sessionId.includes('\0')) throw missing();
-  return withDevice(database, id.deviceId, async (tx) => work(tx, await requireSession(tx, userId, sessionId)));
+  return withSessionLocked(database, userId, id, async (tx, record) => {
+    if (!record) throw missing();
+    return work(tx, record);
+  });
 }

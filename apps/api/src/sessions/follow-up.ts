@@ -1,6 +1,6 @@
 /** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage, readSessions } from '@relay/database';
+import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
 import { type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -17,14 +17,17 @@ export interface FollowUp {
   agentDepth?: number | undefined;
 }
 
-/** @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0) */
+/**
+ * Returns what is answered, and the session as it then is.
+ * @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0)
+ */
 export async function acceptFollowUp(
   deps: Operations,
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
   { content, images, queueTtlSeconds, answers, agentDepth }: FollowUp,
-): Promise<{ taskId: string; sessionId: string; message: Message; key: string }> {
+): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
   const enqueued = await enqueueMessage(tx, {
     key,
     deviceId,
@@ -47,24 +50,27 @@ export async function acceptFollowUp(
       'The device never started this session, so there is nothing to continue. Start a new one.',
     );
   }
-  const [record] = await readSessions(tx, [key]);
-  if (!record) throw new TypeError('a session vanished in its own transaction');
+  const { record } = enqueued;
   const said = message(userItemUuid(enqueued.taskId), 'USER', content, record.session.updatedAt);
-  return { taskId: enqueued.taskId, sessionId: record.session.id, message: said, key };
+  return { sent: { taskId: enqueued.taskId, sessionId: record.session.id, message: said, key }, record };
 }
 
-/** Tells apps and the daemon of what was accepted; a repetition is published to none. */
+/** Tells apps and the daemon of what was accepted. `record`: the session as `acceptFollowUp` left it; a repetition has none, and is published to none. */
 export async function publishFollowUp(
   deps: Operations,
   userId: string,
   deviceId: string,
-  { response, replayed }: Accepted<{ sessionId: string; message: Message; key: string }>,
+  { response }: Accepted<{ sessionId: string; message: Message; key: string }>,
+  record: SessionRecord | undefined,
 ): Promise<void> {
-  if (replayed) return;
+  if (!record) return;
   const { content, uuid } = response.message;
-  await deps.publisher.markSaid(userId, response.key, { role: 'USER', content, uuid });
-  await deps.publisher.append(userId, newMessage(response.sessionId, response.message));
-  await deps.publisher.sessions([response.key]);
+  // Asked of the backplane in one turn, which carries them out in this order.
+  await Promise.all([
+    deps.publisher.markSaid(userId, response.key, { role: 'USER', content, uuid }),
+    deps.publisher.append(userId, newMessage(response.sessionId, response.message)),
+    deps.publisher.session(record),
+  ]);
   deps.tell(deviceId, { v: 1, kind: 'wake' });
 }
 

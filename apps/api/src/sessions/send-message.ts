@@ -1,5 +1,5 @@
 /** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
-import { findSession } from '@relay/database';
+import { type SessionRecord, findSession } from '@relay/database';
 import type { SendMessage, SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly } from './accept.ts';
@@ -26,6 +26,7 @@ export async function sendMessage(
   const { content, answers: uuid } = body;
   checkMessage(content, 'content');
   const images = checkImages(body.images);
+  let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const { deviceId } = record.session;
     const idempotent = {
@@ -50,10 +51,11 @@ export async function sendMessage(
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
       const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agentDepth };
-      const sent = await acceptFollowUp(deps, tx, userId, record, {
+      const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined ? {} : { answers }),
       });
+      after = changed;
       return { ...sent, state: 'queued' as const, ...unconfirmed };
     };
     return {
@@ -61,7 +63,7 @@ export async function sendMessage(
       deviceId,
     };
   });
-  await publishFollowUp(deps, userId, deviceId, accepted);
+  await publishFollowUp(deps, userId, deviceId, accepted, after);
   const { key: _key, ...response } = accepted.response;
   return { response, replayed: accepted.replayed };
 }
