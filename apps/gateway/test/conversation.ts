@@ -108,11 +108,11 @@ export async function idleSession(
 let ticks = 0;
 
 /** Resolves when everything the daemon has sent was handled, and the app has everything that came of it. */
-export async function tick(daemon: TestDaemon, app: TestApp, patienceMs?: number): Promise<void> {
+export async function tick(daemon: TestDaemon, app: TestApp): Promise<void> {
   ticks += 1;
   const nativeId = `clock-${ticks}`;
   daemon.send({ type: 'report_sessions', sessions: [{ session_id: nativeId }] });
-  await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, nativeId), patienceMs);
+  await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, nativeId));
 }
 
 /**
