@@ -23,7 +23,7 @@ describeWith('redis-server', 'the commands for frames', () => {
     await redis.stop();
   });
 
-  /** What the work costs. Commands of scripts count by themselves, beside the script. */
+  /** The cost of the work. Commands of scripts count by themselves, beside the script. */
   const cost = async (work: () => Promise<unknown>) => {
     await redis.command('CONFIG', 'RESETSTAT');
     await work();

@@ -17,7 +17,7 @@ export interface HeartbeatOptions {
   readonly timeoutMs: number;
   /** Until the first ping. Default: a random part of the interval, so that many sockets do not ping at once. */
   readonly firstDelayMs?: number | undefined;
-  /** What is due within so long of each other is done in one turn, at its end. Default 0: each at its own time. */
+  /** Everything that is due within so long is done in one turn, at its end. Default 0: each at its own time. */
   readonly tickMs?: number | undefined;
   readonly timers?: HeartbeatTimers;
 }
