@@ -9,6 +9,7 @@ import {
   dumpTestBus,
   password,
   refresh,
+  setUpSecondFactor,
   signedInCli,
   signedInWeb,
   startRelay,
@@ -31,6 +32,9 @@ describe('DELETE /api/me', () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
+    await setUpSecondFactor(browser);
+    // One who has the password waits for the second step.
+    expect((await new Browser(relay).signIn('mailibex@example.com')).status).toBe(200);
     const cli = await signedInCli(browser);
     expect((await browser.send('POST', '/auth/relay/invitations', { body: {} })).status).toBe(201);
     const ibex = await personWith(relay, 'ibex', (await signedInWeb(browser)).access_token);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { AccountExport, validator } from '@relay/protocol';
-import { Browser, type TestRelay, signedInCli, signedInWeb, startRelay } from '@relay/testing';
+import { Browser, type TestRelay, setUpSecondFactor, signedInCli, signedInWeb, startRelay } from '@relay/testing';
 import { found, personWith } from './erasure-scene.ts';
 
 const pixel =
@@ -21,6 +21,7 @@ describe('GET /api/me/export', () => {
     const browser = new Browser(relay);
     await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
+    const factor = await setUpSecondFactor(browser);
     const cli = await signedInCli(browser);
     const invited = await browser.send('POST', '/auth/relay/invitations', { body: {} });
     const ibex = await personWith(relay, 'ibex', (await signedInWeb(browser)).access_token);
@@ -49,6 +50,7 @@ describe('GET /api/me/export', () => {
     expect(found(answer.text, [...gnu.words, 'mailgnu', 'namegnu', 'gnu'])).toEqual([]);
     const body = answer.body as Record<string, unknown[]>;
     expect(body).toMatchObject({ signInMethods: ['credential'], watchedSessions: [expect.any(String)] });
+    expect(body.account).toMatchObject({ secondFactor: true });
     expect(body.invitations).toHaveLength(1);
     expect(body.sessions).toHaveLength(2);
     expect(body.tasks).toHaveLength(3);
@@ -60,6 +62,7 @@ describe('GET /api/me/export', () => {
       ...(await relay.database.models.credential.findMany()).map(({ password }) => password!),
       ...(await relay.database.models.login.findMany()).map(({ token }) => token),
       ...(await relay.database.models.oauthRefreshToken.findMany()).map(({ token }) => token),
+      ...(await relay.database.models.secondFactor.findMany()).flatMap((row) => [row.secret, row.backupCodes]),
       ...(await relay.database.models.deviceCode.findMany()).flatMap(({ codeHash, userCode, tokenSalt }) => [
         codeHash,
         userCode,
@@ -69,6 +72,7 @@ describe('GET /api/me/export', () => {
     const secrets = [
       ...[ibex.daemon.registration.refreshToken, invitation, cli.access_token, cli.refresh_token!, ibex.token],
       ...[hash(invitation), waiting.body.device_code, ...rows],
+      ...[new URL(factor.uri).searchParams.get('secret')!, ...factor.recoveryCodes],
     ];
     expect(secrets.length).toBeGreaterThan(12);
     expect(found(answer.text, secrets)).toEqual([]);

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RelayProcess, setupLinkOf, startRelayProcess } from '@relay/testing';
+import { type RelayProcess, oneTimeCode, setupLinkOf, startRelayProcess } from '@relay/testing';
 
 const program = fileURLToPath(new URL('../apps/standalone/dist/admin.js', import.meta.url));
 const publicUrl = 'http://localhost:4000';
@@ -40,8 +40,8 @@ describe('relay-admin', () => {
       await relay.end('SIGTERM');
     }
   };
-  const post = async ({ url }: RelayProcess, path: string, body: object) => {
-    const headers = { 'Content-Type': 'application/json', Origin: publicUrl };
+  const post = async ({ url }: RelayProcess, path: string, body: object, more: Record<string, string> = {}) => {
+    const headers = { 'Content-Type': 'application/json', Origin: publicUrl, ...more };
     return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   };
   const signIn = async (at: RelayProcess, password: string) =>
@@ -99,6 +99,38 @@ describe('relay-admin', () => {
     const { password } = JSON.parse(stdout) as { password: string };
     const statuses = await whileItRuns(async (at) => [await signIn(at, password), await signIn(at, first.password)]);
     expect(statuses).toEqual([200, 401]);
+  }, 120_000);
+
+  it('removes a second step that a person lost; a new password keeps it', async () => {
+    const sets = async () =>
+      JSON.parse((await adminBeside('reset-password', first.email, '--json')).stdout) as { password: string };
+    await whileItRuns(async (at) => {
+      let { password } = await sets();
+      const cookies = (answer: Response) =>
+        answer.headers
+          .getSetCookie()
+          .map((line) => line.split(';')[0])
+          .join('; ');
+      const signedIn = await post(at, '/auth/sign-in/email', { email: first.email, password });
+      const more = { Cookie: cookies(signedIn) };
+      const begun = await post(at, '/auth/two-factor/enable', { password }, more);
+      const { totpURI } = (await begun.json()) as { totpURI: string };
+      expect((await post(at, '/auth/two-factor/verify-totp', { code: oneTimeCode(totpURI) }, more)).status).toBe(200);
+
+      const { stdout } = await adminBeside('reset-password', first.email);
+      expect(stdout).toContain(`"relay-admin reset-second-factor ${first.email}" removes that.`);
+      ({ password } = await sets());
+      const asks = async () =>
+        (await post(at, '/auth/sign-in/email', { email: first.email, password })).json() as Promise<object>;
+      expect(await asks()).toMatchObject({ twoFactorRedirect: true });
+      expect(await adminBeside('reset-second-factor', first.email)).toMatchObject({ status: 0 });
+      expect(await asks()).toHaveProperty('user');
+      expect(await adminBeside('reset-second-factor', first.email)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('Nothing was changed'),
+      });
+      expect(await adminBeside('reset-second-factor', 'eve@example.com')).toMatchObject({ status: 2 });
+    });
   }, 120_000);
 
   it('disables a person: signed out, and no longer let in, until they are enabled', async () => {

@@ -104,6 +104,19 @@ describe('a service elsewhere', () => {
     expect((await callWith(relay, token)).body.id).toBe(alice.id);
   });
 
+  it('is no way around the second step of an account', async () => {
+    await begin();
+    await signIn(new Browser(relay));
+    expect(await relay.database.models.login.count()).toBe(1);
+    // No account has both today. One that had would keep what its owner turned on.
+    await relay.database.models.user.updateMany({ data: { twoFactorEnabled: true } });
+    const browser = new Browser(relay);
+    const back = await corp.follow((await leave(browser)).href);
+    await browser.send('GET', back.pathname + back.search, { headers: { Accept: 'text/html' } });
+    expect(await me(browser)).not.toHaveProperty('id');
+    expect(await relay.database.models.login.count()).toBe(1);
+  });
+
   it('returns the person to the program that asked, with a code', async () => {
     await begin();
     const browser = new Browser(relay);

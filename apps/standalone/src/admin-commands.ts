@@ -12,7 +12,9 @@ same user. It reads the same environment as the relay (DATA_DIR, or DATABASE_URL
 
 Commands:
   people                    everyone who has an account
-  reset-password <email>    sets a new password, prints it once, and signs the person out everywhere
+  reset-password <email>    sets a new password, prints it once, and signs the person out everywhere; a second step stays
+  reset-second-factor <email>
+                            removes the second step at sign-in of a person who lost their app and recovery codes
   invite                    prints a link for one new account; it ends after a week
   disable <email>           signs the person out everywhere and refuses to sign them in; their machines stay
   enable <email>            lets them sign in again
@@ -78,13 +80,30 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder' 
   'reset-password': {
     takes: 'email',
     run: async ({ people }, email, { json }) => {
-      if (!(await people.list()).some((person) => person.email === email.toLowerCase())) throw noSuch(email);
+      const person = (await people.list()).find(({ email: known }) => known === email.toLowerCase());
+      if (!person) throw noSuch(email);
       const password = await people.resetPassword(email);
       if (password === undefined)
         throw new Refused(`${email} signs in with another service and has no password here. Nothing was changed.`);
       return json
         ? [JSON.stringify({ email, password })]
-        : [`The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`];
+        : [
+            `The new password of ${email}:\n\n    ${password}\n\nEvery sign-in has ended. Change it after signing in.`,
+            ...(person.hasSecondFactor
+              ? [`Signing in still takes a one-time code. "relay-admin reset-second-factor ${email}" removes that.`]
+              : []),
+          ];
+    },
+  },
+  'reset-second-factor': {
+    takes: 'email',
+    run: async ({ people }, email, { json }) => {
+      const removed = await people.resetSecondFactor(email);
+      if (removed === undefined) throw noSuch(email);
+      if (!removed) throw new Refused(`${email} has no second step at sign-in. Nothing was changed.`);
+      return json
+        ? [JSON.stringify({ email, secondFactor: false })]
+        : [`${email} signs in with the password alone. They can set up a new second step in their settings.`];
     },
   },
   invite: {

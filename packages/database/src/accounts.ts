@@ -1,4 +1,5 @@
 /** Accounts of the built-in sign-in, and the programs that act for them. Its library writes most of these tables by itself. */
+import { forgetHalfSignIns } from './second-factors.ts';
 import type { WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -175,8 +176,9 @@ export async function confirmSignIn(db: WithModels, loginId: string): Promise<vo
   await db.models.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
 }
 
-/** Ends every sign-in of the person and every token that could be renewed. */
+/** Ends every sign-in of the person, those that wait for a code too, and every token that could be renewed. */
 export async function forgetAllLogins(db: WithModels, userId: string): Promise<void> {
+  await forgetHalfSignIns(db, userId);
   // The sign-ins first: a deleted one yields no new tokens.
   await db.models.login.deleteMany({ where: { userId } });
   await db.models.oauthRefreshToken.deleteMany({ where: { userId } });
@@ -218,6 +220,8 @@ export interface Person {
   /** When a browser last signed in; undefined where none is signed in. */
   lastSignInAt: Date | undefined;
   hasPassword: boolean;
+  /** A sign-in takes a one-time code besides the password. */
+  hasSecondFactor: boolean;
   /** Since when the person may not sign in. */
   disabledAt: Date | undefined;
 }
@@ -232,10 +236,11 @@ export async function listPeople(db: WithModels, email?: string): Promise<Person
       credentials: { where: { providerId: 'credential' }, select: { id: true } },
     },
   });
-  return users.map(({ id, email: address, name, createdAt, disabledAt, logins, credentials }) => ({
+  return users.map(({ id, email: address, name, createdAt, disabledAt, twoFactorEnabled, logins, credentials }) => ({
     ...{ id, email: address, name, createdAt },
     lastSignInAt: logins[0]?.createdAt,
     hasPassword: credentials.length > 0,
+    hasSecondFactor: twoFactorEnabled,
     disabledAt: disabledAt ?? undefined,
   }));
 }

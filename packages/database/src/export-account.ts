@@ -28,7 +28,8 @@ const given = (fields: Record<string, unknown>) =>
 export async function readAccount(db: Whole, userId: string) {
   const user = await db.models.user.findUnique({ where: { id: userId } });
   if (!user) return undefined;
-  return { id: user.id, email: user.email, name: user.name, createdAt: user.createdAt.toISOString() };
+  const { id, email, name, createdAt, twoFactorEnabled: secondFactor } = user;
+  return { id, email, name, createdAt: createdAt.toISOString(), secondFactor };
 }
 
 export async function listSignInMethods(db: Whole, userId: string): Promise<string[]> {

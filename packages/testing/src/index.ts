@@ -14,6 +14,7 @@ export * from './issuer.ts';
 export * from './relay.ts';
 export * from './relay-double.ts';
 export * from './rest.ts';
+export * from './one-time-code.ts';
 export * from './process.ts';
 export * from './push-receiver.ts';
 export * from './apns-double.ts';

@@ -1,7 +1,14 @@
 /** Accounts as their operator handles them, from the command line of the relay: no sign-in is asked for, because the database is at hand. */
 import { randomInt } from 'node:crypto';
 import type { DeviceVerifier } from '@relay/auth';
-import { type Person, createInvitation, listPeople, replacePassword, setDisabled } from '@relay/database';
+import {
+  type Person,
+  createInvitation,
+  listPeople,
+  removeSecondFactor,
+  replacePassword,
+  setDisabled,
+} from '@relay/database';
 import { hashPassword } from 'better-auth/crypto';
 import { noteAction } from '../identity/audit.ts';
 import type { IdentityDeps } from '../identity/deps.ts';
@@ -17,8 +24,13 @@ export interface PeopleDeps extends IdentityDeps {
 export interface People {
   /** Everyone who has an account, oldest first. */
   list(): Promise<Person[]>;
-  /** Sets a new password, returns it, and signs the person out everywhere. Undefined: no such account, or none with a password. */
+  /**
+   * Sets a new password, returns it, and signs the person out everywhere; a second factor stays. Undefined: no such account, or none with a
+   * password.
+   */
   resetPassword(email: string): Promise<string | undefined>;
+  /** Removes the second factor of a person who has lost it: the password signs in. Undefined: no such account; false: there was none. */
+  resetSecondFactor(email: string): Promise<boolean | undefined>;
   /** A link for one account, whatever AUTH_SIGNUP says of invitations by people. It ends after a week. */
   invite(): Promise<{ url: string; expiresAt: string | undefined }>;
   /** Ends every sign-in of the person and refuses further ones, or allows them again. Their machines stay. False: no such account. */
@@ -51,6 +63,13 @@ export function peopleOf(deps: PeopleDeps): People {
       await signOutEverywhere(deps, person.id);
       await noteAction(deps, undefined, { userId: person.id, action: 'resetPassword', program: 'relay-admin' });
       return password;
+    },
+    resetSecondFactor: async (email) => {
+      const person = await find(email);
+      if (!person) return undefined;
+      if (!(await removeSecondFactor(database, person.id))) return false;
+      await noteAction(deps, undefined, { userId: person.id, action: 'resetSecondFactor', program: 'relay-admin' });
+      return true;
     },
     invite: async () => {
       const token = createToken();

@@ -10,6 +10,7 @@ import { deleteSessionCookie } from 'better-auth/cookies';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 import { revokeApplication, signOutEverywhere } from './end-sign-in.ts';
+import { secondFactorState } from './second-factor.ts';
 import { invite, readInvitation } from './sign-up.ts';
 
 export const minPasswordLength = 10;
@@ -66,6 +67,11 @@ export const accountEndpoints = (deps: IdentityDeps) =>
           }),
         );
       }),
+      relaySecondFactor: createAuthEndpoint(
+        '/relay/second-factor',
+        { method: 'GET', use: [sessionMiddleware] },
+        async (ctx) => ctx.json(await secondFactorState(deps, ctx.context.session.user.id, ctx)),
+      ),
       relayConfirm: createAuthEndpoint(
         '/relay/confirm',
         { method: 'POST', use: [sensitiveSessionMiddleware] },

@@ -2,15 +2,7 @@
  * Where the library asks us before it writes something down: who may create an account, what is kept of an account elsewhere, how
  * long a code lives, and what ends with a sign-in.
  */
-import { createPublisher } from '@relay/attention';
-import {
-  addAccessNotice,
-  clientName,
-  forgetUnfinishedAccount,
-  isDisabled,
-  listPeople,
-  readSessions,
-} from '@relay/database';
+import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
 import {
@@ -21,10 +13,10 @@ import {
   getSessionFromCtx,
   isAPIError,
 } from 'better-auth/api';
-import { tellAllowed } from '../account/tell-allowed.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
+import { accountNotes } from './account-notes.ts';
 import { noteAction } from './audit.ts';
 import { codeRefused, codeUsed } from './code-reuse.ts';
 import { isCommonPassword } from './common-passwords.ts';
@@ -32,6 +24,7 @@ import type { IdentityDeps } from './deps.ts';
 import { forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
 import { requireRecentLogin } from './recent-login.ts';
+import { explain, isHalf, refusalOfCode, requireSecondFactor, secondSteps, verifyCode } from './second-factor.ts';
 import { admit, requireWelcome } from './sign-up.ts';
 import type { LibraryStorage } from './storage.ts';
 
@@ -79,50 +72,24 @@ function refuseCommon(password: unknown, own: readonly unknown[]): void {
   });
 }
 
-/** Attempts with a password, and their names in the audit. A sign-in that succeeds is recorded with its row. */
-const attempts: ReadonlyMap<string, string> = new Map([
-  ['/sign-in/email', 'signIn'],
-  ['/change-password', 'changePassword'],
-  ['/relay/confirm', 'confirmPassword'],
+/** Names in the audit of changes to the row of a person. */
+const userChanges: ReadonlyMap<string, string> = new Map([
+  [verifyCode, 'turnOnSecondFactor'],
+  ['/two-factor/disable', 'turnOffSecondFactor'],
 ]);
-
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
-
-const codeOf = (refusal: { body?: unknown }): string => {
-  const { code } = (refusal.body ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : 'REFUSED';
-};
+/** Requests of a signed-in person with their password. */
+const passwordPaths: ReadonlySet<string> = new Set([
+  '/change-password',
+  '/relay/confirm',
+  '/two-factor/enable',
+  '/two-factor/disable',
+  '/two-factor/generate-backup-codes',
+]);
 
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
-  const publisher = createPublisher({
-    channel: deps.backplane,
-    windowMs: deps.config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(deps.database, keys),
-    onError: (error) => deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
-  });
-  const noteConsent = async (body: unknown, userId: string | undefined) => {
-    const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
-    const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
-    if (accept === false || userId === undefined || clientId === null) return undefined;
-    const name = await clientName(deps.database, clientId);
-    await addAccessNotice(deps.database, { userId, name });
-    await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
-    return clientId;
-  };
-  /** Of passwords: the person is the one whose address was typed, or who is signed in. */
-  const noteAttempt = async (ctx: Context, action: string, outcome: string) => {
-    const { email } = (ctx.body ?? {}) as { email?: unknown };
-    const userId =
-      ctx.path === '/sign-in/email'
-        ? // PostgreSQL takes no U+0000, so no address has one.
-          typeof email === 'string' && !email.includes('\u0000') && (await listPeople(deps.database, email))[0]?.id
-        : (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user.id;
-    if (!userId) return;
-    const noted = noteAction(deps, ctx, { userId, action, outcome });
-    // How long a refusal takes must not tell whether the address has an account.
-    if (ctx.path !== '/sign-in/email') await noted;
-  };
+  const { noteAttempt, noteConsent } = accountNotes(deps);
+
   return {
     databaseHooks: {
       user: {
@@ -139,7 +106,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           },
         },
         update: {
-          after: ({ id: userId }, ctx) => noteAction(deps, ctx, { userId, action: 'changeProfile' }),
+          after: ({ id: userId }, ctx) =>
+            noteAction(deps, ctx, { userId, action: userChanges.get(ctx?.path ?? '') ?? 'changeProfile' }),
           before: (user) => {
             requireShortName(user.name);
             return Promise.resolve();
@@ -166,22 +134,28 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
       },
       session: {
         create: {
-          before: async ({ userId }) => {
-            if (!(await isDisabled(deps.database, userId))) return;
-            throw new APIError('FORBIDDEN', {
-              code: 'ACCOUNT_DISABLED',
-              message: 'This account is disabled. Ask the operator of this relay.',
-            });
+          before: async ({ userId }, ctx) => {
+            if (await isDisabled(deps.database, userId))
+              throw new APIError('FORBIDDEN', {
+                code: 'ACCOUNT_DISABLED',
+                message: 'This account is disabled. Ask the operator of this relay.',
+              });
+            await requireSecondFactor(deps, userId, ctx);
           },
-          after: ({ id: target, userId }, ctx) => noteAction(deps, ctx, { userId, action: 'signIn', target }),
+          after: async ({ id: target, userId }, ctx) =>
+            noteAction(deps, ctx, {
+              ...{ userId, action: 'signIn' },
+              ...((await isHalf(deps, userId, ctx)) ? { outcome: 'SECOND_FACTOR_REQUIRED' } : { target }),
+            }),
         },
         delete: {
           // A sign-in that simply expired ends nothing else: programs have their own 30 days.
-          before: async (login) => {
-            if (login.expiresAt > new Date()) await forgetTokens(deps, login.id);
+          before: async (login, ctx) => {
+            if (login.expiresAt > new Date() && !(await isHalf(deps, login.userId, ctx)))
+              await forgetTokens(deps, login.id);
           },
           after: async (login, ctx) => {
-            if (login.expiresAt <= new Date()) return;
+            if (login.expiresAt <= new Date() || (await isHalf(deps, login.userId, ctx))) return;
             await refuseTokens(deps, login.id);
             await noteAction(deps, ctx, { userId: login.userId, action: 'signOut', target: login.id });
           },
@@ -206,8 +180,12 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path === '/oauth2/consent' && body?.['accept'] !== false)
           await refusing(async () => requireRecentLogin(deps, (await getSessionFromCtx(ctx))?.session.id));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
-        if (ctx.path === '/change-password' || ctx.path === '/relay/confirm')
-          await guesses.count((await getSessionFromCtx(ctx))?.user.email);
+        if (passwordPaths.has(ctx.path)) await guesses.count((await getSessionFromCtx(ctx))?.user.email);
+        const refusal = secondSteps.has(ctx.path) ? await refusalOfCode(deps, ctx) : undefined;
+        if (refusal) {
+          await noteAttempt(ctx, refusal);
+          throw refusal;
+        }
         // On the way to another service and back only a hash of the invitation is kept.
         if (ctx.path === '/sign-in/social' && tokenHash !== undefined)
           await addOAuthServerContext({ invitation: tokenHash });
@@ -217,10 +195,13 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         const refused = isAPIError(returned);
         if (ctx.path === '/sign-in/email' && !refused)
           await guesses.forgive((ctx.body as { email?: unknown } | undefined)?.email);
-        if (ctx.path === '/change-password' && !refused)
-          await guesses.forgive((returned as { user?: { email?: unknown } } | undefined)?.user?.email);
-        if (ctx.path === '/relay/confirm' && !refused)
-          await guesses.forgive((returned as { email?: unknown } | undefined)?.email);
+        if (passwordPaths.has(ctx.path) && !refused) {
+          const user = (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user;
+          await guesses.forgive(user?.email);
+          // A person who knows the old password may wait for the second step.
+          if (user && ctx.path === '/change-password') await forgetHalfSignIns(deps.database, user.id);
+        }
+        if (refused && ctx.path.startsWith('/two-factor/')) explain(returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.
         if (ctx.path === '/oauth2/consent' && !refused) {
           const userId = (await getSessionFromCtx(ctx))?.user.id;
@@ -228,9 +209,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           if (userId !== undefined && target !== undefined)
             await noteAction(deps, ctx, { userId, action: 'allowProgram', target });
         }
-        const attempt = attempts.get(ctx.path);
-        if (attempt !== undefined && (refused || ctx.path !== '/sign-in/email'))
-          await noteAttempt(ctx, attempt, refused ? codeOf(returned) : 'done');
+        await noteAttempt(ctx, refused ? returned : undefined);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

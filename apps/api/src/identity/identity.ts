@@ -7,6 +7,7 @@ import type { IdentityDeps } from './deps.ts';
 import { mountSignIn } from './door.ts';
 import { revokedLately } from './end-sign-in.ts';
 import { createLibrary } from './library.ts';
+import { resealSecondFactors } from './second-factor.ts';
 import { renewSetupLink } from './sign-up.ts';
 import { createLibraryStorage } from './storage.ts';
 
@@ -48,6 +49,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   await forgetUnreadableKeys(deps, async () => {
     await library.api.signJWT({ body: { payload: {} } });
   });
+  await resealSecondFactors(deps, (await library.$context).secretConfig);
   await seedClients(database, firstPartyClients(config.publicUrl));
   return {
     issuer: {

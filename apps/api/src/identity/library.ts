@@ -15,6 +15,7 @@ import { accountHooks } from './account-hooks.ts';
 import { agentAudienceOf, agentScopes, allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { createPasswords } from './passwords.ts';
+import { secondFactorPlugin } from './second-factor.ts';
 import type { LibraryStorage } from './storage.ts';
 import { upstreamProviders } from './upstream.ts';
 
@@ -85,6 +86,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         '/sign-in/*': { window: 60, max: config.signInPerMinute },
         '/sign-up/*': { window: 60, max: config.signInPerMinute },
         '/change-password': { window: 60, max: config.signInPerMinute },
+        '/two-factor/*': { window: 60, max: config.signInPerMinute },
         '/relay/confirm': { window: 60, max: config.signInPerMinute },
         '/relay/invitations/check': { window: 60, max: config.signInPerMinute },
       },
@@ -108,6 +110,8 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         disableSettingJwtHeader: true,
         schema: { jwks: { modelName: 'signingKey' } },
       }),
+      // Before the next one, which answers a sign-in with a code: one that waits for its second step gets none.
+      secondFactorPlugin(publicUrl),
       oauthProvider({
         loginPage: `${publicUrl}/sign-in`,
         consentPage: `${publicUrl}/consent`,

@@ -48,6 +48,26 @@ export interface Credentials {
 export interface GoOn {
   redirect?: boolean;
   url?: string;
+  /** The password was right; a code is needed besides. */
+  twoFactorRedirect?: boolean;
+}
+
+export interface SecondFactor {
+  on: boolean;
+  hasPassword: boolean;
+  recoveryCodesLeft?: number;
+}
+
+/** What a person keeps: the secret for their app, as an address `otpauth://`, and codes for the day on which they lose it. */
+export interface NewSecondFactor {
+  totpURI: string;
+  backupCodes: string[];
+}
+
+/** Of a second step; `oauth_query` as with the password. */
+export interface GivenCode {
+  code: string;
+  oauth_query?: string;
 }
 
 export type Account = ReturnType<typeof createAccount>;
@@ -76,6 +96,14 @@ export function createAccount({ publicUrl }: Place) {
     me: () => get<Me>('/relay/me'),
     /** Shows again that it is this person. @throws RelayError INVALID_PASSWORD */
     confirm: (password: string) => post<unknown>('/relay/confirm', { password }),
+    giveCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-totp', body),
+    giveRecoveryCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-backup-code', body),
+    secondFactor: () => get<SecondFactor>('/relay/second-factor'),
+    /** On with the first code that is given. @throws RelayError INVALID_PASSWORD, as the two after it */
+    beginSecondFactor: (password: string) => post<NewSecondFactor>('/two-factor/enable', { password }),
+    renewRecoveryCodes: (password: string) =>
+      post<Pick<NewSecondFactor, 'backupCodes'>>('/two-factor/generate-backup-codes', { password }),
+    turnOffSecondFactor: (password: string) => post<unknown>('/two-factor/disable', { password }),
     rename: (name: string) => post<unknown>('/update-user', { name }),
     changePassword: (currentPassword: string, newPassword: string) =>
       post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),

@@ -1,4 +1,5 @@
 /** One chunk: ways in that are taken once. */
+export { CodeForm } from './code-form.tsx';
 export { Consent } from './consent.tsx';
 export { CreateAccount } from './create-account.tsx';
 export { ErrorPage } from './error.tsx';

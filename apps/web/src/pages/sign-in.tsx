@@ -1,7 +1,8 @@
 /** `/sign-in`: for these pages, and for programs that sent a person here with a request of theirs. */
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, Suspense, useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
+import type { GoOn } from '../auth/account.ts';
 import { isFollowable, safePath } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
@@ -11,10 +12,14 @@ import { useQuery } from '../ui/address.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { pageChunk } from '../ui/page-chunk.tsx';
 import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
+
+const door = pageChunk('door', () => import('./door.ts'));
+const CodeForm = door.page(({ CodeForm: form }) => form);
 
 export function SignIn() {
   const { access, account } = useRooms();
@@ -25,6 +30,8 @@ export function SignIn() {
   const status = useResource('', account.status);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  /** The password was right, and a code is needed besides. */
+  const [waits, setWaits] = useState(false);
   const clientId = query.get('client_id') ?? '';
   const app = useResource(clientId, async () => (clientId === '' ? undefined : account.client(clientId)));
   const asking = app.kind === 'ready' ? app.value?.client_name : undefined;
@@ -32,12 +39,9 @@ export function SignIn() {
   const program = query.has('sig') ? window.location.search.slice(1) : undefined;
   const returnTo = safePath(query.get('return_to'), window.location.origin);
 
-  const signIn = useAction(async () => {
-    const next = await account.signIn({
-      email: email.trim(),
-      password,
-      ...(program === undefined ? {} : { oauth_query: program }),
-    });
+  const forProgram = program === undefined ? {} : { oauth_query: program };
+
+  const goOn = async (next: GoOn) => {
     if (program !== undefined && next.url !== undefined && isFollowable(next.url)) {
       window.location.assign(next.url);
       return;
@@ -46,15 +50,44 @@ export function SignIn() {
     if (access.state.kind === 'trouble') throw access.state.refusal;
     if (access.state.kind !== 'in') throw new Refusal('SIGN_IN_FAILED', '');
     navigate(returnTo, { replace: true });
+  };
+  const signIn = useAction(async () => {
+    // While the password is checked.
+    door.ahead();
+    const next = await account.signIn({ email: email.trim(), password, ...forProgram });
+    if (!next.twoFactorRedirect) return goOn(next);
+    setPassword('');
+    setWaits(true);
   });
+  const giveCode = useAction(async (kind: 'app' | 'recovery', code: string) =>
+    goOn(await (kind === 'app' ? account.giveCode : account.giveRecoveryCode)({ code, ...forProgram })),
+  );
+  const again = () => {
+    giveCode.clear();
+    setWaits(false);
+  };
 
   // A signed-in person has nothing to do here, unless a program asks for the password again.
-  if (state.kind === 'in' && program === undefined && !signIn.busy) return <Redirect to={returnTo} replace />;
+  if (state.kind === 'in' && program === undefined && !signIn.busy && !giveCode.busy)
+    return <Redirect to={returnTo} replace />;
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void signIn.run();
   };
+  if (waits)
+    return (
+      <Page title={words.signIn.secondStep} narrow>
+        <Suspense fallback={null}>
+          <CodeForm
+            busy={giveCode.busy}
+            refusal={giveCode.refusal}
+            onCode={(kind, code) => void giveCode.run(kind, code)}
+            onAgain={again}
+          />
+        </Suspense>
+      </Page>
+    );
   const noSignIn = status.kind === 'failed' && status.refusal.status === 404;
   return (
     <Page title={words.signIn.title} narrow>
@@ -90,13 +123,7 @@ export function SignIn() {
           </Submit>
         </form>
       )}
-      {status.kind === 'ready' && (
-        <Providers
-          providers={status.value.providers}
-          returnTo={returnTo}
-          {...(program === undefined ? {} : { oauth_query: program })}
-        />
-      )}
+      {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (
         <p>
           <Sentence text={words.signIn.signUp} link={<Link href="/sign-up">{words.signIn.signUpLink}</Link>} />

@@ -7,24 +7,15 @@ import { useAction } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
+import { saveFile } from '../ui/save-file.ts';
 
 const confirmation = 'delete my account';
-
-function save(text: string, name: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser reads it after this turn.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
 
 export function ExportData() {
   const { client } = useRooms();
   const load = useAction(async () => {
     const all = await client.call('exportMe', { timeoutMs: exportTimeoutMs });
-    save(JSON.stringify(all, null, 2), 'relay-account.json');
+    saveFile(JSON.stringify(all, null, 2), 'relay-account.json', 'application/json');
   });
   return (
     <section aria-labelledby="your-data">

@@ -97,7 +97,10 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   DeleteAccount: { confirm: 'delete my account' },
   AccountExport: {
     exportedAt: times.completed,
-    account: { id: story.userId, email: 'ada@example.com', name: 'Ada', createdAt: times.registered },
+    account: {
+      ...{ id: story.userId, email: 'ada@example.com', name: 'Ada', createdAt: times.registered },
+      secondFactor: true,
+    },
     signInMethods: ['credential'],
     signIns: [{ createdAt: times.registered, expiresAt: times.completed, address: '192.0.2.17', browser: 'Firefox' }],
     applications: [

@@ -15,6 +15,7 @@ const account = record('ExportedAccount', 'The person.', {
   email: maybe(line('E-mail address')),
   name: maybe(line('Name')),
   createdAt: maybe(time('Creation; only of accounts of this relay')),
+  secondFactor: maybe(Type.Boolean({ description: 'A sign-in takes a one-time code besides the password' })),
 });
 
 const signIn = record('ExportedSignIn', 'A browser that is signed in.', {

@@ -17,6 +17,15 @@ export const words: typeof english = {
     creating: 'Dein Konto wird angelegt…',
     create: 'Konto anlegen',
   },
+  secondStep: {
+    code: 'Code',
+    codeHint: 'Die sechs Ziffern, die deine Authenticator-App gerade zeigt.',
+    recoveryCode: 'Wiederherstellungscode',
+    recoveryHint: 'Einer der zehn, die du gespeichert hast. Jeder gilt einmal.',
+    useRecovery: 'Stattdessen einen Wiederherstellungscode nehmen',
+    useApp: 'Stattdessen den Code der App nehmen',
+    again: 'Von vorn beginnen',
+  },
   consent: {
     title: 'Zugriff erlauben?',
     checking: 'Anfrage wird geprüft…',

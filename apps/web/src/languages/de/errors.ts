@@ -14,6 +14,17 @@ export const words: typeof english = {
 
       INVALID_EMAIL_OR_PASSWORD: 'E-Mail oder Passwort ist falsch.',
       ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Frag den Betreiber dieses Relays.',
+      INVALID_CODE:
+        'Dieser Code ist falsch. Gib den ein, den die App jetzt zeigt, und prüfe die Uhr deines Telefons, wenn er wieder abgelehnt wird.',
+      INVALID_BACKUP_CODE: 'Dieser Wiederherstellungscode ist falsch oder wurde schon benutzt.',
+      ONE_TIME_CODE_USED: 'Dieser Code wurde schon benutzt. Warte, bis die App den nächsten zeigt.',
+      INVALID_TWO_FACTOR_COOKIE: 'Diese Anmeldung hat zu lange gewartet. Beginne noch einmal mit deinem Passwort.',
+      TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Zu viele falsche Codes. Beginne noch einmal mit deinem Passwort.',
+      ACCOUNT_TEMPORARILY_LOCKED: 'Zu viele falsche Codes hintereinander. Versuch es in 15 Minuten noch einmal.',
+      TOTP_ALREADY_ENABLED: 'Der zweite Schritt ist schon an. Lade diese Seite neu.',
+      SECOND_FACTOR_UNREADABLE:
+        'Dieses Relay kann Codes dieses Kontos nicht prüfen. Bitte seinen Betreiber, deinen zweiten Schritt zurückzusetzen.',
+      SECOND_FACTOR_REQUIRED: 'Das Passwort stimmte. Der zweite Schritt fehlt.',
       INVALID_EMAIL: 'Das ist keine E-Mail-Adresse. Prüfe sie und versuch es noch einmal.',
       INVALID_PASSWORD: 'Das aktuelle Passwort ist falsch. Versuch es noch einmal.',
       PASSWORD_TOO_SHORT: 'Das Passwort ist zu kurz. Wähle ein längeres.',
@@ -42,6 +53,7 @@ export const words: typeof english = {
       ADDRESS_NOT_ALLOWED: 'Diese Adresse geht nicht. Sie braucht https und muss aus dem Internet erreichbar sein.',
       SUBSCRIPTION_NOT_FOUND: 'Diese Adresse wurde entfernt.',
       SUBSCRIPTION_TAKEN: 'Dieser Browser benachrichtigt ein anderes Konto. Setz seine Benachrichtigungen zurück.',
+      TOO_MANY_KEYS: 'Du hast 20 Schlüssel. Widerrufe zuerst einen.',
       TOO_MANY_SUBSCRIPTIONS: 'Du hast 20 Adressen. Entferne zuerst eine.',
       KIND_NOT_CONFIGURED: 'So kann dieses Relay nicht benachrichtigen.',
       ITEM_NOT_FOUND: 'Das wartet nicht mehr auf dich.',

@@ -154,6 +154,7 @@ export const words: typeof english = {
     email: 'E-Mail',
     password: 'Passwort',
     signingIn: 'Wird angemeldet…',
+    secondStep: 'Zweiter Schritt der Anmeldung',
     signUp: 'Neu hier? {link}',
     signUpLink: 'Konto anlegen',
     invited: 'Neu hier? Bitte jemanden mit einem Konto um eine Einladung.',

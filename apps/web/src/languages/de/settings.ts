@@ -1,5 +1,6 @@
 /** German: words of the settings. */
 import type { words as english } from '../en/settings.ts';
+import { plural } from '../formats.ts';
 
 export const words: typeof english = {
   settings: {
@@ -33,6 +34,39 @@ export const words: typeof english = {
     everywhere: 'Überall abmelden',
     everywhereTitle: 'Überall abmelden?',
     everywhereMore: 'Meldet jeden Browser und jede App ab. Deine Rechner bleiben verbunden.',
+  },
+  secondFactor: {
+    loading: 'Zweiter Schritt wird geladen…',
+    elsewhere:
+      'Du meldest dich über einen anderen Dienst an. Schalte dort einen zweiten Schritt ein; er schützt auch dieses Konto.',
+    off: 'Aus. Eingeschaltet braucht die Anmeldung mit Passwort auch einen Code aus einer App auf deinem Telefon.',
+    on: 'An. Die Anmeldung mit Passwort braucht auch einen Code deiner Authenticator-App.',
+    left: (count) =>
+      count === 0
+        ? 'Kein Wiederherstellungscode ist übrig. Erstelle neue.'
+        : plural(count, { one: '# Wiederherstellungscode ist übrig.', other: '# Wiederherstellungscodes sind übrig.' }),
+    setUp: 'Einrichten',
+    asks: {
+      begin: 'Du brauchst eine Authenticator-App, zum Beispiel Aegis, 2FAS oder die deines Passwortmanagers.',
+      renew: 'Zehn neue Wiederherstellungscodes ersetzen die bisherigen.',
+      off: 'Die Anmeldung braucht dann nur noch dein Passwort.',
+    },
+    actions: { begin: 'Weiter', renew: 'Neue Wiederherstellungscodes', off: 'Ausschalten' },
+    checking: 'Wird geprüft…',
+    scan: 'Scanne dies mit deiner Authenticator-App.',
+    qr: 'QR-Code für deine Authenticator-App',
+    orType: 'Oder gib dort diesen Schlüssel ein:',
+    key: 'den Schlüssel',
+    confirmCode: 'Code',
+    confirmHint:
+      'Die sechs Ziffern, die die App zeigt. Apps, die sich über diesen Browser angemeldet haben, melden sich neu an.',
+    turnOn: 'Einschalten',
+    recoveryCodes: 'Wiederherstellungscodes',
+    saveThem:
+      'Der zweite Schritt ist an. Speichere jetzt diese Wiederherstellungscodes: Jeder meldet dich einmal an, falls du die App verlierst. Sie werden nicht noch einmal gezeigt.',
+    download: 'Herunterladen',
+    saved: 'Ich habe sie gespeichert',
+    fileOf: (address, email) => `Wiederherstellungscodes für ${email} bei ${address}. Jeder gilt einmal.`,
   },
   notifications: {
     history: 'Verlauf',
@@ -159,6 +193,12 @@ export const words: typeof english = {
       changePassword: 'Passwort geändert',
       resetPassword: 'Der Betreiber hat ein neues Passwort gesetzt',
       confirmPassword: 'Passwort noch einmal eingegeben',
+      setUpSecondFactor: 'Einrichten des zweiten Schritts begonnen',
+      turnOnSecondFactor: 'Zweiten Schritt der Anmeldung eingeschaltet',
+      turnOffSecondFactor: 'Zweiten Schritt der Anmeldung ausgeschaltet',
+      resetSecondFactor: 'Der Betreiber hat den zweiten Schritt der Anmeldung entfernt',
+      useRecoveryCode: 'Einen Wiederherstellungscode benutzt',
+      renewRecoveryCodes: 'Neue Wiederherstellungscodes erstellt',
       changeProfile: 'Namen geändert',
       disableAccount: 'Der Betreiber hat das Konto gesperrt',
       enableAccount: 'Der Betreiber hat das Konto freigegeben',

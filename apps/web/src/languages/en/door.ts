@@ -15,6 +15,15 @@ export const words = {
     creating: 'Creating your account…',
     create: 'Create account',
   },
+  secondStep: {
+    code: 'Code',
+    codeHint: 'The six digits that your authenticator app shows now.',
+    recoveryCode: 'Recovery code',
+    recoveryHint: 'One of the ten you saved. Each works once.',
+    useRecovery: 'Use a recovery code instead',
+    useApp: 'Use the code of the app instead',
+    again: 'Start again',
+  },
   consent: {
     title: 'Allow access?',
     checking: 'Checking the request…',

@@ -13,6 +13,17 @@ export const words = {
 
       INVALID_EMAIL_OR_PASSWORD: 'Wrong email or password.',
       ACCOUNT_DISABLED: 'This account is disabled. Ask the operator of this relay.',
+      INVALID_CODE:
+        'This code is wrong. Enter the one the app shows now, and check your phone’s clock if it’s refused again.',
+      INVALID_BACKUP_CODE: 'This recovery code is wrong or was used before.',
+      ONE_TIME_CODE_USED: 'This code was used before. Wait until the app shows the next one.',
+      INVALID_TWO_FACTOR_COOKIE: 'This sign-in has waited too long. Start again with your password.',
+      TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Start again with your password.',
+      ACCOUNT_TEMPORARILY_LOCKED: 'Too many wrong codes in a row. Try again in 15 minutes.',
+      TOTP_ALREADY_ENABLED: 'The second step is on already. Reload this page.',
+      SECOND_FACTOR_UNREADABLE:
+        'This relay can’t check codes of this account. Ask its operator to reset your second step.',
+      SECOND_FACTOR_REQUIRED: 'The password was right. The second step is needed.',
       INVALID_EMAIL: 'That isn’t an email address. Check it and try again.',
       INVALID_PASSWORD: 'The current password is wrong. Try again.',
       PASSWORD_TOO_SHORT: 'The password is too short. Choose a longer one.',
@@ -41,6 +52,7 @@ export const words = {
       ADDRESS_NOT_ALLOWED: 'Relay can’t notify this address. It must be https and reachable from the internet.',
       SUBSCRIPTION_NOT_FOUND: 'This address was removed.',
       SUBSCRIPTION_TAKEN: 'This browser notifies another account. Reset its notifications, then try again.',
+      TOO_MANY_KEYS: 'You have 20 keys. Revoke one first.',
       TOO_MANY_SUBSCRIPTIONS: 'You have 20 addresses. Remove one first.',
       KIND_NOT_CONFIGURED: 'This relay can’t notify in this way.',
       ITEM_NOT_FOUND: 'This no longer waits for you.',

@@ -149,6 +149,7 @@ export const words = {
     email: 'Email',
     password: 'Password',
     signingIn: 'Signing in…',
+    secondStep: 'Second step at sign-in',
     signUp: 'New here? {link}',
     signUpLink: 'Create an account',
     invited: 'New here? Ask someone with an account for an invitation.',

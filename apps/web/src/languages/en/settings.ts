@@ -1,4 +1,6 @@
 /** English: words of the settings. */
+import { plural } from '../formats.ts';
+
 export const words = {
   settings: {
     loading: 'Loading settings…',
@@ -30,6 +32,37 @@ export const words = {
     everywhere: 'Sign out everywhere',
     everywhereTitle: 'Sign out everywhere?',
     everywhereMore: 'Signs out every browser and app. Your machines stay connected.',
+  },
+  secondFactor: {
+    loading: 'Loading the second step…',
+    elsewhere: 'You sign in with another service. Turn on a second step there; it protects this account too.',
+    off: 'Off. When it is on, signing in with your password also takes a code from an app on your phone.',
+    on: 'On. Signing in with your password also takes a code of your authenticator app.',
+    left: (count: number) =>
+      count === 0
+        ? 'No recovery codes are left. Make new ones.'
+        : plural(count, { one: '# recovery code is left.', other: '# recovery codes are left.' }),
+    setUp: 'Set up',
+    asks: {
+      begin: 'You need an authenticator app, for example Aegis, 2FAS or the one of your password manager.',
+      renew: 'Ten new recovery codes replace those you have.',
+      off: 'Signing in then takes your password alone.',
+    },
+    actions: { begin: 'Continue', renew: 'New recovery codes', off: 'Turn off' },
+    checking: 'Checking…',
+    scan: 'Scan this with your authenticator app.',
+    qr: 'QR code for your authenticator app',
+    orType: 'Or enter this key there:',
+    key: 'the key',
+    confirmCode: 'Code',
+    confirmHint: 'The six digits that the app shows. Apps that signed in through this browser have to sign in again.',
+    turnOn: 'Turn on',
+    recoveryCodes: 'Recovery codes',
+    saveThem:
+      'The second step is on. Save these recovery codes now: each signs you in once if you lose the app. They are not shown again.',
+    download: 'Download',
+    saved: 'I have saved them',
+    fileOf: (address: string, email: string) => `Recovery codes for ${email} at ${address}. Each works once.`,
   },
   notifications: {
     history: 'History',
@@ -155,6 +188,12 @@ export const words = {
       changePassword: 'Changed the password',
       resetPassword: 'The operator set a new password',
       confirmPassword: 'Entered the password again',
+      setUpSecondFactor: 'Began to set up the second step',
+      turnOnSecondFactor: 'Turned on the second step at sign-in',
+      turnOffSecondFactor: 'Turned off the second step at sign-in',
+      resetSecondFactor: 'The operator removed the second step at sign-in',
+      useRecoveryCode: 'Used a recovery code',
+      renewRecoveryCodes: 'Made new recovery codes',
       changeProfile: 'Changed the name',
       disableAccount: 'The operator disabled the account',
       enableAccount: 'The operator enabled the account',

@@ -1,0 +1,78 @@
+/** What the sign-in writes into the audit of a person after a request (rules, 8.20), and the notice that a program was allowed. */
+import { createPublisher } from '@relay/attention';
+import { addAccessNotice, clientName, listPeople, readSessions } from '@relay/database';
+import { type createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
+import { tellAllowed } from '../account/tell-allowed.ts';
+import { noteAction } from './audit.ts';
+import type { IdentityDeps } from './deps.ts';
+import { halfSignedIn, verifyCode, verifyRecoveryCode } from './second-factor.ts';
+
+/** Attempts with a password or a code, and their names in the audit. */
+const attempts: ReadonlyMap<string, string> = new Map([
+  ['/sign-in/email', 'signIn'],
+  [verifyCode, 'signIn'],
+  [verifyRecoveryCode, 'useRecoveryCode'],
+  ['/change-password', 'changePassword'],
+  ['/relay/confirm', 'confirmPassword'],
+  ['/two-factor/enable', 'setUpSecondFactor'],
+  ['/two-factor/disable', 'turnOffSecondFactor'],
+  ['/two-factor/generate-backup-codes', 'renewRecoveryCodes'],
+]);
+/** Of these a success is recorded with the row that it writes. */
+const notedByRow: ReadonlySet<string> = new Set(['/sign-in/email', verifyCode, '/two-factor/disable']);
+
+type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+interface Refusal {
+  body?: unknown;
+}
+
+const codeOf = (refusal: Refusal): string => {
+  const { code } = (refusal.body ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : 'REFUSED';
+};
+
+export function accountNotes(deps: IdentityDeps) {
+  const publisher = createPublisher({
+    channel: deps.backplane,
+    windowMs: deps.config.dedupeWindowMs,
+    readSessions: (keys) => readSessions(deps.database, keys),
+    onError: (error) => deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
+  });
+
+  return {
+    /** Tells the person which program was allowed. Returns its id; undefined when none was. */
+    noteConsent: async (body: unknown, userId: string | undefined): Promise<string | undefined> => {
+      const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
+      const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
+      if (accept === false || userId === undefined || clientId === null) return undefined;
+      const name = await clientName(deps.database, clientId);
+      await addAccessNotice(deps.database, { userId, name });
+      await tellAllowed({ ...deps, publisher }, userId, { kind: 'program', name });
+      return clientId;
+    },
+
+    /**
+     * Records an attempt with a password or a code, unless its row did. The person is the one whose address was typed, whose code is
+     * awaited, or who is signed in. Nothing for other requests.
+     */
+    noteAttempt: async (ctx: Context, refusal: Refusal | undefined): Promise<void> => {
+      const action = attempts.get(ctx.path);
+      if (action === undefined || (!refusal && notedByRow.has(ctx.path))) return;
+      const outcome = refusal ? codeOf(refusal) : 'done';
+      if (ctx.path === '/sign-in/email') {
+        const { email } = (ctx.body ?? {}) as { email?: unknown };
+        // PostgreSQL takes no U+0000, so no address has one.
+        if (typeof email !== 'string' || email.includes('\u0000')) return;
+        const userId = (await listPeople(deps.database, email))[0]?.id;
+        // Not awaited: how long a refusal takes must not tell whether the address has an account.
+        if (userId !== undefined) void noteAction(deps, ctx, { userId, action, outcome });
+        return;
+      }
+      const signedIn = ctx.context.session ?? (await getSessionFromCtx(ctx));
+      const userId = (signedIn ?? ctx.context.newSession)?.user.id ?? (await halfSignedIn(ctx));
+      if (userId === undefined) return;
+      const isSetUp = signedIn && ctx.path === verifyCode;
+      await noteAction(deps, ctx, { userId, action: isSetUp ? 'turnOnSecondFactor' : action, outcome });
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * The second step of a sign-in with a password (rules, 8.22): one-time codes of an authenticator app, or a recovery code. The plugin of the
+ * library makes, keeps and checks them; here is what it leaves open: a code counts once, and no other way leads to a sign-in.
+ */
+import { createHash } from 'node:crypto';
+import {
+  factorsSealedOtherwise,
+  finishSecondFactor,
+  hasSecondFactor,
+  isOneTimeCodeUsed,
+  resealFactor,
+  sealedRecoveryCodes,
+  useOneTimeCode,
+} from '@relay/database';
+import type { GenericEndpointContext } from 'better-auth';
+import { APIError } from 'better-auth/api';
+import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
+import { twoFactor } from 'better-auth/plugins';
+import type { IdentityDeps } from './deps.ts';
+
+type Deps = Pick<IdentityDeps, 'database'>;
+
+/** A code is taken in its own half minute, and in the ones before and after. */
+const codeLifeMs = 2 * 60_000;
+
+/** `publicUrl`: its host names the account in the authenticator app, where a colon would end the name. */
+export const secondFactorPlugin = (publicUrl: string) =>
+  twoFactor({
+    issuer: `Relay ${new URL(publicUrl).hostname}`,
+    backupCodeOptions: { amount: 10, storeBackupCodes: 'encrypted' },
+    schema: { twoFactor: { modelName: 'secondFactor' } },
+  });
+
+export const verifyCode = '/two-factor/verify-totp';
+export const verifyRecoveryCode = '/two-factor/verify-backup-code';
+
+export const secondSteps: ReadonlySet<string> = new Set([verifyCode, verifyRecoveryCode]);
+
+/** Requests that may sign a person in who has a second factor: the code follows, was right, or came before. */
+const throughTheDoor: ReadonlySet<string> = new Set(['/sign-in/email', ...secondSteps, '/change-password']);
+
+/** What a person is told, by the library's codes. */
+const sentences: Readonly<Record<string, string>> = {
+  INVALID_CODE:
+    'This code is wrong. Enter the one that the app shows now, and check the clock of the phone if it is refused again.',
+  INVALID_BACKUP_CODE: 'This recovery code is wrong, or was used before.',
+  INVALID_TWO_FACTOR_COOKIE: 'This sign-in has waited too long, or ended. Begin again with the password.',
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Begin again with the password.',
+  ACCOUNT_TEMPORARILY_LOCKED: 'Ten wrong codes in a row. Try again in 15 minutes.',
+  TOTP_ALREADY_ENABLED: 'One-time codes are on. Turn them off first to use another authenticator app.',
+  TOTP_NOT_ENABLED: 'One-time codes are off for this account.',
+  TWO_FACTOR_NOT_ENABLED: 'One-time codes are off for this account.',
+};
+
+const hashOf = (userId: string, code: unknown) =>
+  createHash('sha256')
+    .update(`${userId}\n${String(code)}`)
+    .digest('base64url');
+
+const codeUsed = () =>
+  new APIError('UNAUTHORIZED', {
+    code: 'ONE_TIME_CODE_USED',
+    message: 'This code was used before. Wait until the app shows the next one.',
+  });
+
+/** What was encrypted with an AUTH_SECRET of the list; undefined when it was another one. */
+const opened = (ctx: GenericEndpointContext, data: string): Promise<string | undefined> =>
+  symmetricDecrypt({ key: ctx.context.secretConfig, data }).catch(() => undefined);
+
+/** The person whose password was right and whose code is awaited, by the cookie of the request; undefined when none is. */
+export async function halfSignedIn(ctx: GenericEndpointContext): Promise<string | undefined> {
+  const id = await ctx.getSignedCookie(ctx.context.createAuthCookie('two_factor').name, ctx.context.secret);
+  return id ? (await ctx.context.internalAdapter.findVerificationValue(id))?.value : undefined;
+}
+
+/** Before the code of a sign-in is looked at: its refusal, after which the sign-in still waits; undefined when it may be looked at. */
+export async function refusalOfCode({ database }: Deps, ctx: GenericEndpointContext): Promise<APIError | undefined> {
+  const userId = await halfSignedIn(ctx);
+  if (userId === undefined) return undefined;
+  await finishSecondFactor(database, userId);
+  const sealed = await sealedRecoveryCodes(database, userId);
+  if (sealed !== undefined && (await opened(ctx, sealed)) === undefined)
+    return new APIError('CONFLICT', {
+      code: 'SECOND_FACTOR_UNREADABLE',
+      message:
+        'The relay cannot check codes of this account: its AUTH_SECRET was replaced. Ask its operator to reset your second step.',
+    });
+  const { code } = (ctx.body ?? {}) as { code?: unknown };
+  return (await isOneTimeCodeUsed(database, hashOf(userId, code))) ? codeUsed() : undefined;
+}
+
+/**
+ * Before a sign-in of this person is written down, whichever way led to it; `ctx` is of the request.
+ * @throws APIError SECOND_FACTOR_REQUIRED, ONE_TIME_CODE_USED
+ */
+export async function requireSecondFactor(
+  { database }: Deps,
+  userId: string,
+  ctx: GenericEndpointContext | null,
+): Promise<void> {
+  if (!(await hasSecondFactor(database, userId))) return;
+  if (ctx?.path === verifyCode) {
+    const { code } = (ctx.body ?? {}) as { code?: unknown };
+    if (!(await useOneTimeCode(database, hashOf(userId, code), codeLifeMs))) throw codeUsed();
+  } else if (!throughTheDoor.has(ctx?.path ?? ''))
+    throw new APIError('FORBIDDEN', {
+      code: 'SECOND_FACTOR_REQUIRED',
+      message: 'This account takes a one-time code. Sign in with the password.',
+    });
+}
+
+/** Whether the sign-in that this request wrote ends with its answer, which asks for the code. */
+export const isHalf = async (
+  { database }: Deps,
+  userId: string,
+  ctx: GenericEndpointContext | null,
+): Promise<boolean> => ctx?.path === '/sign-in/email' && (await hasSecondFactor(database, userId));
+
+/** Says in the refusal of the library what to do. */
+export function explain(refusal: APIError): void {
+  const body = refusal.body as { code?: unknown; message?: string } | undefined;
+  const sentence = typeof body?.code === 'string' ? sentences[body.code] : undefined;
+  if (body && sentence !== undefined) body.message = sentence;
+}
+
+/** Of the page of the account. `recoveryCodesLeft` is missing where AUTH_SECRET is no longer the one that encrypted them. */
+export async function secondFactorState(
+  { database }: Deps,
+  userId: string,
+  ctx: GenericEndpointContext,
+): Promise<{ on: boolean; hasPassword: boolean; recoveryCodesLeft?: number }> {
+  const hasPassword = Boolean((await ctx.context.internalAdapter.findCredentialAccount(userId))?.password);
+  const data = await sealedRecoveryCodes(database, userId);
+  if (data === undefined) return { on: false, hasPassword };
+  const codes = await opened(ctx, data);
+  return {
+    on: true,
+    hasPassword,
+    ...(codes === undefined ? {} : { recoveryCodesLeft: (JSON.parse(codes) as string[]).length }),
+  };
+}
+
+type SecretConfig = GenericEndpointContext['context']['secretConfig'];
+
+/**
+ * Encrypts with the first AUTH_SECRET what another one of the list has encrypted: that one can be taken away later. What none of them
+ * opens stays as it is.
+ */
+export async function resealSecondFactors(
+  { database, logger }: Pick<IdentityDeps, 'database' | 'logger'>,
+  key: SecretConfig,
+): Promise<void> {
+  if (typeof key === 'string') return;
+  const reseal = async (data: string) => symmetricEncrypt({ key, data: await symmetricDecrypt({ key, data }) });
+  let unreadable = 0;
+  for (let afterId = ''; ;) {
+    const rows = await factorsSealedOtherwise(database, `$ba$${key.currentVersion}$`, afterId);
+    for (const row of rows) {
+      const fresh = await Promise.all([reseal(row.secret), reseal(row.backupCodes)]).catch(() => undefined);
+      if (fresh) await resealFactor(database, row, { secret: fresh[0], backupCodes: fresh[1] });
+      else unreadable += 1;
+    }
+    const last = rows.at(-1);
+    if (!last) break;
+    afterId = last.id;
+  }
+  if (unreadable > 0)
+    logger.warn(
+      { people: unreadable },
+      'AUTH_SECRET is not the one that encrypted the second factors of some people: relay-admin reset-second-factor removes them',
+    );
+}
