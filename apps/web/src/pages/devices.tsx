@@ -11,6 +11,7 @@ import { Page } from '../ui/page.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { DeviceState } from '../ui/status.tsx';
 import { Ago } from '../ui/time.tsx';
+import { DeviceKeys } from './device-keys.tsx';
 
 export function Devices() {
   const devices = useDevices();
@@ -33,6 +34,7 @@ export function Devices() {
           </ul>
         )}
       </Loaded>
+      <DeviceKeys />
     </Page>
   );
 }

@@ -10,6 +10,7 @@ import { useDevices } from '../ui/device-list.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 import { Page } from '../ui/page.tsx';
 import { Sentence } from '../ui/sentence.tsx';
+import { DeviceKeys } from './device-keys.tsx';
 
 const QrCode = lazy(() => import('../ui/qr-code.tsx'));
 
@@ -93,6 +94,7 @@ export function NewDevice() {
           )}
         </Step>
       </ol>
+      <DeviceKeys />
     </Page>
   );
 }

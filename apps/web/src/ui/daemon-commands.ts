@@ -2,5 +2,8 @@
 export const daemonCommands = {
   install: (publicUrl: string): string => `curl -fsSL ${publicUrl}/install.sh | sh`,
   register: (publicUrl: string): string => `relay-daemon register --server ${publicUrl} --agent auto`,
+  /** In the environment: other people of that machine may list its processes. */
+  registerWith: (publicUrl: string, key: string): string =>
+    `RELAY_DAEMON_KEY=${key} ${daemonCommands.register(publicUrl)}`,
   start: 'relay-daemon up',
 };

@@ -1,6 +1,6 @@
 /** German: words of machines, their approval, and new sessions on them. */
 import type { words as english } from '../en/machines.ts';
-import { fullTime, number } from '../formats.ts';
+import { fullTime, number, plural } from '../formats.ts';
 
 export const words: typeof english = {
   machines: {
@@ -45,6 +45,34 @@ export const words: typeof english = {
       'Er wird sofort getrennt, und seine Sitzungen verschwinden aus Relay. Dateien und Verlauf auf dem Rechner bleiben.',
     removeTitle: (name) => `${name} entfernen?`,
     removeAgain: 'Um ihn wieder zu nutzen, verbinde und bestätige ihn neu.',
+  },
+  deviceKeys: {
+    title: 'Registrierungsschlüssel',
+    lead: 'Für Server und Container: Ein Rechner registriert sich mit einem Schlüssel, ohne dass ihn jemand bestätigt.',
+    loading: 'Schlüssel werden geladen…',
+    make: 'Schlüssel erstellen',
+    making: 'Wird erstellt…',
+    name: 'Name (optional)',
+    nameHint: 'Wofür er ist, zum Beispiel „Build-Rechner“.',
+    life: 'Gültig für',
+    lifeOf: (seconds) =>
+      seconds < 3600
+        ? plural(seconds / 60, { one: '# Minute', other: '# Minuten' })
+        : seconds < 86_400
+          ? plural(seconds / 3600, { one: '# Stunde', other: '# Stunden' })
+          : plural(seconds / 86_400, { one: '# Tag', other: '# Tage' }),
+    uses: 'Rechner, die sich damit registrieren dürfen',
+    once: 'Führe das auf dem Rechner aus, nachdem relay-daemon dort installiert ist. Der Schlüssel wird nicht noch einmal gezeigt.',
+    command: 'Befehl zum Registrieren mit dem Schlüssel',
+    unnamed: 'Schlüssel ohne Namen',
+    used: (used, uses) => `${number(used)} von ${number(uses)} benutzt`,
+    usedUp: 'aufgebraucht',
+    until: (when) => `gültig bis ${when}`,
+    revoke: 'Widerrufen',
+    revokeOf: (name) => `${name} widerrufen`,
+    revokeTitle: (name) => `${name} widerrufen?`,
+    revoking: 'Wird widerrufen…',
+    revokeMore: 'Damit registriert sich kein Rechner mehr. Die es schon haben, bleiben verbunden.',
   },
   connect: {
     first: 'Verbinde deinen ersten Rechner',

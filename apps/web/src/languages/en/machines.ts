@@ -1,5 +1,5 @@
 /** English: words of machines, their approval, and new sessions on them. */
-import { fullTime, number } from '../formats.ts';
+import { fullTime, number, plural } from '../formats.ts';
 
 export const words = {
   machines: {
@@ -43,6 +43,34 @@ export const words = {
     removeMore: 'It disconnects now and its sessions disappear from Relay. Files and history on the machine stay.',
     removeTitle: (name: string) => `Remove ${name}?`,
     removeAgain: 'To use it again, connect and approve it again.',
+  },
+  deviceKeys: {
+    title: 'Registration keys',
+    lead: 'For servers and containers: a machine registers with a key, without a person to approve it.',
+    loading: 'Loading keys…',
+    make: 'Make a key',
+    making: 'Making…',
+    name: 'Name (optional)',
+    nameHint: 'What it is for, like “build machines”.',
+    life: 'Valid for',
+    lifeOf: (seconds: number) =>
+      seconds < 3600
+        ? plural(seconds / 60, { one: '# minute', other: '# minutes' })
+        : seconds < 86_400
+          ? plural(seconds / 3600, { one: '# hour', other: '# hours' })
+          : plural(seconds / 86_400, { one: '# day', other: '# days' }),
+    uses: 'Machines that may register with it',
+    once: 'Run this on the machine, after relay-daemon is installed there. The key is not shown again.',
+    command: 'the command that registers with the key',
+    unnamed: 'Key without a name',
+    used: (used: number, uses: number) => `${number(used)} of ${number(uses)} used`,
+    usedUp: 'used up',
+    until: (when: string) => `valid until ${when}`,
+    revoke: 'Revoke',
+    revokeOf: (name: string) => `Revoke ${name}`,
+    revokeTitle: (name: string) => `Revoke ${name}?`,
+    revoking: 'Revoking…',
+    revokeMore: 'No more machines register with it. Those that did stay connected.',
   },
   connect: {
     first: 'Connect your first machine',
