@@ -1,0 +1,88 @@
+/** compose.yaml: what it starts is started as in Kubernetes, and its settings are ones that the relay knows. No engine is needed. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '@relay/config';
+import { parse } from 'yaml';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (file: string) => readFile(join(root, file), 'utf8');
+const values: Record<string, string> = {
+  RELAY_HOST: 'relay.example.com',
+  POSTGRES_PASSWORD: 'a-password-of-postgres',
+  REDIS_PASSWORD: 'a-password-of-redis',
+  AUTH_SECRET: 'a secret of the sign-in with 32 characters or more',
+};
+/** As Compose does: `${NAME}`, `${NAME:-default}`, `${NAME:?why}`. */
+const filled = (text: string) =>
+  text.replaceAll(
+    /\$\{(\w+)(?::-([^}]*))?(?::\?[^}]*)?\}/g,
+    (_, name: string, other?: string) => values[name] ?? other ?? '',
+  );
+
+interface Service {
+  image: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  networks?: string[];
+  volumes?: string[];
+  healthcheck?: object;
+  depends_on?: string[] | Record<string, { condition: string }>;
+}
+
+describe('compose.yaml', () => {
+  let services: Record<string, Service>;
+  beforeAll(async () => {
+    ({ services } = parse(filled(await read('compose.yaml')), { merge: true }) as {
+      services: Record<string, Service>;
+    });
+  });
+
+  it('gives api and gateway settings with which they start', () => {
+    for (const role of ['api', 'gateway'] as const) {
+      const { command, environment } = services[role]!;
+      expect(command).toEqual([role]);
+      expect(readConfig(role, environment!)).toMatchObject({
+        publicUrl: 'https://relay.example.com',
+        instanceName: role,
+        trustProxy: 1,
+      });
+    }
+    expect(services['migrate']).toMatchObject({
+      command: ['migrate'],
+      environment: { DATABASE_URL: expect.any(String) },
+    });
+  });
+
+  it('keeps the secret of the sign-in from all but the api, and the ports from all but Caddy', () => {
+    const withSecret = Object.entries(services).filter(([, { environment }]) => environment?.['AUTH_SECRET']);
+    expect(withSecret.map(([name]) => name)).toEqual(['api']);
+    expect(Object.keys(services).filter((name) => services[name]!.ports)).toEqual(['caddy']);
+    for (const name of ['postgres', 'redis']) expect(services[name]!.networks).toEqual(['inside']);
+  });
+
+  it('starts each after what it needs', () => {
+    for (const [name, { depends_on: needs }] of Object.entries(services))
+      for (const [other, { condition }] of Array.isArray(needs) ? [] : Object.entries(needs ?? {}))
+        expect([
+          name,
+          other,
+          condition === 'service_healthy' ? services[other]!.healthcheck !== undefined : condition,
+        ]).toEqual([name, other, condition === 'service_healthy' ? true : 'service_completed_successfully']);
+  });
+
+  it('names every value that it asks for in the example of .env, and images with a version', async () => {
+    const asked = new Set([...(await read('compose.yaml')).matchAll(/\$\{(\w+)(?!\w|:-)/g)].map(([, name]) => name));
+    const given = [...(await read('docker/compose.env.example')).matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+    expect(given.sort()).toEqual([...asked].sort());
+    for (const { image } of Object.values(services)) expect(image).toMatch(/:\d+[\w.-]*$/);
+  });
+
+  it('leads daemons to the gateway and everything else to the api, in its Caddyfile', async () => {
+    const lines = (await read('docker/Caddyfile')).split('\n').map((line) => line.trim());
+    expect(lines[0]).toBe('{$RELAY_HOST} {');
+    expect(lines).toEqual(expect.arrayContaining(['reverse_proxy /ws/daemon gateway:4000', 'reverse_proxy api:4000']));
+  });
+});
