@@ -1,3 +1,5 @@
+-- The second step at sign-in. An older release runs with it and asks for no code.
+-- compatible-with: 1.0.0
 -- AlterTable
 ALTER TABLE "users" ADD COLUMN     "second_factor" BOOLEAN NOT NULL DEFAULT false;
 
