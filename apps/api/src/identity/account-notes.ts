@@ -1,4 +1,4 @@
-/** What the sign-in writes into the audit of a person after a request (rules, 8.20), and the notice that a program was allowed. */
+/** Entries of the sign-in in the audit of a person (rules, 8.20), written after a request, and the notice that a program was allowed. */
 import { createPublisher } from '@relay/attention';
 import { addAccessNotice, clientName, listPeople, readSessions } from '@relay/database';
 import { type createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';

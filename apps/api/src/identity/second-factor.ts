@@ -39,7 +39,7 @@ export const secondSteps: ReadonlySet<string> = new Set([verifyCode, verifyRecov
 /** Requests that may sign a person in who has a second factor: the code follows, was right, or came before. */
 const throughTheDoor: ReadonlySet<string> = new Set(['/sign-in/email', ...secondSteps, '/change-password']);
 
-/** What a person is told, by the library's codes. */
+/** Sentences for the person, by the library's codes. */
 const sentences: Readonly<Record<string, string>> = {
   INVALID_CODE:
     'This code is wrong. Enter the one that the app shows now, and check the clock of the phone if it is refused again.',
@@ -63,7 +63,7 @@ const codeUsed = () =>
     message: 'This code was used before. Wait until the app shows the next one.',
   });
 
-/** What was encrypted with an AUTH_SECRET of the list; undefined when it was another one. */
+/** The text that an AUTH_SECRET of the list encrypted; undefined when it was another one. */
 const opened = (ctx: GenericEndpointContext, data: string): Promise<string | undefined> =>
   symmetricDecrypt({ key: ctx.context.secretConfig, data }).catch(() => undefined);
 
@@ -143,8 +143,8 @@ export async function secondFactorState(
 type SecretConfig = GenericEndpointContext['context']['secretConfig'];
 
 /**
- * Encrypts with the first AUTH_SECRET what another one of the list has encrypted: that one can be taken away later. What none of them
- * opens stays as it is.
+ * Encrypts with the first AUTH_SECRET what another one of the list has encrypted: that one can be taken away later. A row that none of
+ * them opens stays as it is.
  */
 export async function resealSecondFactors(
   { database, logger }: Pick<IdentityDeps, 'database' | 'logger'>,

@@ -58,7 +58,7 @@ export interface SecondFactor {
   recoveryCodesLeft?: number;
 }
 
-/** What a person keeps: the secret for their app, as an address `otpauth://`, and codes for the day on which they lose it. */
+/** For a person to keep: the secret for their app, as an address `otpauth://`, and codes for the day on which they lose it. */
 export interface NewSecondFactor {
   totpURI: string;
   backupCodes: string[];
