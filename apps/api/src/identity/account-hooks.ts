@@ -13,6 +13,7 @@ import {
   getSessionFromCtx,
   isAPIError,
 } from 'better-auth/api';
+import { tellChanged } from '../account/tell-changed.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
@@ -106,8 +107,11 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           },
         },
         update: {
-          after: ({ id: userId }, ctx) =>
-            noteAction(deps, ctx, { userId, action: userChanges.get(ctx?.path ?? '') ?? 'changeProfile' }),
+          after: async ({ id: userId }, ctx) => {
+            const action = userChanges.get(ctx?.path ?? '') ?? 'changeProfile';
+            await noteAction(deps, ctx, { userId, action });
+            await tellChanged(deps, userId, action);
+          },
           before: (user) => {
             requireShortName(user.name);
             return Promise.resolve();

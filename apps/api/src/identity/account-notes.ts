@@ -3,6 +3,7 @@ import { createPublisher } from '@relay/attention';
 import { addAccessNotice, clientName, listPeople, readSessions } from '@relay/database';
 import { type createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { tellAllowed } from '../account/tell-allowed.ts';
+import { tellChanged } from '../account/tell-changed.ts';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 import { halfSignedIn, verifyCode, verifyRecoveryCode } from './second-factor.ts';
@@ -73,6 +74,7 @@ export function accountNotes(deps: IdentityDeps) {
       if (userId === undefined) return;
       const isSetUp = signedIn && ctx.path === verifyCode;
       await noteAction(deps, ctx, { userId, action: isSetUp ? 'turnOnSecondFactor' : action, outcome });
+      if (!refusal) await tellChanged(deps, userId, action);
     },
   };
 }

@@ -11,6 +11,7 @@ const words: Record<DeliveryCause, string> = {
   device_conflict: 'with two machines on one registration',
   device_allowed: 'machine allowed',
   program_allowed: 'program allowed',
+  account_changed: 'change of your account',
   test: 'test',
 };
 

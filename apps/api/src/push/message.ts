@@ -37,17 +37,19 @@ const titles: Record<DeliveryCause, string> = {
   device_conflict: 'Two machines use one registration',
   device_allowed: 'A machine was allowed',
   program_allowed: 'A program was allowed',
+  account_changed: 'Your account was changed',
   test: 'A test of the relay',
 };
-const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed'];
+const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed', 'account_changed'];
+/** Where those lead that concern no session; else to the machines. */
+const pages: Partial<Record<DeliveryCause, string>> = { test: '/account', account_changed: '/activity' };
 const neutralBody = 'Open the relay to see more.';
 const textBytes = 1000;
 const titleBytes = 200;
 
 export function messageOf(delivery: ClaimedDelivery, publicUrl: string): PushMessage {
   const { cause, detail, sessionId } = delivery;
-  const path =
-    sessionId === '' ? (cause === 'test' ? '/account' : '/devices') : `/sessions/${encodeURIComponent(sessionId)}`;
+  const path = sessionId === '' ? (pages[cause] ?? '/devices') : `/sessions/${encodeURIComponent(sessionId)}`;
   return {
     cause,
     title: titles[cause],

@@ -43,6 +43,7 @@ export const ttlMs: Record<DeliveryCause, number> = {
   device_conflict: 12 * hourMs,
   device_allowed: 12 * hourMs,
   program_allowed: 12 * hourMs,
+  account_changed: 12 * hourMs,
   test: 60_000,
 };
 

@@ -104,7 +104,7 @@ describe('one-time codes', () => {
     expect((await giveCode(browser, oneTimeCode(uri, 1))).status).toBe(200);
   });
 
-  it('are in the audit: set up, asked for, refused, given, turned off', async () => {
+  it('are in the audit, and in what the person is notified of: set up, asked for, refused, given, turned off', async () => {
     const { id, email, uri, browser, recoveryCodes } = await person();
     const other = await halfWay(email);
     await giveCode(other, '000000');
@@ -134,6 +134,16 @@ describe('one-time codes', () => {
       'turnOffSecondFactor done',
       'signIn done',
       'signOut done',
+    ]);
+    const notices = await relay.database.models.notification.findMany({
+      where: { userId: id },
+      orderBy: { id: 'asc' },
+    });
+    expect(notices.map(({ cause, name }) => `${cause}: ${name}`)).toEqual([
+      'account_changed: The second step at sign-in was turned on.',
+      'account_changed: A recovery code was used to sign in.',
+      'account_changed: New recovery codes replaced the old ones.',
+      'account_changed: The second step at sign-in was turned off.',
     ]);
   });
 

@@ -32,6 +32,7 @@ describe('the verdict about an address', () => {
     ['device_conflict', {}, { watched: false, levels: { device: 'watched' } }, undefined],
     ['device_allowed', {}, { watched: false, notify: 'off' }, undefined],
     ['program_allowed', { levels: { device: 'off' } }, { watched: false }, undefined],
+    ['account_changed', { levels: { device: 'off' } }, { watched: false }, undefined],
   ])('%s %j %j: %s', (cause, address, context, suppressed) =>
     expect(verdict(cause, address, context)).toEqual(suppressed === undefined ? sent : { suppressed, delayMs: 0 }),
   );

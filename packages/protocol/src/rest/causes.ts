@@ -7,6 +7,7 @@ export const notificationCauses = [
   'device_conflict',
   'device_allowed',
   'program_allowed',
+  'account_changed',
 ] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
 
@@ -25,8 +26,8 @@ export const defaultLevels: Readonly<Record<ChosenCause, NotifyLevel>> = {
   device: 'off',
 };
 
-/** The level that decides about a notification; undefined where none does: access to an account is always notified. */
+/** The level that decides about a notification; undefined where none does: a change of the account is always notified. */
 export function chosenCauseOf(cause: NotificationCause): ChosenCause | undefined {
-  if (cause === 'device_allowed' || cause === 'program_allowed') return undefined;
+  if (cause === 'device_allowed' || cause === 'program_allowed' || cause === 'account_changed') return undefined;
   return cause === 'device_conflict' ? 'device' : cause;
 }

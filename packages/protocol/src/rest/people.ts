@@ -195,11 +195,15 @@ export const NotificationList = record('NotificationList', "The user's notificat
   notifications: list(
     record('Notification', 'One notification.', {
       id: id('Notification id'),
-      sessionId: text('Canonical session id; empty for what concerns a device or a program', {
+      sessionId: text('Canonical session id; empty for what concerns a device, a program or the account', {
         maxLength: limits.sessionIdCharacters,
       }),
       deviceId: maybe(id('The device, for `device_conflict` and `device_allowed`')),
-      name: maybe(line('Of the device or program, for `device_allowed` and `program_allowed`')),
+      name: maybe(
+        line(
+          'Of the device or program, for `device_allowed` and `program_allowed`; for `account_changed` what changed',
+        ),
+      ),
       cause: oneOf(notificationCauses, 'Why'),
       createdAt: time('When it became due'),
       state: oneOf(

@@ -47,6 +47,7 @@ export const words: typeof english = {
       device_conflict: 'Zwei Rechner mit einer Registrierung',
       device_allowed: 'Ein Rechner wurde zugelassen',
       program_allowed: 'Eine App wurde zugelassen',
+      account_changed: 'Dein Konto wurde geändert',
     },
     states: {
       pending: 'Wartet',

@@ -46,6 +46,7 @@ export const words = {
       device_conflict: 'Two machines used one registration',
       device_allowed: 'A machine was allowed',
       program_allowed: 'An app was allowed',
+      account_changed: 'Your account was changed',
     },
     states: {
       pending: 'Waiting',

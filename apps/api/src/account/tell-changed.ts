@@ -1,0 +1,35 @@
+/** Notifies a person, wherever they are notified, that the sign-in to their account changed (rules, 8.24): they may not have done it. */
+import type { Shared } from '@relay/backplane';
+import { type Database, addAccountNotice } from '@relay/database';
+import type { Logger } from '@relay/telemetry';
+
+export interface Changing {
+  database: Database;
+  backplane: Pick<Shared, 'publishControl'>;
+  logger: Logger;
+}
+
+/** By the names of the audit. The services that deliver notifications show them as they are. */
+const sentences: Readonly<Record<string, string>> = {
+  turnOnSecondFactor: 'The second step at sign-in was turned on.',
+  turnOffSecondFactor: 'The second step at sign-in was turned off.',
+  resetSecondFactor: 'The operator removed the second step at sign-in.',
+  useRecoveryCode: 'A recovery code was used to sign in.',
+  renewRecoveryCodes: 'New recovery codes replaced the old ones.',
+};
+
+/** For an action that is none of these nothing happens. Never rejects: the change has been made, and the audit has it too. */
+export async function tellChanged(
+  { database, backplane, logger }: Changing,
+  userId: string,
+  action: string,
+): Promise<void> {
+  const sentence = sentences[action];
+  if (sentence === undefined) return;
+  try {
+    await addAccountNotice(database, userId, sentence);
+    await backplane.publishControl(JSON.stringify({ v: 1, kind: 'outbox' }));
+  } catch (error) {
+    logger.warn({ err: error, action }, 'a person could not be notified of a change of their account');
+  }
+}
