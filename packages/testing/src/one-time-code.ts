@@ -22,17 +22,20 @@ export function oneTimeCode(uriOrSecret: string, steps = 0): string {
 
 export interface SecondFactor {
   uri: string;
+  /** The one that turned it on. */
+  usedCode: string;
   recoveryCodes: string[];
 }
 
-/** Sets up one-time codes for the person who is signed in; the code of this half minute is used up by it. */
+/** Sets up one-time codes for the person who is signed in. */
 export async function setUpSecondFactor(browser: Browser): Promise<SecondFactor> {
   const begun = await browser.send('POST', '/auth/two-factor/enable', { body: { password } });
   if (begun.status !== 200) throw new Error(`enable: ${begun.status} ${begun.text}`);
   const { totpURI: uri, backupCodes: recoveryCodes } = begun.body as { totpURI: string; backupCodes: string[] };
-  const done = await giveCode(browser, oneTimeCode(uri));
+  const usedCode = oneTimeCode(uri);
+  const done = await giveCode(browser, usedCode);
   if (done.status !== 200) throw new Error(`verify: ${done.status} ${done.text}`);
-  return { uri, recoveryCodes };
+  return { uri, usedCode, recoveryCodes };
 }
 
 export const giveCode = (browser: Browser, code: string, more: object = {}) =>

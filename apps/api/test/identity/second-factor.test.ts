@@ -105,10 +105,10 @@ describe('one-time codes', () => {
   });
 
   it('are in the audit, and in what the person is notified of: set up, asked for, refused, given, turned off', async () => {
-    const { id, email, uri, browser, recoveryCodes } = await person();
+    const { id, email, uri, usedCode, browser, recoveryCodes } = await person();
     const other = await halfWay(email);
     await giveCode(other, '000000');
-    await giveCode(other, oneTimeCode(uri));
+    await giveCode(other, usedCode);
     await giveCode(other, oneTimeCode(uri, 1));
     const third = await halfWay(email);
     await giveRecoveryCode(third, 'none-such0');
@@ -218,9 +218,9 @@ describe('an attacker with the password', () => {
   });
 
   it('cannot use a code that was used: not the one of the set-up, nor one of a sign-in, nor both at once', async () => {
-    const { email, uri } = await person();
+    const { email, uri, usedCode } = await person();
     const first = await halfWay(email);
-    expect(await giveCode(first, oneTimeCode(uri))).toEqual(refusal('ONE_TIME_CODE_USED'));
+    expect(await giveCode(first, usedCode)).toEqual(refusal('ONE_TIME_CODE_USED'));
     const code = oneTimeCode(uri, 1);
     const both = [first, await halfWay(email)];
     const statuses = (await Promise.all(both.map((browser) => giveCode(browser, code)))).map(({ status }) => status);
