@@ -20,8 +20,8 @@ import type { IdentityDeps } from './deps.ts';
 
 type Deps = Pick<IdentityDeps, 'database'>;
 
-/** A code is taken in its own half minute, and in the ones before and after. */
-const codeLifeMs = 2 * 60_000;
+/** A code is taken in its own half minute, and in the ones before and after. Clocks of instances differ, so it is remembered for longer. */
+const codeLifeMs = 10 * 60_000;
 
 /** `publicUrl`: its host names the account in the authenticator app, where a colon would end the name. */
 export const secondFactorPlugin = (publicUrl: string) =>
