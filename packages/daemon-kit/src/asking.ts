@@ -5,8 +5,8 @@ import type { FinalEvent } from './journal.ts';
 type Asked = DaemonEvent<'PROMPT_OPEN'>;
 
 export interface Asking {
-  /** Asks a question that the relay may have received before, anew. */
-  anew: (event: Asked) => void;
+  /** Sends a question, also one that the relay has received before. */
+  repeat: (event: Asked) => void;
   /** After `status`: sends what the relay has not received. */
   again: () => void;
   /** The relay has received these ends, and the questions that they carry. */
@@ -26,7 +26,7 @@ export function createAsking({
   const received = new Set<string>();
   const ask = (event: Asked) => send(event, () => received.add(event.question.uuid));
   return {
-    anew(event) {
+    repeat(event) {
       received.delete(event.question.uuid);
       ask(event);
     },

@@ -165,7 +165,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
         sendStatus();
         shown.running(tasks.running());
       },
-      asked: asking.anew,
+      asked: asking.repeat,
       final(event) {
         if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
       },

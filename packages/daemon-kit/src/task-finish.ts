@@ -13,10 +13,10 @@ import { notKept } from './transcript/endings.ts';
 
 /** The tasks of a daemon, as its parts share them. */
 export interface TaskRoom extends TasksOptions {
-  /** Those that have not ended, by id. */
+  /** Tasks that have not ended, by id. */
   tasks: Map<string, Task>;
   lines: Lines<Task>;
-  /** Those whose turn goes on after their question was withdrawn, by session. */
+  /** Tasks whose turn goes on after their question was withdrawn, by session. */
   resumed: Map<string, Task>;
   asked: TaskQuestions;
   /** Why the daemon is stopping. */
