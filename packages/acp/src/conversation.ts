@@ -340,6 +340,7 @@ export class Conversation {
     return {
       sessionId: this.id,
       forms: this.#host.shows.forms,
+      isReadOnly: this.#host.isReadOnly,
       toolCallId: call && toolCallIdOf(call),
       cwd,
       paths,

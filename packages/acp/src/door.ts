@@ -12,7 +12,7 @@ import {
   type Stream,
   agent,
 } from '@agentclientprotocol/sdk';
-import { type Client, RelayError } from '@relay/client';
+import { RelayError } from '@relay/client';
 import { type Session, placeholderNativeId } from '@relay/protocol';
 import { pendingIdOf } from './begin.ts';
 import { Conversation } from './conversation.ts';
@@ -20,17 +20,22 @@ import { acpError, errorOf, invalid, noSession } from './errors.ts';
 import type { Device, Host } from './host.ts';
 import { type Mapping, pathsOf } from './paths.ts';
 import { persist } from './persist.ts';
+import type { Relay } from './relay.ts';
 import { acpIdOf, sessionIdOf } from './session-ids.ts';
 import { newUlid, timeOf } from './ulid.ts';
 
 export interface DoorOptions {
-  client: Client;
+  client: Relay;
   device: Device;
   /** The folder on the device for every session; else that of the client, through `mappings`. */
   cwd?: string | undefined;
   mappings?: readonly Mapping[];
   /** How long a prompt may wait for a device that is offline, in seconds. Default 0: it fails at once. */
   queueSeconds?: number;
+  /** The client may read, and not answer. */
+  isReadOnly?: boolean;
+  /** A sentence that says how to name another folder. */
+  folderHelp?: string;
   isPassing?: (error: unknown) => boolean;
   log?: (line: string) => void;
 }
@@ -196,7 +201,7 @@ class Door {
     return conversation.choices();
   }
 
-  async #find(id: string, client: Client): Promise<Session | undefined> {
+  async #find(id: string, client: Relay): Promise<Session | undefined> {
     try {
       return await client.call('readSession', { params: { id }, query: { limit: 1 } });
     } catch (error) {
@@ -217,7 +222,7 @@ class Door {
   /** An absent folder is an error with the ones that there are, where the daemon can say so now. */
   async #checkFolder(path: string): Promise<void> {
     if (path === '') return;
-    const { client, device } = this.#options;
+    const { client, device, folderHelp = 'Choose one in the client.' } = this.#options;
     const params = { id: device.deviceId };
     try {
       await client.call('listFolders', { params, query: { path } });
@@ -228,7 +233,7 @@ class Door {
       const known =
         folders.length === 0 ? '' : ` It has, for example: ${[...new Set(folders)].slice(0, 10).join(', ')}.`;
       throw acpError(
-        `${device.title} has no folder ${path} in which agents may work.${known} Choose one with --cwd, or say which folder it is with --map.`,
+        `${device.title} has no folder ${path} in which agents may work.${known} ${folderHelp}`,
         { code: error.code, status: error.status },
         -32602,
       );
@@ -266,7 +271,7 @@ class Door {
   }
 
   #host(): Host {
-    const { client, device, queueSeconds = 0, isPassing } = this.#options;
+    const { client, device, queueSeconds = 0, isReadOnly = false, isPassing } = this.#options;
     const { signal, client: to }: { signal: AbortSignal; client: AgentContext } = this.#connection!;
     const asked = (until: AbortSignal) => ({ cancellationSignal: until, stopWaitingOnCancel: true });
     return {
@@ -274,6 +279,7 @@ class Door {
       device,
       queueSeconds,
       shows: this.#shows,
+      isReadOnly,
       signal,
       update: (sessionId, update) => to.notify('session/update', { sessionId, update }),
       askPermission: (request, until) => to.request('session/request_permission', request, asked(until)),

@@ -1,6 +1,8 @@
 /** Reading the items of a session from its daemon, through the relay. */
-import type { Client } from '@relay/client';
 import type { Message, MessagePage } from '@relay/protocol';
+import type { Relay } from './relay.ts';
+
+type Client = Pick<Relay, 'call'>;
 
 const pageItems = 200;
 /** A longer history is told from here on. */

@@ -6,7 +6,8 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
-import type { Client } from '@relay/client';
+import type { Device as RelayDevice } from '@relay/protocol';
+import type { Relay } from './relay.ts';
 import type { Place } from './session-ids.ts';
 
 export interface Device extends Place {
@@ -20,13 +21,31 @@ export interface Device extends Place {
   keepsItems: boolean;
 }
 
+/** The device for one of its agents, by default that of its registration. undefined: it offers no such agent. */
+export function deviceFor(device: RelayDevice, wanted?: string): Device | undefined {
+  const { id, name, agentType, agents = [], capabilities } = device;
+  const type = wanted ?? agentType;
+  const agent = agents.find((one) => one.agentType === type);
+  if (type !== agentType && !agent) return undefined;
+  return {
+    deviceId: id,
+    agentType: type,
+    title: `${agent?.name ?? type} on ${name}`,
+    version: agent?.version ?? '',
+    images: capabilities.includes('images'),
+    keepsItems: capabilities.includes('transcript'),
+  };
+}
+
 export interface Host {
-  readonly client: Client;
+  readonly client: Relay;
   readonly device: Device;
   /** How long a prompt may wait for a device that is offline, in seconds. 0: it fails at once. */
   readonly queueSeconds: number;
   /** The client shows forms, and notices. */
   readonly shows: { forms: boolean; notices: boolean };
+  /** It may not answer. */
+  readonly isReadOnly: boolean;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
   /** Resolves when it is written: the pace is the client's. */

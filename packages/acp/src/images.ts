@@ -1,12 +1,17 @@
 /** A picture of the agent, fetched from its daemon: an item only names it. */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
-import { type Client, RelayError } from '@relay/client';
+import { RelayError } from '@relay/client';
 import { type Item, transcriptLimits } from '@relay/protocol';
+import type { Relay } from './relay.ts';
 
 const drawn = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** undefined when it is not kept, too large, of another type, or cannot be fetched now. */
-export async function pictureOf(client: Client, sessionId: string, item: Item): Promise<ContentBlock | undefined> {
+export async function pictureOf(
+  client: Pick<Relay, 'call'>,
+  sessionId: string,
+  item: Item,
+): Promise<ContentBlock | undefined> {
   const { data: name, mime } = item.part;
   if (typeof name !== 'string' || name === '' || typeof mime !== 'string' || !drawn.has(mime)) return undefined;
   const pieces: Buffer[] = [];

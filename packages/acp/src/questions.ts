@@ -19,6 +19,8 @@ export interface AskOptions {
   sessionId: string;
   /** The client shows forms. */
   forms: boolean;
+  /** The client may not answer. */
+  isReadOnly?: boolean;
   /** The call that waits for the permission, where it is known. */
   toolCallId?: string | undefined;
   /** Folder of the session on the device. */
@@ -44,7 +46,7 @@ type Option = Prompt['options'][number];
 
 export function askingOf(prompt: Prompt, options: AskOptions): Asking {
   const isBound = prompt.id !== undefined && prompt.options.every(({ id }) => id !== undefined);
-  if (!isBound) return { how: 'elsewhere' };
+  if (!isBound || options.isReadOnly) return { how: 'elsewhere' };
   if (prompt.kind !== 'permission' && options.forms) return formOf(prompt, options);
   return prompt.options.length > 0 ? permissionOf(prompt, options) : { how: 'elsewhere' };
 }

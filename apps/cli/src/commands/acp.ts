@@ -1,5 +1,5 @@
 /** `relay acp`: an agent of the Agent Client Protocol on standard input and output. Nothing but the protocol is written there. */
-import { type Device as AcpDevice, type Mapping, ndJsonStream, serveAcp } from '@relay/acp';
+import { type Device as AcpDevice, type Mapping, deviceFor, ndJsonStream, serveAcp } from '@relay/acp';
 import { type Device, limits } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
@@ -33,6 +33,7 @@ export async function acpCommand(typed: string | undefined, options: AcpOptions,
       cwd: options.cwd,
       mappings,
       queueSeconds,
+      folderHelp: 'Choose one with --cwd, or say which folder it is with --map.',
       isPassing: (error) => error instanceof Failure && error.exitCode === exitCodes.temporary,
       log: (line) => terminal.err(`${line}\n`),
     });
@@ -54,21 +55,13 @@ async function onlyDevice(relay: Relay): Promise<Device> {
   );
 }
 
-function acpDevice({ id, name, agentType, agents = [], capabilities }: Device, wanted?: string): AcpDevice {
-  const type = wanted ?? agentType;
-  const agent = agents.find((one) => one.agentType === type);
-  if (type !== agentType && !agent)
-    throw usage(
-      `"${oneLine(type)}" is no agent of this device. It has ${[agentType, ...agents.map((one) => one.agentType)].join(', ')}.`,
-    );
-  return {
-    deviceId: id,
-    agentType: type,
-    title: `${agent?.name ?? type} on ${name}`,
-    version: agent?.version ?? '',
-    images: capabilities.includes('images'),
-    keepsItems: capabilities.includes('transcript'),
-  };
+function acpDevice(device: Device, wanted?: string): AcpDevice {
+  const found = deviceFor(device, wanted);
+  if (found) return found;
+  const { agentType, agents = [] } = device;
+  throw usage(
+    `"${oneLine(wanted ?? '')}" is no agent of this device. It has ${[...new Set([agentType, ...agents.map((one) => one.agentType)])].join(', ')}.`,
+  );
 }
 
 function mappingOf(text: string): Mapping {
