@@ -8,7 +8,7 @@ const top = '^apps/[^/]+/src/(main|admin|server|open|index)\\.ts$';
 const doors = [
   '^apps/[^/]+/src/routes/',
   '^apps/[^/]+/src/(upgrade|door)\\.ts$',
-  '^apps/api/src/attention/(upgrade|door)\\.ts$',
+  '^apps/api/src/(attention|acp)/(upgrade|door|room)\\.ts$',
   '^apps/api/src/mcp/(door|tools|budget|caller)\\.ts$',
 ];
 const npm = (...names) => `(^|/)node_modules/(${names.join('|')})/`;

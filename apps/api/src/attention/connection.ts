@@ -5,16 +5,13 @@
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type UserFrames, follow } from '@relay/backplane';
 import { type CloseReason, closeCodes, decodeAppFrame } from '@relay/protocol';
-import {
-  type HeartbeatPeer,
-  type Socket,
-  type TokenBucket,
-  type TokenBucketOptions,
-  createTokenBucket,
-} from '@relay/socket';
+import { type Socket, type TokenBucket, type TokenBucketOptions, createTokenBucket } from '@relay/socket';
 import type { Delivery } from './delivery.ts';
+import { Expiry } from './expiry.ts';
+import type { Guest } from './guest.ts';
 
 export interface AppOptions {
+  backplane: UserFrames;
   principal: UserPrincipal;
   /** Present when the client understands offsets; empty for "from now on". */
   since: string | undefined;
@@ -24,20 +21,20 @@ export interface AppOptions {
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
+  /** How a connection that begins went: `fresh` had nothing to resume, `full` got everything it missed, `none` was told to reload. */
+  resumed(outcome: 'fresh' | 'full' | 'none'): void;
   /** The app shows this session. */
   showing(sessionId: string): void;
   /** Verifies a token that is to replace the one this connection came with; rejects if it is not good. */
   verify(token: string): Promise<UserPrincipal>;
 }
 
-const maxTimerMs = 2 ** 31 - 1;
-
-export class AppConnection implements HeartbeatPeer {
+export class AppConnection implements Guest {
   readonly #options: AppOptions;
   #principal: UserPrincipal;
   #socket: Socket | undefined;
   #following: Following | undefined;
-  #expiry: NodeJS.Timeout | undefined;
+  readonly #expiry: Expiry;
   #gaps = 0;
   /** Made with the first frame: most apps never send one. */
   #bucket: TokenBucket | undefined;
@@ -45,6 +42,7 @@ export class AppConnection implements HeartbeatPeer {
   constructor(options: AppOptions) {
     this.#options = options;
     this.#principal = options.principal;
+    this.#expiry = new Expiry(options.expiryToleranceMs, () => this.close('credential'));
   }
 
   /** The principal, by the newest credential. */
@@ -53,8 +51,8 @@ export class AppConnection implements HeartbeatPeer {
   }
 
   /** Resolves when the subscription is live: nothing that is appended from now on will be missed. */
-  async subscribe(backplane: UserFrames): Promise<void> {
-    this.#following = await follow(backplane, this.#principal.userId, {
+  async subscribe(): Promise<void> {
+    this.#following = await follow(this.#options.backplane, this.#principal.userId, {
       onFrame: (frame) => this.#deliver(frame),
       onGap: () => {
         this.#gaps += 1;
@@ -63,16 +61,13 @@ export class AppConnection implements HeartbeatPeer {
     });
   }
 
-  /**
-   * The socket is open: what was missed, then what comes. Tells how that went: `fresh` had nothing to resume, `full` got
-   * everything it missed, `none` was told to reload.
-   */
-  async start(socket: Socket): Promise<'fresh' | 'full' | 'none'> {
+  /** The socket is open: what was missed, then what comes. */
+  async start(socket: Socket): Promise<void> {
     this.#socket = socket;
-    this.#expireAt(this.#principal.expiresAt);
-    await this.#following?.resume(this.#options.since);
-    if (!this.#options.since) return 'fresh';
-    return this.#gaps === 0 ? 'full' : 'none';
+    this.#expiry.at(this.#principal.expiresAt);
+    const { since } = this.#options;
+    await this.#following?.resume(since);
+    this.#options.resumed(!since ? 'fresh' : this.#gaps === 0 ? 'full' : 'none');
   }
 
   #deliver(frame: UserFrame): void {
@@ -125,18 +120,12 @@ export class AppConnection implements HeartbeatPeer {
       return;
     }
     this.#principal = principal;
-    this.#expireAt(principal.expiresAt);
+    this.#expiry.at(principal.expiresAt);
     this.#socket?.send(JSON.stringify({ type: 'auth_ok', expiresAt: new Date(principal.expiresAt).toISOString() }));
   }
 
-  #expireAt(expiresAtMs: number): void {
-    clearTimeout(this.#expiry);
-    const inMs = Math.max(0, expiresAtMs + this.#options.expiryToleranceMs - Date.now());
-    this.#expiry = setTimeout(
-      () => (inMs > maxTimerMs ? this.#expireAt(expiresAtMs) : this.close('credential')),
-      Math.min(inMs, maxTimerMs),
-    );
-    this.#expiry.unref();
+  binary(): void {
+    this.close('binary');
   }
 
   /** For the heartbeat. */
@@ -162,7 +151,7 @@ export class AppConnection implements HeartbeatPeer {
 
   /** The socket has ended, or never was. */
   async ended(): Promise<void> {
-    clearTimeout(this.#expiry);
+    this.#expiry.stop();
     this.#socket = undefined;
     await this.#following?.stop();
   }

@@ -17,9 +17,9 @@ export interface AppPeer {
 }
 
 export const subprotocol = 'relay.v1';
-const bearerPrefix = 'bearer.';
+export const bearerPrefix = 'bearer.';
 
-const protocolsOf = (request: IncomingMessage) =>
+export const protocolsOf = (request: IncomingMessage) =>
   (request.headers['sec-websocket-protocol'] ?? '')
     .split(',')
     .map((part) => part.trim())
@@ -30,18 +30,21 @@ export function isAllowedOrigin(origin: string, config: ApiDeps['config']): bool
   return origin === new URL(config.publicUrl).origin || config.allowedOrigins.includes(origin);
 }
 
+/** @throws RelayError ORIGIN_NOT_ALLOWED */
+export function requireAllowedOrigin({ headers: { origin } }: IncomingMessage, config: ApiDeps['config']): void {
+  if (origin === undefined || isAllowedOrigin(origin, config)) return;
+  throw new RelayError(
+    'ORIGIN_NOT_ALLOWED',
+    'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.',
+  );
+}
+
 /**
  * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN, DEVICE_TOKEN_NOT_ALLOWED,
  *   INSUFFICIENT_SCOPE; AuthError of the verifier, and for tickets
  */
 export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): Promise<AppPeer> {
-  const { origin } = request.headers;
-  if (origin !== undefined && !isAllowedOrigin(origin, deps.config)) {
-    throw new RelayError(
-      'ORIGIN_NOT_ALLOWED',
-      'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.',
-    );
-  }
+  requireAllowedOrigin(request, deps.config);
   const query = new URL(request.url ?? '/', 'http://relay').searchParams;
   const offered = protocolsOf(request);
   const tokens = [
@@ -72,22 +75,25 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
   };
 }
 
+/** Whom a ticket stands for. @throws AuthError */
+export async function principalOfTicket(ticket: string, deps: ApiDeps): Promise<UserPrincipal> {
+  const principal = await redeemTicket(deps, ticket);
+  if (!principal)
+    throw new AuthError(
+      'INVALID_TOKEN',
+      'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
+    );
+  if (deps.jwtVerifier.isRevoked(principal))
+    throw new AuthError('TOKEN_REVOKED', 'The sign-in that got this ticket was ended. Sign in again.');
+  return principal;
+}
+
 async function principalOf(
   token: string | undefined,
   ticket: string | undefined,
   deps: ApiDeps,
 ): Promise<UserPrincipal> {
-  if (ticket !== undefined) {
-    const principal = await redeemTicket(deps, ticket);
-    if (!principal)
-      throw new AuthError(
-        'INVALID_TOKEN',
-        'This ticket was used or has expired. Get a new one from POST /api/ws-tickets.',
-      );
-    if (deps.jwtVerifier.isRevoked(principal))
-      throw new AuthError('TOKEN_REVOKED', 'The sign-in that got this ticket was ended. Sign in again.');
-    return principal;
-  }
+  if (ticket !== undefined) return principalOfTicket(ticket, deps);
   if (token === undefined || token === '') {
     throw new RelayError(
       'UNAUTHORIZED',

@@ -1,9 +1,10 @@
 /** Whose request this is, as far as TRUST_PROXY lets us know. */
 import { isIPv6 } from 'node:net';
-import type { Request } from 'express';
+import type { Asking } from './asking.ts';
 
 /** The address itself, for people to read. */
-export const addressOf = (request: Request): string => request.ip ?? request.socket.remoteAddress ?? 'unknown';
+export const addressOf = (request: Pick<Asking, 'ip' | 'socket'>): string =>
+  request.ip ?? request.socket.remoteAddress ?? 'unknown';
 
 /**
  * Whom limits count (rules, 6.11). Of IPv6 the first 64 bits, as the lowest address in them: one customer has all of those. An IPv4
@@ -33,4 +34,4 @@ function groupsOf(address: string): number[] {
   return [...(before ?? []), ...zeros, ...(after ?? [])].map((group) => Number.parseInt(group, 16));
 }
 
-export const networkOfRequest = (request: Request): string => networkOf(addressOf(request));
+export const networkOfRequest = (request: Pick<Asking, 'ip' | 'socket'>): string => networkOf(addressOf(request));

@@ -1,9 +1,9 @@
 /** Writes down what is done in the name of a person (rules, 8.20): each request that changes something, with its outcome. */
 import { addAuditEntry } from '@relay/database';
 import type { Route, RouteName } from '@relay/protocol';
-import type { Request, Response } from 'express';
 import type { ApiDeps } from '../deps.ts';
 import { addressOf } from './address.ts';
+import type { Answering, Asking } from './asking.ts';
 import { toRelayError } from './errors.ts';
 
 /** The part of an entry that only the handler knows. */
@@ -31,8 +31,8 @@ export const isRecorded = (name: RouteName, { method }: Route): boolean => metho
 
 interface Done {
   name: RouteName;
-  request: Request;
-  response: Response;
+  request: Asking;
+  response: Answering;
   /** Of the access token. */
   asked: { userId?: string | undefined; program?: string | undefined };
   params: Readonly<Record<string, unknown>>;

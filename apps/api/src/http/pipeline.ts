@@ -21,6 +21,7 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import type { AnswerClaims, AnswerTokens } from '../push/answer-tokens.ts';
 import { networkOfRequest } from './address.ts';
+import type { Answering, Asking } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
 import { isRelayFault, toRelayError } from './errors.ts';
@@ -33,8 +34,8 @@ type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends
 
 /** A checked request, as the handler of its route gets it. */
 export interface Call<N extends RouteName = RouteName> {
-  request: Request;
-  response: Response;
+  request: Asking;
+  response: Answering;
   principal: PrincipalOf<N>;
   /** On the route that takes the token of a notification: its claims. */
   claims: (typeof routes)[N]['credential'] extends 'answer' ? AnswerClaims : undefined;
@@ -70,8 +71,8 @@ export type Handlers<Names extends RouteName = RouteName> = {
 };
 
 /** A handler of any route, as the pipeline sees it. */
-type AnyHandler = (call: unknown) => Promise<AnyAnswer> | AnyAnswer;
-interface AnyAnswer {
+export type AnyHandler = (call: unknown) => Promise<AnyAnswer> | AnyAnswer;
+export interface AnyAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: AsyncIterable<string>;
@@ -120,10 +121,55 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
   }
 }
 
-function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesDeps, rateLimits: RateLimits) {
+/** A request whose sender is known. */
+export interface Asked {
+  request: Asking;
+  response: Answering;
+  principal: UserPrincipal | undefined;
+  claims?: AnswerClaims | undefined;
+  params: Readonly<Record<string, unknown>>;
+  query: Readonly<Record<string, unknown>>;
+  /** Reads it. Called when nothing else speaks against the request. */
+  readonly body: () => Promise<unknown>;
+}
+
+/** Limit, scope, query, body, then the handler and the audit: what one route does with any request. */
+export function createPerformer(
+  name: RouteName,
+  route: Route,
+  handler: AnyHandler,
+  deps: Pick<ApiDeps, 'database' | 'logger'>,
+  rateLimits: RateLimits,
+): (asked: Asked) => Promise<AnyAnswer> {
   const checkBody = route.body && validator(route.body);
-  const readJson = jsonReader(route.largeField);
   const checkQuery = route.query && validator(route.query, { coerce: true });
+  return async ({ request, response, principal, claims, params, query: given, body: readBody }) => {
+    const who = principal ? `user:${principal.userId}` : `address:${networkOfRequest(request)}`;
+    if (route.limit !== 'none' && route.limit !== 'misuse') {
+      await rateLimits.request(response, who);
+      if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
+    }
+    if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
+    if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
+    if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
+    const note: AuditNote = {};
+    const perform = async (): Promise<AnyAnswer> => {
+      if ([...Object.values(params), ...Object.values(given)].some((value) => String(value).includes('\u0000')))
+        throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
+      const query = checkQuery ? checked(checkQuery({ ...given }), 'query') : undefined;
+      const body = route.body ? await readBody() : undefined;
+      if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
+      return handler({ request, response, principal, claims, params, body, query, note, limits: rateLimits });
+    };
+    const asked = { userId: principal?.userId, program: principal?.clientId };
+    const done = { name, request, response, asked, params, note };
+    return isRecorded(name, route) ? audited(deps, done, perform) : perform();
+  };
+}
+
+function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesDeps, rateLimits: RateLimits) {
+  const perform = createPerformer(name, route, handler, deps, rateLimits);
+  const readJson = jsonReader(route.largeField);
 
   return async (request: Request, response: Response): Promise<void> => {
     const address = `address:${networkOfRequest(request)}`;
@@ -136,31 +182,12 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
       await rateLimits.request(response, address);
       throw error;
     }
-    if (route.limit !== 'none' && route.limit !== 'misuse') {
-      const who = principal ? `user:${principal.userId}` : address;
-      await rateLimits.request(response, who);
-      if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
-    }
-    if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
-    if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
-    if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
-    const note: AuditNote = {};
-    const perform = async (): Promise<AnyAnswer> => {
-      if (request.url.includes('%00'))
-        throw new RelayError('INVALID_REQUEST', 'The address may not contain the character U+0000.');
-      const query = checkQuery ? checked(checkQuery({ ...request.query }), 'query') : undefined;
-      const body = route.body
-        ? await readJson(request, response, principal ? `user:${principal.userId}` : address)
-        : undefined;
-      if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
-      return handler({
-        ...{ request, response, principal, claims, params: request.params, body, query, note },
-        limits: rateLimits,
+    const payer = principal ? `user:${principal.userId}` : address;
+    const act = () =>
+      perform({
+        ...{ request, response, principal, claims, params: request.params, query: request.query },
+        body: () => readJson(request, response, payer),
       });
-    };
-    const asked = { userId: principal?.userId, program: principal?.clientId };
-    const done = { name, request, response, asked, params: request.params, note };
-    const act = isRecorded(name, route) ? () => audited(deps, done, perform) : perform;
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
     if (answer.json !== undefined) response.status(answer.status).type('json').send(answer.json);

@@ -3,24 +3,24 @@
  * is away every instance counts for itself (`shared-limiter.ts`). Every answer of a limited route
  * carries the three headers, of the tighter limit if two apply.
  */
-import type { Response } from 'express';
 import { RelayError } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
+import type { Answering } from './asking.ts';
 import type { LateRefusals } from './late-refusals.ts';
 import { type Counted, type Limiter, createSharedLimiters } from './shared-limiter.ts';
 
 export interface RateLimits {
   /** Counts one request of a user, or of an address when no one is signed in. @throws RelayError RATE_LIMITED */
-  request(response: Response, who: string): Promise<void>;
+  request(response: Answering, who: string): Promise<void>;
   /** Counts one POST /api/sessions as well. @throws RelayError RATE_LIMITED */
-  sessionCreation(response: Response, who: string): Promise<void>;
+  sessionCreation(response: Answering, who: string): Promise<void>;
   /** Counts one turn that an agent starts. @throws RelayError TOO_MANY_AGENT_TURNS */
-  agentTurn(response: Response, userId: string): Promise<void>;
+  agentTurn(response: Answering, userId: string): Promise<void>;
   /** Counts one export of an account as well: it reads everything a person has. @throws RelayError RATE_LIMITED */
-  accountExport(response: Response, userId: string): Promise<void>;
+  accountExport(response: Answering, userId: string): Promise<void>;
   /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
-  pushTest(response: Response, userId: string): Promise<void>;
+  pushTest(response: Answering, userId: string): Promise<void>;
   /**
    * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another.
    * Returns the function that takes it back. @throws RelayError RATE_LIMITED
@@ -51,7 +51,7 @@ export function createRateLimits(
   const userGuesses = limiter('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limiter('address-guesses', guessesPerAddress, guessWindowMs);
 
-  const consume = async (limit: Limiter, response: Response, who: string, refusal = tooMany) => {
+  const consume = async (limit: Limiter, response: Answering, who: string, refusal = tooMany) => {
     const counted = await limit.count(who);
     show(response, limit.points, counted);
     if (!counted.over) return;
@@ -139,7 +139,7 @@ export function createAccountLimit(backplane: Pick<Shared, 'count'>): {
 }
 
 /** The headers of the tighter limit stay: the one with fewer requests left. */
-function show(response: Response, limit: number, { left, windowEndsAt }: Counted): void {
+function show(response: Answering, limit: number, { left, windowEndsAt }: Counted): void {
   const shown = response.getHeader('X-RateLimit-Remaining');
   if (shown !== undefined && Number(shown) < left) return;
   response.setHeader('X-RateLimit-Limit', String(limit));

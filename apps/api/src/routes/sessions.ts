@@ -1,8 +1,8 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
-import type { Response } from 'express';
 import { RelayError, type RouteQuery, limits } from '@relay/protocol';
 import { erasedSessionId, listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
+import type { Answering } from '../http/asking.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
@@ -43,7 +43,7 @@ type Names =
   | 'readTask';
 
 /** A repeated request gets the same answer, and is told so. */
-export function showReplay(response: Response, { replayed }: { replayed: boolean }): void {
+export function showReplay(response: Answering, { replayed }: { replayed: boolean }): void {
   if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }
 

@@ -4,7 +4,6 @@ import { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type RedisBackplane, createRedisBackplane } from '@relay/backplane';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
-import type { Response } from 'express';
 import { LateRefusals } from '../../src/http/late-refusals.ts';
 import { type RateLimits, createRateLimits } from '../../src/http/rate-limit.ts';
 
@@ -32,7 +31,7 @@ describeWith('redis-server', 'rate limits of two instances', () => {
   const left = async (instance: number, who: string): Promise<number> => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     try {
-      await instances[instance]!.request(response as Response, who);
+      await instances[instance]!.request(response, who);
     } catch (error) {
       expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
       return -1;

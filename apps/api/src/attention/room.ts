@@ -1,0 +1,188 @@
+/**
+ * A WebSocket door of the api: upgrade → guest → heartbeat, and everything that ends a connection from outside. Bounds, drain and refusals are
+ * the same for every such door; what is said on the socket is the business of the guest.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type Control, RelayError, closeCodes } from '@relay/protocol';
+import {
+  type Heartbeat,
+  HandshakeError,
+  type SocketLimits,
+  createSocketServer,
+  doorHeartbeat,
+  guardUpgrade,
+  refuseUpgrade,
+  spreadOver,
+  startHeartbeat,
+} from '@relay/socket';
+import type { ApiDeps } from '../deps.ts';
+import { toRelayError } from '../http/errors.ts';
+import type { LateRefusals } from '../http/late-refusals.ts';
+import type { Guest } from './guest.ts';
+
+export interface Arrival<G extends Guest> {
+  guest: G;
+  /** The subprotocol to answer with, if the client offered any. */
+  protocol: string | undefined;
+  /** Sent with the 101. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface RoomOptions<G extends Guest> {
+  /** The middle of the names of its metrics. */
+  name: 'app' | 'acp';
+  /** For people: "app". */
+  title: string;
+  limits: Pick<SocketLimits, 'maxFrameBytes' | 'maxUnsentBytes'>;
+  /** Lets a client in. @throws RelayError, AuthError: the refusal */
+  admit(request: IncomingMessage): Promise<Arrival<G>>;
+}
+
+export interface Room<G extends Guest> {
+  upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
+  /** Closes connections whose credential is revoked by now: for revocations that this instance missed. */
+  recheck(): void;
+  control(control: Control): void;
+  /** The live ones. */
+  readonly guests: ReadonlySet<G>;
+  /** Of every connection, those that are still being accepted included. */
+  users(): Iterable<string>;
+  drain(overMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, options: RoomOptions<G>): Room<G> {
+  const { config, logger } = deps;
+  const { name, title } = options;
+  const keepalive = doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs);
+  const guests = new Set<G>();
+  /** By user, including connections that are still being accepted. */
+  const people = new Map<string, Set<G>>();
+  const leaving = new Set<Promise<void>>();
+  const gauge = deps.metrics.gauge(`relay_${name}_connections`, `Connections of ${title}s to this instance`);
+  const closes = deps.metrics.counter(`relay_${name}_closes_total`, `Connections of ${title}s ended, by close code`, [
+    'code',
+  ]);
+  const refusals = deps.metrics.counter(`relay_${name}_refusals_total`, `Upgrades of ${title}s refused, by code`, [
+    'code',
+  ]);
+  const sockets = createSocketServer({
+    limits: { ...options.limits, stallMs: config.slowReaderStallMs },
+    closes: { tooSlow: closeCodes.overloaded, internal: closeCodes.internal },
+  });
+  let draining = false;
+
+  /** @throws RelayError TOO_MANY_CONNECTIONS */
+  const enter = (guest: G) => {
+    const { userId } = guest.principal;
+    const own = people.get(userId) ?? new Set();
+    if (own.size >= config.socketsPerUser)
+      throw new RelayError(
+        'TOO_MANY_CONNECTIONS',
+        `${config.socketsPerUser} of your ${title}s are connected here, which is all. Close some.`,
+        { retryAfter: 30 },
+      );
+    people.set(userId, own.add(guest));
+  };
+
+  const leave = (guest: G) => {
+    guests.delete(guest);
+    const { userId } = guest.principal;
+    const own = people.get(userId);
+    if (own?.delete(guest) && own.size === 0) people.delete(userId);
+    gauge.set(guests.size);
+    const left = guest
+      .ended()
+      .catch((error: unknown) => logger.warn({ err: error }, 'a subscription could not be ended'))
+      .finally(() => leaving.delete(left));
+    leaving.add(left);
+  };
+
+  const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
+    if (draining)
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+    const { guest, protocol, headers } = await options.admit(request);
+    try {
+      enter(guest);
+    } catch (error) {
+      await late.pause(`user:${guest.principal.userId}`);
+      throw error;
+    }
+    let heartbeat: Heartbeat | undefined;
+    try {
+      await guest.subscribe();
+      const socket = await sockets.accept(
+        request,
+        duplex,
+        head,
+        {
+          onFrame: (text) => guest.frame(text),
+          onBinary: () => guest.binary(),
+          onClose: ({ code }) => {
+            heartbeat?.stop();
+            closes.inc({ code: String(code) });
+            leave(guest);
+          },
+          onError: (error) => logger.error({ err: error }, `a frame of an ${title} could not be handled`),
+        },
+        { ...(protocol === undefined ? {} : { protocol }), ...(headers ? { headers } : {}) },
+      );
+      guests.add(guest);
+      gauge.set(guests.size);
+      // Ordinary clients know three frame types: the ping is the WebSocket's own.
+      const started = guest.start(socket);
+      heartbeat = startHeartbeat(keepalive, guest);
+      // Either may have come while this connection was being accepted and could not be found to be closed.
+      if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
+      else if (draining) guest.close('goingAway');
+      await started;
+    } catch (error) {
+      if (!guests.has(guest)) leave(guest);
+      throw error;
+    }
+  };
+
+  return {
+    guests,
+    users: () => people.keys(),
+    upgrade: (request, duplex, head) => {
+      guardUpgrade(duplex);
+      open(request, duplex, head).catch((error: unknown) => {
+        if (error instanceof HandshakeError && error.status === 0) return;
+        const known = toRelayError(error);
+        if (known.status >= 500) logger.error({ err: error }, `an ${title} could not be let in`);
+        refusals.inc({ code: known.code });
+        const retry: Record<string, string> =
+          known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
+        refuseUpgrade(
+          duplex,
+          known.status,
+          { 'Content-Type': 'application/json', ...known.headers, ...retry },
+          JSON.stringify(known.body),
+        );
+      });
+    },
+    control: (control) => {
+      if (control.kind !== 'user_revoked') return;
+      for (const guest of guests) {
+        const { userId, sessionId, clientId } = guest.principal;
+        const person = userId === control.subject && (control.client === undefined || control.client === clientId);
+        if (person || (sessionId !== undefined && sessionId === control.login)) guest.close('credential');
+      }
+    },
+    recheck: () => {
+      for (const guest of guests) if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
+    },
+    drain: async (overMs) => {
+      draining = true;
+      await spreadOver([...guests], overMs, (guest) => guest.close('goingAway'));
+    },
+    close: async () => {
+      draining = true;
+      for (const guest of guests) guest.close('goingAway');
+      while (guests.size + leaving.size > 0)
+        await Promise.allSettled([...leaving, new Promise((resolve) => setTimeout(resolve, 10))]);
+    },
+  };
+}
