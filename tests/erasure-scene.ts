@@ -101,12 +101,14 @@ export async function personWith(relay: TestRelay, name: string, token: string):
   const daemon = await connectDaemon(own, { registration });
   await own.call('updateDevice', { params: { id: daemon.deviceId }, body: { name: `device${name}` } });
   await own.call('createDeviceKey', { body: { name: `label${name}` } });
+  await own.call('createAcpToken', { body: { deviceId: daemon.deviceId, name: `client${name}` } });
   reportSets(daemon, name);
   await converse(own, daemon, app, name);
   const me = (await own.call('me')).body as { id: string };
   const words = [
     ...wordsOf(name),
     `label${name}`,
+    `client${name}`,
     `hostname${name}`,
     `device${name}`,
     `key-${name}`,

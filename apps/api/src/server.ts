@@ -21,6 +21,7 @@ import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
 import { openPush } from './push/push.ts';
+import { acpTokenRoutes } from './routes/acp-tokens.ts';
 import { deviceKeyRoutes } from './routes/device-keys.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { inboxRoutes } from './routes/inbox.ts';
@@ -152,6 +153,7 @@ export function createApi(deps: ApiDeps): Api {
     ...sessionRoutes(operations),
     ...deviceRoutes(operations),
     ...deviceKeyRoutes(operations),
+    ...acpTokenRoutes(operations),
     ...peopleRoutes(operations),
     ...pushRoutes(operations, push),
     ...inboxRoutes(operations),

@@ -7,6 +7,8 @@ const advice: Readonly<Record<string, string>> = {
   SESSION_NOT_FOUND: '"relay sessions --all" lists them.',
   DEVICE_NOT_FOUND: '"relay devices" lists them.',
   KEY_NOT_FOUND: '"relay devices keys" lists them.',
+  TOKEN_NOT_FOUND: '"relay acp-token list" lists them.',
+  TOO_MANY_TOKENS: '"relay acp-token list" lists them, "relay acp-token revoke <id>" revokes one.',
   TOO_MANY_KEYS: '"relay devices keys" lists them, "relay devices revoke-key <id>" revokes one.',
 };
 

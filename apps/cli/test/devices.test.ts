@@ -118,6 +118,23 @@ describe('relay devices', () => {
     expect((await stage.own.run(['devices', 'keys'])).out).toContain('relay devices invite');
   });
 
+  it('makes a token for an ACP client, lists it, and revokes it', async () => {
+    const { deviceId } = await stage.daemon('Phoned');
+    const made = await stage.own.run(['acp-token', deviceId, '--name', 'My phone', '--read-only']);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toContain(`/acp/${deviceId}\n`);
+    const [token] = /rly_acp_[\w-]{43}/.exec(made.out) ?? [];
+    const { tokens } = (await stage.own.json(['acp-token', 'list'])) as unknown as { tokens: { id: string }[] };
+    expect(tokens).toEqual([expect.objectContaining({ deviceId, name: 'My phone', scopes: ['sessions:read'] })]);
+    const { out } = await stage.own.run(['acp-token', 'list']);
+    expect(out).toMatch(/My phone .* read +never/);
+    expect(out).not.toContain(token!);
+    expect(await stage.own.run(['acp-token', 'revoke', tokens[0]!.id])).toMatchObject({ code: 0 });
+    expect(await stage.own.run(['acp-token', 'revoke', tokens[0]!.id])).toMatchObject({ code: 4 });
+    expect((await stage.own.run(['acp-token', 'list'])).out).toContain('relay acp-token <device>');
+    expect(await stage.own.run(['acp-token'])).toMatchObject({ code: 2 });
+  });
+
   it.each([
     ['--ttl', '10'],
     ['--ttl', '31d'],

@@ -11,6 +11,8 @@ import { crc32 } from 'node:zlib';
 
 const prefix = 'rly_drt_';
 const shape = /^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
+const acpPrefix = 'rly_acp_';
+const acpShape = /^rly_acp_[A-Za-z0-9_-]{43}$/;
 const checksumLength = 6;
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -70,6 +72,19 @@ export function createDeviceKey(): string {
 /** SHA-256, hexadecimal: the only form in which a registration key is stored. */
 export function hashDeviceKey(key: string): string {
   return sha256(key);
+}
+
+/** A token of an ACP client (rules, 18.8): `rly_acp_` and 256 random bits. */
+export function createAcpToken(): string {
+  return `${acpPrefix}${randomBytes(32).toString('base64url')}`;
+}
+
+/** Whether a credential can be a token of an ACP client; costs no lookup. */
+export const isAcpToken = (text: string): boolean => acpShape.test(text);
+
+/** SHA-256, hexadecimal: the only form in which a token of an ACP client is stored. */
+export function hashAcpToken(token: string): string {
+  return sha256(token);
 }
 
 /** SHA-256, hexadecimal: the only form in which a device code is stored. */

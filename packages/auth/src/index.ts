@@ -5,13 +5,16 @@ export { maxTokenLength, bearerFrom } from './credentials.ts';
 export { devIssuer, devIssuerFile, openDevIssuer } from './dev-issuer.ts';
 export type { DevClaims, DevIssuer } from './dev-issuer.ts';
 export {
+  createAcpToken,
   createDeviceCode,
   createUserCode,
   deriveDeviceToken,
   createDeviceKey,
+  hashAcpToken,
   hashDeviceCode,
   hashDeviceKey,
   hashDeviceToken,
+  isAcpToken,
   isDeviceToken,
   normalizeUserCode,
 } from './device-token.ts';

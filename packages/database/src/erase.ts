@@ -64,6 +64,7 @@ export async function eraseOfDevice(db: Db, deviceId: string): Promise<void> {
   await db.sql.execute`DELETE FROM slash_command_sets WHERE device_id = ${deviceId}`;
   await db.sql.execute`DELETE FROM device_connections WHERE device_id = ${deviceId}`;
   await db.sql.execute`DELETE FROM device_codes WHERE device_id = ${deviceId}`;
+  await db.sql.execute`DELETE FROM acp_tokens WHERE device_id = ${deviceId}`;
 }
 
 /** Open tasks are cancelled, and watches removed. */

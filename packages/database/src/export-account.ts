@@ -5,6 +5,7 @@
 import { formatSessionId } from '@relay/protocol';
 import { listApplications } from './accounts.ts';
 import { listAudit } from './audit.ts';
+import { listAcpTokens } from './acp-tokens.ts';
 import { listDeviceKeys } from './device-keys.ts';
 import { listConnections, listDevices } from './devices.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -88,6 +89,10 @@ export async function* exportAudit(db: Whole, userId: string) {
 
 export async function* exportDeviceKeys(db: Whole, userId: string) {
   yield* await listDeviceKeys(db, userId);
+}
+
+export async function* exportAcpTokens(db: Whole, userId: string) {
+  yield* await listAcpTokens(db, userId);
 }
 
 export async function* exportDevices(db: Whole, userId: string) {

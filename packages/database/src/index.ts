@@ -18,6 +18,7 @@ export * from './conflicts.ts';
 export * from './audit.ts';
 export * from './device-codes.ts';
 export * from './device-keys.ts';
+export * from './acp-tokens.ts';
 export * from './sessions.ts';
 export * from './session-list.ts';
 export * from './erase.ts';

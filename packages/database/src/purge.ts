@@ -29,6 +29,7 @@ const inBatches =
 const steps: readonly Step[] = [
   inBatches('device_codes', sql`expires_at < now() - interval '1 hour'`),
   inBatches('device_keys', sql`expires_at < now()`),
+  inBatches('acp_tokens', sql`expires_at < now()`),
   inBatches('idempotency_keys', (ttl) => sql`created_at < now() - ${ttl}::double precision * interval '1 second'`),
   inBatches('prompts', sql`ended_at < now() - interval '30 days'`),
   inBatches(

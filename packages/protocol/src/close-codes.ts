@@ -2,6 +2,12 @@
 export const closeCodes = {
   normal: { code: 1000, reason: 'normal', comeBack: true, meaning: 'The conversation is over.' },
   goingAway: { code: 1001, reason: 'going away', comeBack: true, meaning: 'This instance drains; connect again.' },
+  unexpected: {
+    code: 1002,
+    reason: 'initialize must come first',
+    comeBack: true,
+    meaning: 'The first message of an ACP client was another one than `initialize`.',
+  },
   binary: { code: 1003, reason: 'binary frame', comeBack: true, meaning: 'Only text frames are spoken here.' },
   invalidUtf8: { code: 1007, reason: 'invalid UTF-8', comeBack: true, meaning: 'A text frame was not valid UTF-8.' },
   tooBig: {

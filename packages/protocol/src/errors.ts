@@ -68,6 +68,7 @@ export const errorCatalogue = {
   },
   CODE_NOT_FOUND: { status: 404, meaning: 'No device waits under this user code, or it has expired.' },
   KEY_NOT_FOUND: { status: 404, meaning: 'This user has no such registration key, or it has expired.' },
+  TOKEN_NOT_FOUND: { status: 404, meaning: 'This user has no such token of an ACP client, or it is no longer valid.' },
   SUBSCRIPTION_NOT_FOUND: { status: 404, meaning: 'This user has no such address to notify.' },
   DELIVERY_NOT_FOUND: { status: 404, meaning: 'This user has no such delivery; it is kept for 30 days.' },
   ITEM_NOT_FOUND: { status: 404, meaning: 'This user has no such item in the inbox.' },
@@ -105,6 +106,10 @@ export const errorCatalogue = {
   TOO_MANY_KEYS: {
     status: 409,
     meaning: 'The user has 20 registration keys that have not expired, which is all. Revoke one.',
+  },
+  TOO_MANY_TOKENS: {
+    status: 409,
+    meaning: 'The user has 50 tokens of ACP clients, which is all. Revoke one.',
   },
   TOO_MANY_INVITATIONS: {
     status: 409,

@@ -47,6 +47,15 @@ export * from './rest/queue.ts';
 export * from './rest/settings.ts';
 export type { AuditEntry, AuditPage } from './rest/audit.ts';
 export {
+  acpScopes,
+  acpTokenIdleSeconds,
+  maxAcpTokens,
+  type AcpScope,
+  type AcpToken,
+  type CreateAcpToken,
+  type CreatedAcpToken,
+} from './rest/acp-tokens.ts';
+export {
   deviceKeyTtl,
   deviceKeyUses,
   maxDeviceKeys,

@@ -14,6 +14,7 @@ import * as conversation from './rest/conversation.ts';
 import { AccountExport } from './rest/account-export.ts';
 import * as people from './rest/people.ts';
 import * as prompts from './rest/prompts.ts';
+import { acpTokenRoutes } from './acp-token-routes.ts';
 import { deviceKeyRoutes } from './device-key-routes.ts';
 import { inboxRoutes } from './inbox-routes.ts';
 import { pushRoutes } from './push-routes.ts';
@@ -521,6 +522,7 @@ export const routes = {
     errors: [],
   },
   ...deviceKeyRoutes,
+  ...acpTokenRoutes,
   listWatched: {
     ...endpoints.listWatched,
     summary: 'The sessions that the user watches',

@@ -62,6 +62,8 @@ export const limits = {
   hostnameCharacters: 255,
   daemonFrameBytes: 16 * 1024 * 1024,
   attentionFrameBytes: 64 * 1024,
+  /** A prompt with as many images as a message may have. */
+  acpFrameBytes: 17 * 1024 * 1024,
   lastMessageBytes: 2048,
   historyPage: 200,
   historyPageDefault: 50,

@@ -1,6 +1,7 @@
 /** GET /api/me/export (rules, 8.16): one JSON document, written while it is read. Never holds more than a page of anything. */
 import type { UserPrincipal } from '@relay/auth';
 import {
+  exportAcpTokens,
   exportApplications,
   exportAudit,
   exportDeviceKeys,
@@ -48,6 +49,7 @@ export async function* exportAccount(
     registrations: exportRegistrations,
     audit: exportAudit,
     deviceKeys: exportDeviceKeys,
+    acpTokens: exportAcpTokens,
     devices: exportDevices,
     sessions: exportSessions,
     tasks: exportTasks,

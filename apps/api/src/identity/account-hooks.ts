@@ -13,6 +13,7 @@ import {
   getSessionFromCtx,
   isAPIError,
 } from 'better-auth/api';
+import { endAcpTokens } from '../account/end-acp-tokens.ts';
 import { tellChanged } from '../account/tell-changed.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
@@ -203,7 +204,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           const user = (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user;
           await guesses.forgive(user?.email);
           // A person who knows the old password may wait for the second step.
-          if (user && ctx.path === '/change-password') await forgetHalfSignIns(deps.database, user.id);
+          if (user && ctx.path === '/change-password')
+            await Promise.all([forgetHalfSignIns(deps.database, user.id), endAcpTokens(deps, user.id)]);
         }
         if (refused && ctx.path.startsWith('/two-factor/')) explain(returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.

@@ -12,6 +12,7 @@ import {
   removeSubscriptionsOf,
 } from '@relay/database';
 import { RelayError } from '@relay/protocol';
+import { endAcpTokens } from '../account/end-acp-tokens.ts';
 import type { Revocation } from '@relay/auth';
 import type { IdentityDeps } from './deps.ts';
 
@@ -41,7 +42,7 @@ export async function refuseTokens(deps: IdentityDeps, loginId: string): Promise
   await announce(deps, { login: loginId });
 }
 
-/** Signs the person out of every browser and every program. */
+/** Signs the person out of every browser and every program, ACP clients included. */
 export async function signOutEverywhere(deps: IdentityDeps, userId: string): Promise<void> {
   const { database } = deps;
   // One by one as well: a token that is being written right now is younger than this moment, but comes from one of them.
@@ -50,6 +51,7 @@ export async function signOutEverywhere(deps: IdentityDeps, userId: string): Pro
   await recordRevocations(database, ended);
   await forgetAllLogins(database, userId);
   await removeSubscriptionsOf(database, { userId });
+  await endAcpTokens(deps, userId);
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Done, addCommand } from './add-command.ts';
 import { activityCommand } from './activity.ts';
+import { addAcpTokenCommands } from './acp-token.ts';
 import { addDeviceKeyCommands } from './device-keys.ts';
 import {
   listDevicesCommand,
@@ -126,4 +127,5 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
       done(await removeDeviceCommand(device, all(command), terminal)),
     );
   addDeviceKeyCommands(devices, terminal, done);
+  addAcpTokenCommands(program, terminal, done);
 }

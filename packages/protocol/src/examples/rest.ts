@@ -82,6 +82,14 @@ const deviceKey = {
   createdAt: times.registered,
   expiresAt: times.completed,
 };
+const acpToken = {
+  id: '01KKNS0W7M4GQ0C3Y5R8T2V6XC',
+  deviceId: story.deviceId,
+  name: 'Phone',
+  scopes: ['sessions:read' as const, 'sessions:write' as const],
+  createdAt: times.registered,
+  expiresAt: times.completed,
+};
 const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' } as const;
 const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
 
@@ -119,6 +127,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     ],
     audit: [auditEntry],
     deviceKeys: [deviceKey],
+    acpTokens: [acpToken],
     devices: [
       {
         ...device,
@@ -301,6 +310,9 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   CreateDeviceKey: { ttlSeconds: 600, uses: 5, name: 'Build machines' },
   CreatedDeviceKey: { ...deviceKey, used: 0, key: story.deviceKey },
   DeviceKeyList: { keys: [deviceKey] },
+  CreateAcpToken: { deviceId: story.deviceId, name: 'Phone', scopes: ['sessions:read', 'sessions:write'] },
+  CreatedAcpToken: { ...acpToken, url: `wss://relay.example.com/acp/${story.deviceId}`, token: story.acpToken },
+  AcpTokenList: { tokens: [{ ...acpToken, usedAt: times.connected }] },
   WatchList: { sessionIds: [sessionId], watchedSessions: [{ sessionId, createdAt: times.started }] },
   WatchRequest: { sessionId },
   WatchState: { sessionId, watched: true },

@@ -15,6 +15,7 @@ export const userCode = 'BDWP-HQPK';
 export const deviceCode = 'Zt8Yx2Kq0WmR4uN6vB1cJ3hL5gF7dS9aPoIiUuYyTtE';
 /** Not a credential of anything: the shape of one. */
 export const refreshToken = 'rly_drt_EXAMPLE0nly0not0a0credential0000000000000000000_000000';
+export const acpToken = 'rly_acp_EXAMPLE0nly0not0a0credential0000000000000000000';
 export const deviceKey = 'rly_key_EXAMPLE0nly0not0a0credential0000000000000000000';
 export const accessToken = 'eyJhbGciOiJFUzI1NiJ9.EXAMPLE.not-a-credential';
 export const webhookSecret = 'whsec_EXAMPLE0nly0not0a0secret';

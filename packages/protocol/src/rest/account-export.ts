@@ -2,6 +2,7 @@
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { AuditEntry } from './audit.ts';
+import { AcpToken, maxAcpTokens } from './acp-tokens.ts';
 import { DeviceKey, maxDeviceKeys } from './device-keys.ts';
 import { ConnectionList, Device, NotificationList } from './people.ts';
 import { CauseLevels, QuietHours } from './notification-settings.ts';
@@ -130,6 +131,7 @@ export const AccountExport = record(
     registrations: list(registration, 'Registrations of the last hour', many),
     audit: list(AuditEntry, 'What was done in the name of the person', many),
     deviceKeys: list(DeviceKey, 'Registration keys that have not expired', { maxItems: maxDeviceKeys }),
+    acpTokens: list(AcpToken, 'Tokens of ACP clients that are valid', { maxItems: maxAcpTokens }),
     devices: list(device, 'Devices', { maxItems: limits.devices }),
     sessions: list(session, 'Sessions', many),
     tasks: list(task, 'Tasks, by session', many),

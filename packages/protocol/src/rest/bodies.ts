@@ -3,6 +3,7 @@ import { AccountExport } from './account-export.ts';
 import * as audit from './audit.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
+import * as acpTokens from './acp-tokens.ts';
 import * as deviceKeys from './device-keys.ts';
 import * as inbox from './inbox.ts';
 import * as folders from './folders.ts';
@@ -67,6 +68,9 @@ export const restBodies = {
   CreateDeviceKey: deviceKeys.CreateDeviceKey,
   CreatedDeviceKey: deviceKeys.CreatedDeviceKey,
   DeviceKeyList: deviceKeys.DeviceKeyList,
+  CreateAcpToken: acpTokens.CreateAcpToken,
+  CreatedAcpToken: acpTokens.CreatedAcpToken,
+  AcpTokenList: acpTokens.AcpTokenList,
   WatchList: people.WatchList,
   WatchRequest: people.WatchRequest,
   WatchState: people.WatchState,

@@ -1,0 +1,21 @@
+/** Tokens of ACP clients that end: every instance refuses them and closes their connections, as those of a sign-in that ended. */
+import { revokeAllAcpTokens } from '@relay/database';
+import type { ApiDeps } from '../deps.ts';
+
+type Deps = Pick<ApiDeps, 'database' | 'backplane' | 'logger'>;
+
+/** A token in the place of a sign-in: the `sessionId` of its principal. */
+export const acpLogin = (tokenId: string): string => `acp-token:${tokenId}`;
+
+/** Never rejects. A connection that does not hear of it is closed when its token is looked at next. */
+export async function announceAcpTokens({ backplane, logger }: Deps, ids: readonly string[]): Promise<void> {
+  const controls = ids.map((id) => JSON.stringify({ v: 1, kind: 'user_revoked', login: acpLogin(id) }));
+  await Promise.all(controls.map((control) => backplane.publishControl(control))).catch((error: unknown) =>
+    logger.warn({ err: error }, 'the end of a token could not be announced; it is noticed within minutes'),
+  );
+}
+
+/** Ends every token of the person. */
+export async function endAcpTokens(deps: Deps, userId: string): Promise<void> {
+  await announceAcpTokens(deps, await revokeAllAcpTokens(deps.database, userId));
+}

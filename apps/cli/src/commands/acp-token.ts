@@ -1,0 +1,98 @@
+/** `relay acp-token`: tokens with which ACP clients on phones and in browsers reach a device. */
+import type { Command } from 'commander';
+import { type AcpScope, acpScopes } from '@relay/protocol';
+import { exitCodes, usage } from '../failure.ts';
+import { findDevice } from '../naming.ts';
+import { tableOf } from '../show/table.ts';
+import { oneLine } from '../show/text.ts';
+import { ago, clockTime } from '../show/times.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { type Done, addCommand } from './add-command.ts';
+import { contextOf } from './context.ts';
+
+interface CreateOptions extends CommonOptions {
+  name?: string;
+  readOnly?: boolean;
+}
+
+async function createCommand(typed: string, options: CreateOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const device = await findDevice(relay, typed);
+  const scopes: AcpScope[] = options.readOnly ? ['sessions:read'] : [...acpScopes];
+  const name = options.name === undefined ? {} : { name: options.name };
+  const token = await relay.call('createAcpToken', { body: { deviceId: device.id, scopes, ...name } });
+  say(
+    token,
+    () =>
+      `Shown once. In the ACP client, as a remote agent over WebSocket:\n\n` +
+      `  address  ${token.url}\n  token    ${token.token}\n\n` +
+      `It leads to ${oneLine(device.name)} alone${options.readOnly ? ', to read' : ''}, and ends after 90 days without use. ` +
+      `Revoke it: relay acp-token revoke ${token.id}\n`,
+  );
+  return exitCodes.ok;
+}
+
+async function listCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const [answer, { devices }] = await Promise.all([relay.call('listAcpTokens'), relay.call('listDevices')]);
+  const names = new Map(devices.map(({ id, name }) => [id, name]));
+  const columns = [
+    { title: 'NAME', shrinks: true },
+    { title: 'DEVICE', shrinks: true },
+    { title: 'MAY' },
+    { title: 'USED' },
+    { title: 'UNTIL' },
+    { title: 'ID' },
+  ];
+  const rows = answer.tokens.map(({ id, deviceId, name, scopes, usedAt, expiresAt }) =>
+    [
+      oneLine(name) || '–',
+      oneLine(names.get(deviceId) ?? deviceId),
+      scopes.includes('sessions:write') ? 'write' : 'read',
+      usedAt === undefined ? 'never' : ago(usedAt),
+      clockTime(expiresAt),
+      id,
+    ].map((text) => ({ text })),
+  );
+  say(answer, () =>
+    rows.length === 0
+      ? 'No tokens of ACP clients. "relay acp-token <device>" makes one.\n'
+      : tableOf(columns, rows, terminal),
+  );
+  return exitCodes.ok;
+}
+
+async function revokeCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  await relay.call('revokeAcpToken', { params: { id } });
+  say({ id, revoked: true }, () => 'Revoked. Clients that were connected with it are disconnected.\n');
+  return exitCodes.ok;
+}
+
+export function addAcpTokenCommands(program: Command, terminal: Terminal, done: Done): void {
+  // `--json` is accepted before and after the second word.
+  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
+  const tokens = addCommand(
+    program,
+    'acp-token',
+    'make a token with which an ACP client on a phone or in a browser reaches a device',
+    'relay acp-token laptop --name "My phone"',
+    'relay acp-token laptop --read-only',
+    'relay acp-token list',
+  )
+    .argument('[device]', 'id or name')
+    .option('--name <text>', 'the client that it is for')
+    .option('--read-only', 'it may read, and not send, answer or cancel')
+    .action(async (device: string | undefined, _: CreateOptions, command: Command) => {
+      if (device === undefined) throw usage('Say which device is meant: relay acp-token <device>.');
+      done(await createCommand(device, all(command), terminal));
+    });
+  addCommand(tokens, 'list', 'list the tokens of ACP clients', 'relay acp-token list').action(
+    async (_: CommonOptions, command: Command) => done(await listCommand(all(command), terminal)),
+  );
+  addCommand(tokens, 'revoke', 'revoke a token of an ACP client', 'relay acp-token revoke 01KKNS0W7M4GQ0C3Y5R8T2V6XC')
+    .argument('<id>', 'its id, from "relay acp-token list"')
+    .action(async (id: string, _: CommonOptions, command: Command) =>
+      done(await revokeCommand(id, all(command), terminal)),
+    );
+}
