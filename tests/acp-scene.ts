@@ -1,4 +1,7 @@
-/** An editor: the client of the SDK of ACP, which starts `relay acp` as editors do, and a machine with an agent behind a relay. */
+/**
+ * An ACP client: that of the SDK, which starts `relay acp` as editors do or connects to `/acp/<deviceId>`, and a machine with an agent behind a
+ * relay.
+ */
 import {
   type ClientConnection,
   type CreateElicitationRequest,
@@ -12,15 +15,17 @@ import {
   client,
   ndJsonStream,
 } from '@agentclientprotocol/sdk';
+import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { acpAgent, createDaemon } from '@relay/daemon';
-import { type RelayAddress, registerDevice } from '@relay/testing';
+import { type RelayAddress, opened, registerDevice } from '@relay/testing';
+import { WebSocket } from 'ws';
 
 const file = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -35,6 +40,13 @@ export interface Editor {
   update: (fits: (update: SessionUpdate, sessionId: string) => boolean) => Promise<SessionUpdate>;
   /** Requests for permission that came, and how they were taken back. */
   asked: { request: RequestPermissionRequest; signal: AbortSignal }[];
+}
+
+/** A client that can leave. */
+export interface Visitor extends Editor {
+  hangUp(): void;
+  /** Resolves when it has left; with the exit code of the program, or 0 after a close. */
+  exit: Promise<number | null>;
 }
 
 export interface EditorOptions {
@@ -93,6 +105,66 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
   };
 }
 
+/** A token of the door, as a person makes it. */
+export async function acpToken(
+  relay: RelayAddress,
+  deviceId: string,
+  { user = 'alice', scopes }: { user?: string; scopes?: ('sessions:read' | 'sessions:write')[] } = {},
+): Promise<{ id: string; token: string }> {
+  const { status, body } = await relay.call('createAcpToken', {
+    user,
+    body: { deviceId, ...(scopes ? { scopes } : {}) },
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body;
+}
+
+export interface SocketOptions extends EditorOptions {
+  user?: string;
+  /** The index of the api; default the first. */
+  api?: number;
+  /** Default: one of the door, made for it. */
+  token?: string;
+  /** After the path. */
+  query?: string;
+  protocols?: string[];
+}
+
+/** Opens `/acp/<deviceId>` and nothing more. Rejects with `UpgradeRefused`. */
+export async function openAcp(
+  relay: RelayAddress,
+  device: string,
+  { api = 0, query = '', protocols = [], headers = {} }: SocketOptions & { headers?: Record<string, string> } = {},
+) {
+  const url = `${relay.apis[api]!.url.replace('http', 'ws')}/acp/${device}${query}`;
+  const socket = new WebSocket(url, protocols, { headers });
+  const upgraded = new Promise<Record<string, unknown>>((resolve) =>
+    socket.once('upgrade', (response) => resolve(response.headers)),
+  );
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  const received: Record<string, unknown>[] = [];
+  const wakes = new Set<() => void>();
+  socket.on('message', (data: Buffer) => {
+    received.push(JSON.parse(data.toString('utf8')) as Record<string, unknown>);
+    for (const wake of wakes) wake();
+  });
+  await opened(socket);
+  return {
+    socket,
+    closed,
+    headers: await upgraded,
+    send: (message: unknown) => socket.send(JSON.stringify(message)),
+    /** The first message that fits, also one that came. */
+    next: async (fits: (message: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+      for (;;) {
+        const found = received.find(fits);
+        if (found) return found;
+        await new Promise<void>((resolve) => wakes.add(resolve));
+      }
+    },
+  };
+}
+
 /** Things that a test starts, and how they go away. */
 export function acpScene() {
   const later: (() => unknown)[] = [];
@@ -121,6 +193,12 @@ export function acpScene() {
           env: { DEMO_AGENT_HOME: folder(), DEMO_AGENT_SETTINGS: 'config' },
           timings: { killAfterMs: 300, leaveMs: 2000 },
         }),
+        // The folder in which its agent works, and those in it.
+        browse: (path) => {
+          const there = path === '' ? defaultPath : path;
+          const isShown = there.startsWith(defaultPath) && existsSync(there);
+          return Promise.resolve(isShown ? { path: there, folders: [] } : undefined);
+        },
         storeDir: folder(),
         daemonVersion: '1.0.0',
         timings: { initialDelayMs: 20, maxDelayMs: 100 },
@@ -135,7 +213,7 @@ export function acpScene() {
       relay: RelayAddress,
       device: string,
       { args = [], user = 'alice', ...options }: EditorOptions & { args?: readonly string[]; user?: string } = {},
-    ): Promise<Editor & { exit: Promise<number | null>; errors: () => string; hangUp(): void }> {
+    ): Promise<Visitor & { errors: () => string }> {
       const child = spawn(process.execPath, [file('apps/cli/dist/bundle.js'), 'acp', device, ...args], {
         env: {
           ...process.env,
@@ -157,6 +235,32 @@ export function acpScene() {
       );
       const editor = await openEditor(stream, options);
       return { ...editor, exit, errors: () => errors, hangUp: () => child.stdin.end() };
+    },
+    /** The client of the SDK on `/acp/<deviceId>`. */
+    async acpSocket(
+      relay: RelayAddress,
+      device: string,
+      options: SocketOptions = {},
+    ): Promise<Visitor & { closed: Promise<number>; socket: WebSocket }> {
+      const token = options.token ?? (await acpToken(relay, device, options)).token;
+      const made: WebSocket[] = [];
+      class Seen extends WebSocket {
+        constructor(...args: ConstructorParameters<typeof WebSocket>) {
+          super(...args);
+          made.push(this);
+        }
+      }
+      const { api = 0, query = '' } = options;
+      const url = `${relay.apis[api]!.url.replace('http', 'ws')}/acp/${device}${query}`;
+      const stream = createWebSocketStream(url, {
+        protocols: ['acp.v1', `bearer.${token}`],
+        WebSocket: Seen,
+      });
+      const socket = made[0]!;
+      const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+      later.push(() => socket.terminate());
+      const editor = await openEditor(stream, options);
+      return { ...editor, socket, closed, exit: closed.then(() => 0), hangUp: () => socket.close(1000) };
     },
     async clear() {
       for (const work of later.splice(0).reverse()) await work();

@@ -1,10 +1,10 @@
 /**
- * Promise: an editor that starts `relay acp` has the agent of another machine as if it ran beside it. A real relay process, the built program,
- * the client of the SDK at its standard input and output.
+ * Promise: a client that starts `relay acp`, or connects to `/acp/<deviceId>`, has the agent of another machine as if it ran beside it. A real
+ * relay process, the built program, the client of the SDK at its standard input and output or on a WebSocket.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, freePort, startFieldDaemon, startRelayProcess } from '@relay/testing';
-import { acpScene } from './acp-scene.ts';
+import { type EditorOptions, type Visitor, acpScene } from './acp-scene.ts';
 
 const scene = acpScene();
 let relay: RelayProcess;
@@ -18,10 +18,16 @@ const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ typ
 const choose = (optionId: string) => () => Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
 const allow = choose('y');
 
-describe('relay acp with the demonstration agent', () => {
+type Connect = (relay: RelayProcess, deviceId: string, options?: EditorOptions) => Promise<Visitor>;
+const doors: readonly [name: string, connect: Connect][] = [
+  ['relay acp', (...given) => scene.relayAcp(...given)],
+  ['/acp/<deviceId>', (...given) => scene.acpSocket(...given)],
+];
+
+describe.each(doors)('%s with the demonstration agent', (_name, connect) => {
   it('says which agent it is, and what it can', async () => {
     const { deviceId } = await scene.machine(relay);
-    const { initialized } = await scene.relayAcp(relay, deviceId);
+    const { initialized } = await connect(relay, deviceId);
     expect(initialized).toMatchObject({
       protocolVersion: 1,
       agentInfo: { title: expect.stringContaining('laptop') as unknown },
@@ -37,7 +43,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('answers a prompt when the turn has ended, with every part as an update and each text once', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, said, updates } = await scene.relayAcp(relay, deviceId);
+    const { agent, said, updates } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     expect(await agent.request('session/prompt', prompt(sessionId, 'all'))).toEqual({ stopReason: 'end_turn' });
     expect(said(sessionId).replace(/\s+/g, ' ').trim()).toBe('Looking at the parserFirst.Second.');
@@ -57,7 +63,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('asks for permission, and the answer is bound to the question and its option', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, said, asked, updates } = await scene.relayAcp(relay, deviceId, { permission: allow });
+    const { agent, said, asked, updates } = await connect(relay, deviceId, { permission: allow });
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     expect(await agent.request('session/prompt', prompt(sessionId, 'perm'))).toEqual({ stopReason: 'end_turn' });
     expect(asked).toHaveLength(1);
@@ -75,7 +81,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('takes a question back that another app answered, and the turn goes on', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, said, asked } = await scene.relayAcp(relay, deviceId);
+    const { agent, said, asked } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = agent.request('session/prompt', prompt(sessionId, 'perm'));
     const session = await waiting(deviceId);
@@ -90,7 +96,7 @@ describe('relay acp with the demonstration agent', () => {
   it('shows a form where the editor has forms', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const form = () => Promise.resolve({ action: 'accept' as const, content: { color: 'Blue' } });
-    const { agent, said } = await scene.relayAcp(relay, deviceId, { form });
+    const { agent, said } = await connect(relay, deviceId, { form });
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     expect(await agent.request('session/prompt', prompt(sessionId, 'ask'))).toEqual({ stopReason: 'end_turn' });
     expect(said(sessionId)).toContain('elicited: {"action":"accept","content":{"color":"Blue"}}');
@@ -98,7 +104,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('cancels the prompt, which is answered as cancelled', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, update } = await scene.relayAcp(relay, deviceId);
+    const { agent, update } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = agent.request('session/prompt', prompt(sessionId, 'slow'));
     await update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
@@ -108,7 +114,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('rejects the prompt of a turn that fails, with the code of the relay', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent } = await scene.relayAcp(relay, deviceId);
+    const { agent } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     await expect(agent.request('session/prompt', prompt(sessionId, 'fail'))).rejects.toMatchObject({
       code: -32603,
@@ -121,7 +127,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('sends an image, and the settings of the session', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, said, update } = await scene.relayAcp(relay, deviceId);
+    const { agent, said, update } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const image = { type: 'image' as const, mimeType: 'image/png', data };
@@ -142,7 +148,7 @@ describe('relay acp with the demonstration agent', () => {
 
   it('shows the pictures of the agent', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const { agent, updates } = await scene.relayAcp(relay, deviceId);
+    const { agent, updates } = await connect(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
     await agent.request('session/prompt', prompt(sessionId, 'media'));
     const pictures = updates.flatMap(({ update }) =>
@@ -153,13 +159,13 @@ describe('relay acp with the demonstration agent', () => {
 
   it('loads a session that began here in another process: all that was said, once and in order', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const first = await scene.relayAcp(relay, deviceId);
+    const first = await connect(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     await first.agent.request('session/prompt', prompt(sessionId, 'all'));
     first.hangUp();
     expect(await first.exit).toBe(0);
 
-    const second = await scene.relayAcp(relay, deviceId);
+    const second = await connect(relay, deviceId);
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
     expect(second.said(sessionId)).toBe(first.said(sessionId));
     const texts = second.updates.map(({ update }) => update.sessionUpdate);
@@ -168,7 +174,7 @@ describe('relay acp with the demonstration agent', () => {
     await second.agent.request('session/prompt', prompt(sessionId, 'two'));
     expect(second.said(sessionId)).toContain('first message');
 
-    const third = await scene.relayAcp(relay, deviceId);
+    const third = await connect(relay, deviceId);
     await third.agent.request('session/resume', { sessionId, cwd: folder });
     expect(third.said(sessionId)).toBe('');
     await third.agent.request('session/prompt', prompt(sessionId, 'think'));
@@ -177,14 +183,14 @@ describe('relay acp with the demonstration agent', () => {
 
   it('asks an open question again after a load, and shows what another app says', async () => {
     const { deviceId, folder } = await scene.machine(relay);
-    const first = await scene.relayAcp(relay, deviceId);
+    const first = await connect(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     void first.agent.request('session/prompt', prompt(sessionId, 'perm')).catch(() => undefined);
     const { id } = await waiting(deviceId);
     first.hangUp();
     expect(await first.exit).toBe(0);
 
-    const second = await scene.relayAcp(relay, deviceId, { permission: allow });
+    const second = await connect(relay, deviceId, { permission: allow });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
     await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('permission: y'));
     await relay.call('sendMessage', { params: { id }, body: { content: 'two' } });
@@ -197,11 +203,11 @@ describe('relay acp with the demonstration agent', () => {
   });
 });
 
-describe('relay acp with a daemon of the field', () => {
+describe.each(doors)('%s with a daemon of the field', (_name, connect) => {
   it('shows each message once, and asks its question by label', async () => {
     const daemon = await startFieldDaemon(relay, { agentType: 'field' });
     scene.later(() => daemon.stop());
-    const { agent, said, asked } = await scene.relayAcp(relay, daemon.deviceId, { permission: choose('2') });
+    const { agent, said, asked } = await connect(relay, daemon.deviceId, { permission: choose('2') });
     const { sessionId } = await agent.request('session/new', { cwd: '/home/dev/project', mcpServers: [] });
     const ended = agent.request('session/prompt', prompt(sessionId, 'go'));
     const task = await daemon.nextTask();
@@ -214,7 +220,7 @@ describe('relay acp with a daemon of the field', () => {
     expect(asked[0]!.request.options.map(({ name }) => name)).toEqual(['Red', 'Blue']);
     expect(said(sessionId).split('It is done.')).toHaveLength(2);
 
-    const second = await scene.relayAcp(relay, daemon.deviceId);
+    const second = await connect(relay, daemon.deviceId);
     await second.agent.request('session/load', { sessionId, cwd: '/home/dev/project', mcpServers: [] });
     expect(second.said(sessionId)).toContain('It is done.');
   });

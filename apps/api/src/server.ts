@@ -1,5 +1,5 @@
 /**
- * The users' door: REST and `/ws/attention`. `createApi` wires the rooms and keeps all state; two apis can live in one process.
+ * The users' door: REST, `/ws/attention` and `/acp`. `createApi` wires the rooms and keeps all state; two apis can live in one process.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,9 +9,12 @@ import { onPoke } from '@relay/backplane';
 import { readSessions } from '@relay/database';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
+import { createAcpDoor, isAcp } from './acp/door.ts';
 import { createAttentionDoor } from './attention/door.ts';
 import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
+import { addressOf } from './http/address.ts';
+import { createCallRoute } from './http/call-route.ts';
 import { LateRefusals } from './http/late-refusals.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
@@ -37,7 +40,7 @@ import { mountWeb } from './web.ts';
 export interface Api {
   /** Handles one HTTP request. */
   handler(request: IncomingMessage, response: ServerResponse): void;
-  /** Takes over an upgrade to `/ws/attention`: a socket, or an HTTP refusal. Never throws. */
+  /** Takes over an upgrade to `/ws/attention` or `/acp/<deviceId>`: a socket, or an HTTP refusal. Never throws. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
   /** Apps connected to this instance. */
   readonly size: number;
@@ -69,6 +72,7 @@ export function createApi(deps: ApiDeps): Api {
   const operations: Operations = { ...deps, publisher, tell: teller.tell };
   const late = new LateRefusals();
   const door = createAttentionDoor(deps, late);
+  const doors: Pick<typeof door, 'control' | 'recheck' | 'drain' | 'close'>[] = [door];
   const push = openPush(deps);
   const transports = [...(deps.transports ?? [logTransport(logger)]), ...push.transports];
   const outbox = startOutbox({ database: deps.database, backplane, logger, pollMs: config.outboxPollMs, transports });
@@ -78,7 +82,7 @@ export function createApi(deps: ApiDeps): Api {
     const control = decodeControl(body);
     if (control?.kind === 'user_revoked') revokeUser(control);
     if (control?.kind === 'device_closed') deps.deviceVerifier.forget(control.deviceId);
-    if (control) door.control(control);
+    for (const one of doors) if (control) one.control(control);
   });
 
   const revokeUser = ({ login, subject, client }: { login?: string; subject?: string; client?: string }) => {
@@ -143,7 +147,7 @@ export function createApi(deps: ApiDeps): Api {
       retryMs: healRetryMs,
       look: async () => {
         for (const revocation of await identity.revokedLately()) deps.jwtVerifier.revoke(revocation);
-        door.recheck();
+        for (const one of doors) one.recheck();
       },
     });
   identity?.mount(app);
@@ -161,6 +165,16 @@ export function createApi(deps: ApiDeps): Api {
   const rateLimits = createRateLimits(config, backplane, late);
   mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, rateLimits);
   const agents = mountMcp(app, operations, rateLimits);
+  const acp = createAcpDoor(
+    {
+      ...deps,
+      callRoute: createCallRoute(handlers, deps, rateLimits),
+      // As Express does with a request, which then knows whom TRUST_PROXY believes.
+      addressOf: (request) => addressOf(Object.setPrototypeOf(request, app.request) as Request),
+    },
+    late,
+  );
+  doors.push(acp);
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
@@ -173,18 +187,18 @@ export function createApi(deps: ApiDeps): Api {
 
   return {
     handler: (request, response) => void app(request, response),
-    upgrade: (request, duplex, head) => door.upgrade(request, duplex, head),
+    upgrade: (request, duplex, head) => (isAcp(request.url) ? acp : door).upgrade(request, duplex, head),
     get size() {
-      return door.size;
+      return door.size + acp.guests.size;
     },
-    drain: (overMs) => {
+    drain: async (overMs) => {
       agents.drain();
-      return door.drain(overMs);
+      await Promise.all(doors.map((one) => one.drain(overMs)));
     },
     close: async () => {
       stopHealing?.();
       teller.stop();
-      await door.close();
+      await Promise.all(doors.map((one) => one.close()));
       stopPokes();
       await outbox.stop();
       await push.stop();

@@ -13,11 +13,11 @@ export function bothDoors(api: Api, gateway: Gateway) {
     upgrade: (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
       const path = (request.url ?? '').split('?', 1)[0];
       if (path === '/ws/daemon') gateway.upgrade(request, duplex, head);
-      else if (path === '/ws/attention') api.upgrade(request, duplex, head);
+      else if (path === '/ws/attention' || path?.startsWith('/acp/')) api.upgrade(request, duplex, head);
       else {
         const { status, body } = new RelayError(
           'NOT_FOUND',
-          'WebSockets are at /ws/attention (apps) and /ws/daemon (daemons).',
+          'WebSockets are at /ws/attention (apps), /acp/<deviceId> (ACP clients) and /ws/daemon (daemons).',
         );
         refuseUpgrade(duplex, status, { 'Content-Type': 'application/json' }, JSON.stringify(body));
       }

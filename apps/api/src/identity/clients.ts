@@ -1,6 +1,7 @@
 /** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
 import { agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
+import { acpScopes } from '@relay/protocol';
 
 /** With `offline_access` a program may get a refresh token; the web app has the browser's sign-in instead. */
 const peopleScopes = ['openid', 'profile', 'email'];
@@ -10,10 +11,15 @@ const programScopes = [...webScopes, 'offline_access'];
 /** Of programs that run agents: the tools at `/mcp`, and nothing else. */
 export const agentScopes = [agentScope, 'offline_access'];
 
+/** Of ACP clients: sessions alone. */
+export const acpAppScopes = [...acpScopes, 'offline_access'];
+
 /** The audience of access tokens: the claim `aud`. */
 export const audienceOf = (publicUrl: string): string => `${publicUrl}/api`;
 /** The audience of access tokens for the tools of agents (RFC 8707: clients of MCP name the address that they call). */
 export const agentAudienceOf = (publicUrl: string): string => `${publicUrl}/mcp`;
+/** The audience of access tokens that ACP clients ask for. */
+export const acpAudienceOf = (publicUrl: string): string => `${publicUrl}/acp`;
 
 /** The client of every program that runs agents: none of them has a secret, or a name that can be checked. */
 export const agentClientId = 'relay-mcp';

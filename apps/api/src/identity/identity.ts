@@ -2,7 +2,7 @@
 import type { IssuerConfig, Revocation } from '@relay/auth';
 import { forgetSigningKeys, seedClients } from '@relay/database';
 import type { Express } from 'express';
-import { agentAudienceOf, audienceOf, firstPartyClients } from './clients.ts';
+import { acpAudienceOf, agentAudienceOf, audienceOf, firstPartyClients } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { mountSignIn } from './door.ts';
 import { revokedLately } from './end-sign-in.ts';
@@ -54,7 +54,7 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   return {
     issuer: {
       issuer: config.publicUrl,
-      audience: [audienceOf(config.publicUrl), agentAudienceOf(config.publicUrl)],
+      audience: [audienceOf(config.publicUrl), agentAudienceOf(config.publicUrl), acpAudienceOf(config.publicUrl)],
       ownAccounts: true,
       algorithms: ['ES256'],
       keys: async () => (await library.api.getJwks()).keys,

@@ -12,7 +12,7 @@ import { createSignInLimits } from '../http/rate-limit.ts';
 import { addressHeader } from './audit.ts';
 import { accountEndpoints, maxPasswordLength, minPasswordLength } from './account-endpoints.ts';
 import { accountHooks } from './account-hooks.ts';
-import { agentAudienceOf, agentScopes, allScopes, audienceOf } from './clients.ts';
+import { acpAppScopes, acpAudienceOf, agentAudienceOf, agentScopes, allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { createPasswords } from './passwords.ts';
 import { secondFactorPlugin } from './second-factor.ts';
@@ -120,6 +120,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         resources: [
           { identifier: audience, name: 'Relay', allowedScopes: allScopes },
           { identifier: agentAudienceOf(publicUrl), name: 'Relay for agents', allowedScopes: agentScopes },
+          { identifier: acpAudienceOf(publicUrl), name: 'Relay for ACP clients', allowedScopes: acpAppScopes },
         ],
         resourceSeedMode: 'overwrite',
         enforcePerClientResources: false,

@@ -1,0 +1,98 @@
+/** One ACP client on `/acp/<deviceId>`: its socket, the end of its credential, and the agent that it talks to. */
+import { serveAcp } from '@relay/acp';
+import type { UserPrincipal } from '@relay/auth';
+import { type CloseReason, closeCodes } from '@relay/protocol';
+import { type Socket, type TokenBucket, type TokenBucketOptions, createTokenBucket } from '@relay/socket';
+import { Expiry } from '../attention/expiry.ts';
+import type { Guest } from '../attention/guest.ts';
+import { LocalRelay, type RelayOptions } from './relay.ts';
+import { SocketStream } from './stream.ts';
+
+type Serving = Omit<Parameters<typeof serveAcp>[1], 'client'>;
+
+export interface AcpOptions {
+  principal: UserPrincipal;
+  /** Of a token of this door. */
+  tokenId: string | undefined;
+  relay: Omit<RelayOptions, 'onRemoved'>;
+  serving: Serving;
+  expiryToleranceMs: number;
+  /** The limit of the frames it may send. */
+  frameRate: TokenBucketOptions;
+}
+
+export class AcpConnection implements Guest {
+  readonly principal: UserPrincipal;
+  readonly tokenId: string | undefined;
+  readonly #options: AcpOptions;
+  readonly #relay: LocalRelay;
+  readonly #expiry: Expiry;
+  readonly #bucket: TokenBucket;
+  #socket: Socket | undefined;
+  #stream: SocketStream | undefined;
+  #served: Promise<void> = Promise.resolve();
+
+  constructor(options: AcpOptions) {
+    this.#options = options;
+    this.principal = options.principal;
+    this.tokenId = options.tokenId;
+    this.#relay = new LocalRelay({ ...options.relay, onRemoved: () => this.close('deviceDeleted') });
+    this.#expiry = new Expiry(options.expiryToleranceMs, () => this.close('credential'));
+    this.#bucket = createTokenBucket(options.frameRate);
+  }
+
+  subscribe(): Promise<void> {
+    return this.#relay.open();
+  }
+
+  start(socket: Socket): Promise<void> {
+    const { principal, serving } = this.#options;
+    this.#socket = socket;
+    this.#expiry.at(principal.expiresAt);
+    this.#stream = new SocketStream(socket);
+    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay }).then(
+      () => this.close('normal'),
+      () => this.close('internal'),
+    );
+    return Promise.resolve();
+  }
+
+  frame(text: string): void {
+    if (!this.#bucket.take()) return this.close('tooMany');
+    if (this.#stream?.hear(text) === false) this.close('unexpected');
+  }
+
+  /** Ignored, as the transport of ACP has it. */
+  binary(): void {
+    if (!this.#bucket.take()) this.close('tooMany');
+  }
+
+  /** For the heartbeat. */
+  get lastInboundAt(): number {
+    return this.#socket?.lastInboundAt ?? 0;
+  }
+
+  /** For the heartbeat. */
+  ping(): void {
+    this.#socket?.ping();
+  }
+
+  /** For the heartbeat. */
+  onSilence(): void {
+    const socket = this.#socket;
+    this.close('heartbeat');
+    socket?.terminate();
+  }
+
+  close(reason: CloseReason): void {
+    this.#socket?.close(closeCodes[reason].code, closeCodes[reason].reason);
+  }
+
+  async ended(): Promise<void> {
+    this.#expiry.stop();
+    this.#stream?.end();
+    await this.#served;
+    this.#socket = undefined;
+    await this.#relay.close();
+  }
+}

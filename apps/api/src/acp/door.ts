@@ -1,0 +1,69 @@
+/** The door of ACP clients (rules, 18.9): `/acp/<deviceId>` leads to the agent of a device, over a WebSocket. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { touchAcpTokens } from '@relay/database';
+import { limits } from '@relay/protocol';
+import { type Room, createRoom } from '../attention/room.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { CallRoute } from '../http/call-route.ts';
+import type { LateRefusals } from '../http/late-refusals.ts';
+import { AcpConnection } from './connection.ts';
+import { acpPath, authenticateAcp } from './upgrade.ts';
+
+export interface AcpDoorDeps extends ApiDeps {
+  callRoute: CallRoute;
+  /** The address of the client, for the audit. */
+  addressOf(request: IncomingMessage): string;
+}
+
+export const isAcp = (url: string | undefined): boolean => (url ?? '').startsWith(acpPath);
+
+export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<AcpConnection>, 'users'> {
+  const { config, logger, backplane } = deps;
+  const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
+  const room = createRoom<AcpConnection>(deps, late, {
+    name: 'acp',
+    title: 'ACP client',
+    limits: { maxFrameBytes: limits.acpFrameBytes, maxUnsentBytes: 1024 * 1024 },
+    admit: async (request) => {
+      const { principal, tokenId, device, cwd, queueSeconds, protocol } = await authenticateAcp(request, deps);
+      const connectionId = randomUUID();
+      const caller = { principal, address: deps.addressOf(request), requestId: connectionId };
+      const guest = new AcpConnection({
+        ...{ principal, tokenId, frameRate, expiryToleranceMs: config.expiryToleranceMs },
+        relay: {
+          ...{ backplane, userId: principal.userId, deviceId: device.deviceId },
+          call: (name, input) => deps.callRoute(name, caller, input),
+        },
+        serving: {
+          ...{ device, cwd, queueSeconds, isReadOnly: !principal.scopes.has('sessions:write') },
+          folderHelp: 'Choose one in the client, or for all sessions with ?cwd= in the address.',
+          log: (line) => logger.debug({ connectionId }, line),
+        },
+      });
+      return { guest, protocol, headers: { 'Acp-Connection-Id': connectionId } };
+    },
+  });
+
+  /** Connected clients use their tokens; those whose token is gone are closed. */
+  const look = async () => {
+    const ids = [...room.guests].flatMap(({ tokenId }) => tokenId ?? []);
+    if (ids.length === 0) return;
+    const valid = await touchAcpTokens(deps.database, [...new Set(ids)]);
+    for (const guest of room.guests)
+      if (guest.tokenId !== undefined && ids.includes(guest.tokenId) && !valid.has(guest.tokenId))
+        guest.close('credential');
+  };
+  const timer = setInterval(() => {
+    look().catch((error: unknown) => logger.warn({ err: error }, 'tokens of ACP clients could not be looked at'));
+  }, config.credentialRecheckMs);
+  timer.unref();
+
+  return {
+    ...room,
+    close: async () => {
+      clearInterval(timer);
+      await room.close();
+    },
+  };
+}

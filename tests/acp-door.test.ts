@@ -1,0 +1,346 @@
+/**
+ * Promise: `/acp/<deviceId>` lets in who may, tells everyone else why not, and keeps what it promises with several clients, slow ones, and
+ * credentials that end. Two apis and two gateways in one process, real sockets, the client of the SDK.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRelay, UpgradeRefused, connectDaemon, registerDevice, startRelay } from '@relay/testing';
+import { type SocketOptions, acpScene, acpToken, openAcp } from './acp-scene.ts';
+
+const scene = acpScene();
+let relay: TestRelay;
+beforeAll(async () => {
+  relay = await startRelay({
+    apis: 2,
+    gateways: 2,
+    config: { slowReaderStallMs: 500, credentialRecheckMs: 200, expiryToleranceMs: 0, socketsPerUser: 12 },
+  });
+});
+afterAll(() => relay.stop());
+afterEach(() => scene.clear());
+
+const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: 'text' as const, text }] });
+const choose = (optionId: string) => () => Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
+const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
+const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+const refusal = async (device: string, options: SocketOptions & { headers?: Record<string, string> }) => {
+  const error = await openAcp(relay, device, options).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  );
+  if (!(error instanceof UpgradeRefused)) throw new Error(`not refused: ${String(error)}`);
+  return { status: error.status, code: (error.body as { code: string }).code, headers: error.headers };
+};
+const deviceOf = async (user: string) => (await registerDevice(relay, { user })).deviceId;
+
+describe('who may connect', () => {
+  it('takes a token of the door as a header or a subprotocol, and names the connection', async () => {
+    const device = await deviceOf('ann');
+    const { token } = await acpToken(relay, device, { user: 'ann' });
+    const ids = new Set<unknown>();
+    for (const [options, protocol] of [
+      [bearer(token), ''],
+      [{ protocols: ['acp.v1', `bearer.${token}`] }, 'acp.v1'],
+      [{ protocols: [`bearer.${token}`, 'relay.v1'] }, 'relay.v1'],
+    ] as const) {
+      const { socket, headers, send, next } = await openAcp(relay, device, options as SocketOptions);
+      expect(socket.protocol).toBe(protocol);
+      ids.add(headers['acp-connection-id']);
+      send(initialize);
+      expect(await next(({ id }) => id === 0)).toMatchObject({ result: { protocolVersion: 1 } });
+      socket.close();
+    }
+    expect(ids.size).toBe(3);
+    const { tokens } = (await relay.call('listAcpTokens', { user: 'ann' })).body;
+    expect(tokens).toMatchObject([{ usedAt: expect.any(String) as unknown }]);
+  });
+
+  it('takes the access token of an app, and a ticket once', async () => {
+    const device = await deviceOf('ben');
+    const own = await openAcp(relay, device, bearer(relay.token('ben')));
+    own.socket.close();
+    const { ticket } = (await relay.call('createTicket', { user: 'ben' })).body;
+    const once = await openAcp(relay, device, { query: `?ticket=${ticket}` });
+    once.socket.close();
+    expect(await refusal(device, { query: `?ticket=${ticket}` })).toMatchObject({ status: 401 });
+  });
+
+  it('says where to sign in to a client without a credential, and to one whose credential is not good', async () => {
+    const device = await deviceOf('cai');
+    const metadata = `resource_metadata="${relay.config.publicUrl}/.well-known/oauth-protected-resource/acp"`;
+    const none = await refusal(device, {});
+    expect(none).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
+    expect(none.headers['www-authenticate']).toBe(`Bearer ${metadata}`);
+    for (const token of [`rly_acp_${'a'.repeat(43)}`, 'no']) {
+      const wrong = await refusal(device, bearer(token));
+      expect(wrong).toMatchObject({ status: 401, code: 'INVALID_TOKEN' });
+      expect(wrong.headers['www-authenticate']).toBe(`Bearer error="invalid_token", ${metadata}`);
+    }
+    const { status, body } = await relay.call('GET', '/.well-known/oauth-protected-resource/acp', { user: null });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      resource: `${relay.config.publicUrl}/acp`,
+      scopes_supported: ['sessions:read', 'sessions:write'],
+    });
+  });
+
+  it('refuses tokens in the address, two credentials, and pages of other origins', async () => {
+    const device = await deviceOf('dee');
+    const { token } = await acpToken(relay, device, { user: 'dee' });
+    expect(await refusal(device, { query: `?token=${token}` })).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(await refusal(device, { query: `?access_token=${token}` })).toMatchObject({ code: 'INVALID_REQUEST' });
+    const both = { ...bearer(token), protocols: [`bearer.${token}`] };
+    expect(await refusal(device, both)).toMatchObject({ code: 'INVALID_REQUEST' });
+    const foreign = { headers: { ...bearer(token).headers, Origin: 'https://evil.example' } };
+    expect(await refusal(device, foreign)).toMatchObject({ status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+  });
+
+  it("does not know another person's device, nor another device than that of the token", async () => {
+    const [mine, other, theirs] = [await deviceOf('eli'), await deviceOf('eli'), await deviceOf('foe')];
+    const { token } = await acpToken(relay, mine, { user: 'eli' });
+    for (const device of [other, theirs, 'no-such-device'])
+      expect(await refusal(device, bearer(token))).toMatchObject({ status: 404, code: 'DEVICE_NOT_FOUND' });
+    expect(await refusal(theirs, bearer(relay.token('eli')))).toMatchObject({ status: 404, code: 'DEVICE_NOT_FOUND' });
+    expect(await refusal(mine, { ...bearer(token), query: '?agent=unknown' })).toMatchObject({
+      code: 'AGENT_NOT_OFFERED',
+    });
+  });
+
+  it('needs the scope to read', async () => {
+    const device = await deviceOf('gil');
+    const token = relay.token('gil', { scopes: ['sessions:write'] });
+    expect(await refusal(device, bearer(token))).toMatchObject({ status: 403, code: 'INSUFFICIENT_SCOPE' });
+  });
+
+  it('lets in as many clients of a person as there may be', async () => {
+    const device = await deviceOf('hal');
+    const { token } = await acpToken(relay, device, { user: 'hal' });
+    const open = await Promise.all(Array.from({ length: 12 }, () => openAcp(relay, device, bearer(token))));
+    expect(await refusal(device, bearer(token))).toMatchObject({ status: 429, code: 'TOO_MANY_CONNECTIONS' });
+    for (const { socket } of open) socket.close();
+  });
+});
+
+describe('a credential that ends', () => {
+  it('closes the connections of a revoked token with 4401, on every api', async () => {
+    const device = await deviceOf('ida');
+    const { id, token } = await acpToken(relay, device, { user: 'ida' });
+    const open = await Promise.all([0, 1].map((api) => openAcp(relay, device, { ...bearer(token), api })));
+    expect((await relay.call('revokeAcpToken', { user: 'ida', params: { id } })).status).toBe(204);
+    expect(await Promise.all(open.map(({ closed }) => closed))).toEqual([4401, 4401]);
+    expect(await refusal(device, bearer(token))).toMatchObject({ status: 401 });
+  });
+
+  it('closes them too when no instance was told, and refuses a token that was not used for 90 days', async () => {
+    const device = await deviceOf('jo');
+    const { id, token } = await acpToken(relay, device, { user: 'jo' });
+    const open = await openAcp(relay, device, bearer(token));
+    await relay.database.models.acpToken.delete({ where: { id } });
+    expect(await open.closed).toBe(4401);
+    const old = await acpToken(relay, device, { user: 'jo' });
+    await relay.database.models.acpToken.update({ where: { id: old.id }, data: { expiresAt: new Date() } });
+    expect(await refusal(device, bearer(old.token))).toMatchObject({ status: 401, code: 'INVALID_TOKEN' });
+  });
+
+  it('closes the connections to a device that was removed with 4404', async () => {
+    const device = await deviceOf('joy');
+    const { token } = await acpToken(relay, device, { user: 'joy' });
+    const open = [
+      await openAcp(relay, device, bearer(token)),
+      await openAcp(relay, device, bearer(relay.token('joy'))),
+    ];
+    expect((await relay.call('deleteDevice', { user: 'joy', params: { id: device } })).status).toBe(204);
+    for (const { closed } of open) expect(await closed).toBe(4404);
+    expect(await refusal(device, bearer(token))).toMatchObject({ status: 401 });
+  });
+
+  it('closes the connection of an access token when it expires', async () => {
+    const device = await deviceOf('kim');
+    const token = relay.token('kim', { expiresInSeconds: 2 });
+    expect(await (await openAcp(relay, device, bearer(token))).closed).toBe(4401);
+  });
+});
+
+describe('what is said on the socket', () => {
+  const connect = async (user: string) => {
+    const device = await deviceOf(user);
+    return openAcp(relay, device, bearer((await acpToken(relay, device, { user })).token));
+  };
+
+  it('begins with initialize', async () => {
+    const { send, closed } = await connect('lea');
+    send({ jsonrpc: '2.0', id: 1, method: 'session/list', params: {} });
+    expect(await closed).toBe(1002);
+  });
+
+  it('answers no JSON, batches and unknown methods with errors, and ignores binary frames and notifications', async () => {
+    const { socket, send, next } = await connect('max');
+    send(initialize);
+    await next(({ id }) => id === 0);
+    socket.send(Buffer.from('{"jsonrpc":"2.0","id":9,"method":"session/list","params":{}}'), { binary: true });
+    send({ jsonrpc: '2.0', method: '$/ping' });
+    socket.send('{');
+    send([{ jsonrpc: '2.0', id: 2, method: 'session/list', params: {} }]);
+    send({ jsonrpc: '2.0', id: 3, method: 'session/close', params: { sessionId: 'x' } });
+    send({ jsonrpc: '2.0', id: 4, method: 'session/load', params: { sessionId: 'none', cwd: '/', mcpServers: [] } });
+    const codeOf = ({ error }: Record<string, unknown>) => (error as { code: number } | undefined)?.code;
+    expect((await next((message) => codeOf(message) === -32700)).id).toBeNull();
+    expect((await next((message) => codeOf(message) === -32600)).id).toBeNull();
+    expect(codeOf(await next(({ id }) => id === 3))).toBe(-32601);
+    expect(codeOf(await next(({ id }) => id === 4))).toBe(-32002);
+    send({ jsonrpc: '2.0', id: 5, method: 'session/list', params: {} });
+    expect(await next(({ id }) => id === 5 || id === 9)).toMatchObject({ id: 5, result: { sessions: [] } });
+  });
+
+  it('closes a client that sends too much with 4429', async () => {
+    const { send, closed } = await connect('ned');
+    send(initialize);
+    for (let n = 0; n < 700; n += 1) send({ jsonrpc: '2.0', method: '$/ping' });
+    expect(await closed).toBe(4429);
+  });
+});
+
+describe('several clients', () => {
+  it('ask one question: the first answer counts, and it is taken back from the others', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const first = await scene.acpSocket(relay, deviceId);
+    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
+    await asked(first);
+    // On the other api.
+    const second = await scene.acpSocket(relay, deviceId, { api: 1, permission: choose('y') });
+    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    expect(first.asked.map(({ signal }) => signal.aborted)).toEqual([true]);
+    expect(first.said(sessionId)).toContain('permission: y');
+  });
+
+  it('and a phone: what REST answers is taken back from both', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const first = await scene.acpSocket(relay, deviceId);
+    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
+    await asked(first);
+    const second = await scene.acpSocket(relay, deviceId, { api: 1 });
+    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    await asked(second);
+    const { sessions } = (await relay.call('listSessions', { query: { deviceId } })).body;
+    const { id, prompt: question } = sessions[0]!;
+    const params = { id, uuid: question!.id! };
+    expect((await relay.call('answerPrompt', { params, body: { option: 'n' } })).status).toBe(202);
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('permission: n'));
+    expect([...first.asked, ...second.asked].map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  });
+
+  it('load a session while its turn streams: every text once', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const first = await scene.acpSocket(relay, deviceId);
+    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
+    await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+    const second = await scene.acpSocket(relay, deviceId, { api: 1 });
+    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
+    const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
+    expect(first.said(sessionId).trim()).toBe(words);
+    expect(second.said(sessionId).trim()).toBe(words);
+  });
+
+  it('a token to read lists and loads, and neither prompts nor is asked', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const writer = await scene.acpSocket(relay, deviceId);
+    const { sessionId } = await writer.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = writer.agent.request('session/prompt', prompt(sessionId, 'perm'));
+    await asked(writer);
+    const { token } = await acpToken(relay, deviceId, { scopes: ['sessions:read'] });
+    const reader = await scene.acpSocket(relay, deviceId, { token, permission: choose('y') });
+    expect((await reader.agent.request('session/list', {})).sessions).toHaveLength(1);
+    await reader.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    await reader.update((update) => JSON.stringify(update).includes('waits for an answer in the app'));
+    expect(reader.asked).toEqual([]);
+    await expect(reader.agent.request('session/prompt', prompt(sessionId, 'two'))).rejects.toMatchObject({
+      data: { code: 'INSUFFICIENT_SCOPE' },
+    });
+    await writer.agent.notify('session/cancel', { sessionId });
+    expect(await ended).toEqual({ stopReason: 'cancelled' });
+  });
+
+  it('name no folder that there is not: the error names some, and says how to choose', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const { agent } = await scene.acpSocket(relay, deviceId);
+    await expect(agent.request('session/new', { cwd: `${folder}/none`, mcpServers: [] })).rejects.toMatchObject({
+      code: -32602,
+      data: { code: 'FOLDER_NOT_FOUND' },
+      message: expect.stringContaining('?cwd=') as unknown,
+    });
+    const placed = await scene.acpSocket(relay, deviceId, { query: `?cwd=${encodeURIComponent(folder)}` });
+    await placed.agent.request('session/new', { cwd: '/on/the/phone', mcpServers: [] });
+  });
+});
+
+describe('a client that is slow, or away', () => {
+  it('is closed with 1013 when it does not read, and the turn goes on', async () => {
+    const daemon = await connectDaemon(relay, { user: 'olga' });
+    const { token } = await acpToken(relay, daemon.deviceId, { user: 'olga' });
+    const { socket, send, next, closed } = await openAcp(relay, daemon.deviceId, bearer(token));
+    send(initialize);
+    send({ jsonrpc: '2.0', id: 1, method: 'session/new', params: { cwd: '/', mcpServers: [] } });
+    const { result } = await next(({ id }) => id === 1);
+    const { sessionId } = result as { sessionId: string };
+    send({ jsonrpc: '2.0', id: 2, method: 'session/prompt', params: prompt(sessionId, 'go') });
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.socket.on('message', (data: Buffer) => {
+      const { type, request_id } = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      if (type === 'get_messages') daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
+    });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
+    await next(({ method }) => method === 'session/update');
+    socket.pause();
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    const closes = async () => (await relay.apis[0]!.metrics.text()).includes('relay_acp_closes_total{code="1013"}');
+    for (let n = 0; !(await closes()); n += 1) {
+      daemon.event(taskId, 'AGENT_RESPONSE', {
+        session_id: 'native',
+        content: `${n} `.padEnd(30_000, 'x'),
+        uuid: `u-${n}`,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(isClosed).toBe(false);
+    socket.terminate();
+    daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
+    const { body } = await settled(`${daemon.deviceId}:scripted:native`, 'olga');
+    expect(body).toMatchObject({ status: 'idle' });
+  });
+
+  it('finds everything when it comes back: a connection that drops cancels nothing', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const first = await scene.acpSocket(relay, deviceId);
+    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const lost = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
+    lost.catch(() => undefined);
+    await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+    first.socket.terminate();
+    await expect(lost).rejects.toThrow();
+    const second = await scene.acpSocket(relay, deviceId, { api: 1 });
+    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
+    expect(second.said(sessionId).trim()).toBe(Array.from({ length: 400 }, (_, n) => `w${n}`).join(' '));
+  });
+});
+
+/** Resolves when the client was asked. */
+async function asked(client: { asked: readonly unknown[] }): Promise<void> {
+  while (client.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+async function settled(id: string, user: string) {
+  for (;;) {
+    const answer = await relay.call('readSession', { user, params: { id }, query: { limit: 1 } });
+    const { status } = (answer.body as { status?: string }) ?? {};
+    if (status !== 'active') return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
