@@ -169,6 +169,26 @@ describeWith('chromium', 'devices', () => {
     await hasty.end();
   });
 
+  it('give an ACP app an address and a token, shown once, and take it back', async () => {
+    const { deviceId } = await registeredDevice(person, 'Studio');
+    await person.goto(`/devices/${deviceId}`);
+    await person.page.getByLabel('The app, like “Phone”').fill('My phone');
+    await person.click('Connect an ACP app');
+    const address = await person.page.getByLabel('Address', { exact: true }).textContent();
+    const token = await person.page.getByLabel('Token', { exact: true }).textContent();
+    expect(address).toBe(`${relay.url.replace('http', 'ws')}/acp/${deviceId}`);
+    expect(token).toMatch(/^rly_acp_[\w-]{43}$/);
+    await person.page.getByRole('img', { name: 'QR code of the address and the token' }).waitFor();
+    await pictures(person, 'acp-app');
+    await person.page.setViewportSize(phone);
+    await person.goto(`/devices/${deviceId}`);
+    await person.text('never used');
+    expect(await person.page.content()).not.toContain(token);
+    await person.click('Revoke My phone');
+    await person.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await person.page.getByText('My phone', { exact: true }).waitFor({ state: 'detached' });
+  });
+
   describe('the page that connects a machine', () => {
     it('leads on to a first session by itself when the machine is online', async () => {
       const registration = await registeredDevice(person, 'Workshop');

@@ -70,7 +70,7 @@ describe('the close codes', () => {
     const codes = Object.values(closeCodes).map(({ code }) => code);
     expect(duplicates(codes)).toEqual([]);
     expect([...codes].sort()).toEqual(
-      [1000, 1001, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4426, 4429].sort(),
+      [1000, 1001, 1002, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4426, 4429].sort(),
     );
   });
 

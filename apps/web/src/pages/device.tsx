@@ -21,6 +21,7 @@ import { Sentence } from '../ui/sentence.tsx';
 import { DeviceState } from '../ui/status.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { Ago, fullTime } from '../ui/time.tsx';
+import { AcpApps } from './acp-apps.tsx';
 
 export function DevicePage() {
   const id = useLastSegment();
@@ -112,6 +113,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
           {(all) => <Connections all={all} />}
         </Loaded>
       </section>
+      <AcpApps device={device} />
       <Remove device={device} />
     </Page>
   );
