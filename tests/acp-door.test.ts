@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, connectDaemon, registerDevice, startRelay } from '@relay/testing';
 import { type SocketOptions, acpScene, acpToken, openAcp } from './acp-scene.ts';
+import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
 
 const scene = acpScene();
 let relay: TestRelay;
@@ -281,7 +282,7 @@ describe('several clients', () => {
 
 describe('a client that is slow, or away', () => {
   it('is closed with 1013 when it does not read, and the turn goes on', async () => {
-    const daemon = await connectDaemon(relay, { user: 'olga' });
+    const daemon = await connectTranscriptDaemon(relay, await registerDevice(relay, { user: 'olga' }));
     const { token } = await acpToken(relay, daemon.deviceId, { user: 'olga' });
     const { socket, send, next, closed } = await openAcp(relay, daemon.deviceId, bearer(token));
     send(initialize);
@@ -290,22 +291,17 @@ describe('a client that is slow, or away', () => {
     const { sessionId } = result as { sessionId: string };
     send({ jsonrpc: '2.0', id: 2, method: 'session/prompt', params: prompt(sessionId, 'go') });
     const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
-    daemon.socket.on('message', (data: Buffer) => {
-      const { type, request_id } = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
-      if (type === 'get_messages') daemon.send({ type: 'messages', request_id, messages: [], has_more: false });
-    });
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
+    const words = 'x'.repeat(30_000);
+    const say = (n: number) => daemon.say(taskId, 'native', [put(item(`u-${n}`, n, { kind: 'text' }, words))]);
+    say(1);
     await next(({ method }) => method === 'session/update');
     socket.pause();
     let isClosed = false;
     void closed.then(() => (isClosed = true));
-    const closes = async () => (await relay.apis[0]!.metrics.text()).includes('relay_acp_closes_total{code="1013"}');
-    for (let n = 0; !(await closes()); n += 1) {
-      daemon.event(taskId, 'AGENT_RESPONSE', {
-        session_id: 'native',
-        content: `${n} `.padEnd(30_000, 'x'),
-        uuid: `u-${n}`,
-      });
+    const closes = async () => (await relay.apis[0]!.metrics.text()).includes('relay_acp_closes_total{code="1013"');
+    for (let n = 2; !(await closes()); n += 1) {
+      say(n);
       // A daemon may send 200 frames a second.
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
