@@ -11,11 +11,11 @@ import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAcpDoor, isAcp } from './acp/door.ts';
 import { createAttentionDoor } from './attention/door.ts';
-import { isAllowedOrigin } from './attention/upgrade.ts';
 import type { ApiDeps, Operations } from './deps.ts';
 import { addressOf } from './http/address.ts';
 import { createCallRoute } from './http/call-route.ts';
 import { LateRefusals } from './http/late-refusals.ts';
+import { allowOrigins } from './http/allow-origins.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
@@ -110,31 +110,7 @@ export function createApi(deps: ApiDeps): Api {
     });
     next();
   });
-  // Pages of allowed origins may use REST as well as the WebSocket.
-  app.use((request: Request, response: Response, next: NextFunction) => {
-    const origin = request.get('Origin');
-    if (origin === undefined || !isAllowedOrigin(origin, config)) {
-      next();
-      return;
-    }
-    response.setHeader('Access-Control-Allow-Origin', origin);
-    response.setHeader('Vary', 'Origin');
-    response.setHeader(
-      'Access-Control-Expose-Headers',
-      'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Idempotent-Replay, WWW-Authenticate',
-    );
-    if (request.method !== 'OPTIONS') {
-      next();
-      return;
-    }
-    response.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, PATCH, DELETE');
-    response.setHeader(
-      'Access-Control-Allow-Headers',
-      'Authorization, Content-Type, Idempotency-Key, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
-    );
-    response.setHeader('Access-Control-Max-Age', '600');
-    response.status(204).end();
-  });
+  app.use(allowOrigins(config));
 
   const { identity } = deps;
   for (const revocation of identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);

@@ -49,7 +49,7 @@ describe('an attacker', () => {
       expect([401, 403, 404]).toContain(status);
       expect(await relay.database.models.oauthClient.findMany({ orderBy: { clientId: 'asc' } })).toEqual(before);
       expect(before.map(({ clientId }) => clientId)).toEqual(['relay-cli', 'relay-mcp', 'relay-mobile', 'relay-web']);
-      expect(await relay.database.models.oauthResource.count({ where: { disabled: false } })).toBe(2);
+      expect(await relay.database.models.oauthResource.count({ where: { disabled: false } })).toBe(3);
     });
 
     it('cannot make a bearer of the browser sign-in', async () => {

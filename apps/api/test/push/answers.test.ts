@@ -233,7 +233,7 @@ describe('answers in a notification', () => {
     const { id, native } = await ask(question);
     const { data } = await pushed();
     daemon.event('', 'PROMPT_CLOSED', { session_id: native, uuid: question.uuid, state: 'superseded' });
-    await updateOf(scene.app, id, ({ prompts }) => prompts === undefined);
+    await updateOf(scene.app, id, ({ prompts, status }) => prompts === undefined && status === 'idle');
     expectRefusal(await give(data.tokens!.reject), 'PROMPT_SUPERSEDED');
     expect(resumes(native)).toBe(0);
   });

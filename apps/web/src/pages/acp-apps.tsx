@@ -92,7 +92,7 @@ function Make({ device, onMade }: { device: Device; onMade: (token: CreatedAcpTo
   );
 }
 
-/** What the app is given. Shown once. */
+/** The address and the token for the app. Shown once. */
 function Made({ token: { url, token } }: { token: CreatedAcpToken }) {
   return (
     <>

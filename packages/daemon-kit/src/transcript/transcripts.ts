@@ -85,39 +85,14 @@ export interface Transcripts {
 const maxTalks = 1000;
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
-  const { store, contents, clock, settings, joinMs } = options;
+  const { store, contents, clock, settings } = options;
   const talks = new Map<string, Talk>();
-  const streams = new Map<string, Stream>();
-
-  const streamOf = (sessionId: string): Stream => {
-    const known = streams.get(sessionId);
-    if (known) return known;
-    const stream = createStream({
-      sessionId,
-      taskId: () => talks.get(sessionId)?.taskId ?? '',
-      clock,
-      joinMs,
-      next: () => store.write(sessionId, []).v,
-      advance: () => store.advance(sessionId),
-      prints: settings.detail === 'full',
-      send() {
-        if (settings.detail === 'off') return undefined;
-        return talks.has(sessionId) || options.isWatched(sessionId) ? options.frames() : undefined;
-      },
-    });
-    streams.set(sessionId, stream);
-    const [oldest] = streams.keys();
-    if (streams.size > maxTalks && oldest !== undefined && oldest !== sessionId) {
-      streams.get(oldest)?.flush();
-      streams.delete(oldest);
-    }
-    return stream;
-  };
+  const streams = createStreams(options, talks);
 
   const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
     if (changes.length === 0) return;
     const { ops, v } = store.write(sessionId, changes, writing);
-    streamOf(sessionId).push(ops, v);
+    streams.of(sessionId).push(ops, v);
     for (const op of ops) {
       const state = op.op === 'set' ? op.part.state : undefined;
       if (op.op !== 'set' || typeof state !== 'string' || state === 'open' || state === 'answered') continue;
@@ -147,30 +122,20 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   const over = (sessionId: string) => {
-    streamOf(sessionId).flush();
+    streams.of(sessionId).flush();
     talks.delete(sessionId);
-    streams.delete(sessionId);
+    streams.drop(sessionId);
     store.tidy(sessionId);
   };
 
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
-
-  /** The images of a message: each is kept beside its item, if there is room. */
-  const attached = (sessionId: string, uuid: string, images: readonly string[]) =>
-    images.map((image, index) => {
-      const [, mime = ''] = /^data:([^;,]{1,100})/.exec(image.slice(0, 200)) ?? [];
-      const base64 = image.slice(image.indexOf(',') + 1);
-      const name = `${imageName}${index + 1}`;
-      const isKept = contents.image({ sessionId, uuid, name }, mime, base64);
-      return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
-    });
 
   return {
     begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
       const known = goesOn ? talks.get(sessionId) : undefined;
       const part = {
         kind: 'user',
-        ...(images.length === 0 ? {} : { images: attached(sessionId, uuid, images) }),
+        ...(images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) }),
         ...(answers === undefined ? {} : { answers }),
       };
       const turn = known?.turn ?? uuid;
@@ -203,7 +168,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
-    show: (sessionId, text) => streamOf(sessionId).print(text),
+    show: (sessionId, text) => streams.of(sessionId).print(text),
     print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
     end(taskId, sessionId, ending) {
@@ -212,7 +177,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       if (ending.type === 'WAIT_FOR_USER') {
         const uuid = endings.ask(sessionId, mine, ending);
         if (mine) speak(sessionId, mine);
-        streamOf(sessionId).flush();
+        streams.of(sessionId).flush();
         return uuid;
       }
       try {
@@ -220,7 +185,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         if (mine) {
           speak(sessionId, mine, uuid);
           over(sessionId);
-        } else streamOf(sessionId).flush();
+        } else streams.of(sessionId).flush();
         return uuid;
       } finally {
         // Also when the disk refuses the write.
@@ -244,12 +209,61 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     recover() {
       for (const { sessionId } of store.sessions()) {
         if (!endings.recover(sessionId)) continue;
-        streamOf(sessionId).flush();
-        streams.delete(sessionId);
+        streams.of(sessionId).flush();
+        streams.drop(sessionId);
         store.tidy(sessionId);
       }
     },
-    written: (sessionId, ops, v) => streamOf(sessionId).push(ops, v),
-    flush: (sessionId) => streams.get(sessionId)?.flush(),
+    written: (sessionId, ops, v) => streams.of(sessionId).push(ops, v),
+    flush: (sessionId) => streams.flush(sessionId),
+  };
+}
+
+/** The images of a message: each is kept beside its item, if there is room. */
+const attached = (contents: Contents, sessionId: string, uuid: string, images: readonly string[]) =>
+  images.map((image, index) => {
+    const [, mime = ''] = /^data:([^;,]{1,100})/.exec(image.slice(0, 200)) ?? [];
+    const base64 = image.slice(image.indexOf(',') + 1);
+    const name = `${imageName}${index + 1}`;
+    const isKept = contents.image({ sessionId, uuid, name }, mime, base64);
+    return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
+  });
+
+/** The streams of the sessions, as many as are remembered: each joins the changes of its session into frames. */
+function createStreams(
+  { store, clock, joinMs, settings, isWatched, frames }: TranscriptsOptions,
+  talks: ReadonlyMap<string, Talk>,
+) {
+  const streams = new Map<string, Stream>();
+
+  const of = (sessionId: string): Stream => {
+    const known = streams.get(sessionId);
+    if (known) return known;
+    const stream = createStream({
+      sessionId,
+      taskId: () => talks.get(sessionId)?.taskId ?? '',
+      clock,
+      joinMs,
+      next: () => store.write(sessionId, []).v,
+      advance: () => store.advance(sessionId),
+      prints: settings.detail === 'full',
+      send() {
+        if (settings.detail === 'off') return undefined;
+        return talks.has(sessionId) || isWatched(sessionId) ? frames() : undefined;
+      },
+    });
+    streams.set(sessionId, stream);
+    const [oldest] = streams.keys();
+    if (streams.size > maxTalks && oldest !== undefined && oldest !== sessionId) {
+      streams.get(oldest)?.flush();
+      streams.delete(oldest);
+    }
+    return stream;
+  };
+
+  return {
+    of,
+    flush: (sessionId: string) => streams.get(sessionId)?.flush(),
+    drop: (sessionId: string) => void streams.delete(sessionId),
   };
 }
