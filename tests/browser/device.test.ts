@@ -170,7 +170,7 @@ describeWith('chromium', 'devices', () => {
   });
 
   it('give an ACP app an address and a token, shown once, and take it back', async () => {
-    const { deviceId } = await registeredDevice(person, 'Studio');
+    const { deviceId } = await registeredDevice(person, 'Attic');
     await person.goto(`/devices/${deviceId}`);
     await person.page.getByLabel('The app, like “Phone”').fill('My phone');
     await person.click('Connect an ACP app');

@@ -168,6 +168,7 @@ describe('while the database is away', () => {
     watch: { sessionId: 'a:b:c' },
     unwatch: { sessionId: 'a:b:c' },
     deleteMe: { confirm: 'delete my account' },
+    createAcpToken: { deviceId: 'x' },
   };
   const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
   const pathOf = (route: Route) =>

@@ -110,6 +110,7 @@ describeWith('postgresql', 'while the database is away', () => {
       requestCode: { hostname: 'h', agent_type: 'a' },
       pollCode: { device_code: 'x' },
       deleteMe: { confirm: 'delete my account' },
+      createAcpToken: { deviceId: 'd' },
     };
     /** Requests that need no state but the keys. */
     const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
