@@ -143,7 +143,7 @@ describeWith('chromium', 'every page', () => {
     expect(await person.goto(path)).toBe(heading === 'Page not found' ? 404 : 200);
     await person.heading(heading);
     // A page that is still loading is not checked; this page waits on purpose.
-    if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
+    if (path !== '/devices/new') await person.page.locator('p.waiting').first().waitFor({ state: 'detached' });
     await person.picture(`page${name.replaceAll(/[^a-z]+/gi, '-')}`);
     expect(await faultsOf(person)).toEqual([]);
     expect(await person.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

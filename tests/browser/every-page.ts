@@ -120,7 +120,7 @@ export async function settled(person: Person, path: string): Promise<void> {
   await person.page.locator('p.late').waitFor({ state: 'detached' });
   await person.page.locator('h1').first().waitFor();
   if (path.startsWith('/sessions/') && path !== '/sessions/new') await person.page.locator('.q').waitFor();
-  else if (path !== '/devices/new') await person.page.locator('p.waiting').waitFor({ state: 'detached' });
+  else if (path !== '/devices/new') await person.page.locator('p.waiting').first().waitFor({ state: 'detached' });
   await person.page.evaluate('document.fonts.ready');
 }
 
