@@ -3,7 +3,7 @@
  * credentials that end. Two apis and two gateways in one process, real sockets, the client of the SDK.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestRelay, UpgradeRefused, connectDaemon, registerDevice, startRelay } from '@relay/testing';
+import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
 import { type SocketOptions, acpScene, acpToken, openAcp } from './acp-scene.ts';
 import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AddSubscription, type Route, routes } from '@relay/protocol';
 import {
+  type Frame,
   type PushReceiver,
   type TestDaemon,
   connectDaemon,
@@ -11,7 +12,7 @@ import {
 import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
 import { createSeal } from '../../src/push/sealed.ts';
 import { expectRefusal, expectSuccess } from '../answers.ts';
-import { type Scene, openScene, updateOf } from '../scene.ts';
+import { type Scene, openScene, sessionOf, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
 interface Pushed {
@@ -232,8 +233,12 @@ describe('answers in a notification', () => {
     const question = permission();
     const { id, native } = await ask(question);
     const { data } = await pushed();
+    const seen = scene.app.inbox.all.length;
     daemon.event('', 'PROMPT_CLOSED', { session_id: native, uuid: question.uuid, state: 'superseded' });
-    await updateOf(scene.app, id, ({ prompts, status }) => prompts === undefined && status === 'idle');
+    // Frames before it have no question either.
+    const isClosed = (frame: Frame) =>
+      frame.type === 'session_update' && sessionOf(frame).id === id && sessionOf(frame).prompts === undefined;
+    await until('the question is closed', () => scene.app.inbox.all.slice(seen).some(isClosed));
     expectRefusal(await give(data.tokens!.reject), 'PROMPT_SUPERSEDED');
     expect(resumes(native)).toBe(0);
   });
