@@ -125,6 +125,7 @@ module.exports = {
           '^packages/(socket|testing|daemon-kit|client)/',
           '^apps/daemon/',
           '^(conformance|tests|bench)/',
+          '^packages/acp/conformance/',
           '^apps/[^/]+/test/',
         ],
       },

@@ -1,8 +1,13 @@
 /** Tokens of ACP clients that end: every instance refuses them and closes their connections, as those of a sign-in that ended. */
-import { revokeAllAcpTokens } from '@relay/database';
-import type { ApiDeps } from '../deps.ts';
+import type { Backplane } from '@relay/backplane';
+import { type Database, revokeAllAcpTokens } from '@relay/database';
+import type { Logger } from '@relay/telemetry';
 
-type Deps = Pick<ApiDeps, 'database' | 'backplane' | 'logger'>;
+interface Deps {
+  database: Database;
+  backplane: Backplane;
+  logger: Logger;
+}
 
 /** A token in the place of a sign-in: the `sessionId` of its principal. */
 export const acpLogin = (tokenId: string): string => `acp-token:${tokenId}`;

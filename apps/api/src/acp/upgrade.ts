@@ -5,16 +5,11 @@ import { AuthError, type UserPrincipal, bearerFrom, hashAcpToken, isAcpToken } f
 import { findDevice, useAcpToken } from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import { acpLogin } from '../account/end-acp-tokens.ts';
-import {
-  bearerPrefix,
-  principalOfTicket,
-  protocolsOf,
-  requireAllowedOrigin,
-  subprotocol,
-} from '../attention/upgrade.ts';
+import { bearerPrefix, principalOfTicket, protocolsOf, subprotocol } from '../attention/upgrade.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireScope, verifyUserToken } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
+import { requireAllowedOrigin } from '../http/origins.ts';
 
 export const acpPath = '/acp/';
 /** The one that ACP clients offer, first. */

@@ -4,6 +4,7 @@ import { AuthError, type UserPrincipal } from '@relay/auth';
 import { RelayError } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import { authenticateUser, challenge, requireScope, verifyUserToken } from '../http/authenticate.ts';
+import { requireAllowedOrigin } from '../http/origins.ts';
 import { redeemTicket } from './tickets.ts';
 
 export interface AppPeer {
@@ -24,20 +25,6 @@ export const protocolsOf = (request: IncomingMessage) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-
-/** Origins whose pages may connect: our own and the configured ones. */
-export function isAllowedOrigin(origin: string, config: ApiDeps['config']): boolean {
-  return origin === new URL(config.publicUrl).origin || config.allowedOrigins.includes(origin);
-}
-
-/** @throws RelayError ORIGIN_NOT_ALLOWED */
-export function requireAllowedOrigin({ headers: { origin } }: IncomingMessage, config: ApiDeps['config']): void {
-  if (origin === undefined || isAllowedOrigin(origin, config)) return;
-  throw new RelayError(
-    'ORIGIN_NOT_ALLOWED',
-    'Pages of this origin may not connect. The operator can add it to ALLOWED_ORIGINS.',
-  );
-}
 
 /**
  * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN, DEVICE_TOKEN_NOT_ALLOWED,

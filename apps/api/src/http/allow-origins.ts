@@ -1,7 +1,7 @@
 /** CORS: pages of the origins that may open the WebSocket may use REST as well. */
 import type { NextFunction, Request, Response } from 'express';
-import { isAllowedOrigin } from '../attention/upgrade.ts';
 import type { ApiDeps } from '../deps.ts';
+import { isAllowedOrigin } from './origins.ts';
 
 export const allowOrigins =
   (config: ApiDeps['config']) => (request: Request, response: Response, next: NextFunction) => {
