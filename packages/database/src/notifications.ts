@@ -58,10 +58,14 @@ export interface DueNotification {
 }
 
 /**
- * Claims up to `limit` notifications to send; no other caller gets them while they are `sending`. A claim that its instance
- * never finished (it died) expires after `retryMs`.
+ * Claims up to `limit` notifications to send, the oldest first; no other caller gets them while they are `sending`. A claim that its instance
+ * never finished (it died) expires after `expiresMs`; one that failed is claimed again `pauseMs` after the claim before.
  */
-export async function claimNotifications(db: Db, limit: number, retryMs: number): Promise<DueNotification[]> {
+export async function claimNotifications(
+  db: Db,
+  limit: number,
+  { expiresMs, pauseMs }: { expiresMs: number; pauseMs: number },
+): Promise<DueNotification[]> {
   const rows = await db.sql.query<{
     id: string;
     user_id: string;
@@ -73,7 +77,8 @@ export async function claimNotifications(db: Db, limit: number, retryMs: number)
     UPDATE notifications n SET state = 'sending', claimed_at = now(), attempts = attempts + 1
     FROM (
       SELECT id FROM notifications
-      WHERE state = 'pending' OR (state = 'sending' AND claimed_at < now() - ${retryMs}::double precision * interval '1 millisecond')
+      WHERE (state = 'pending' AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond'))
+        OR (state = 'sending' AND claimed_at < now() - ${expiresMs}::double precision * interval '1 millisecond')
       ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ) due WHERE n.id = due.id
     RETURNING n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(n.name,

@@ -24,15 +24,17 @@ export const logTransport = (logger: Logger): Transport => ({
 
 /** The number of notifications in delivery at a time. */
 const maxInFlight = 50;
+/** With so few left, the next ones are claimed: by one statement for many. */
+const refillAt = maxInFlight / 2;
 /** Longer than any transport may take: until then no other instance claims what this one has. */
-const retryMs = 60_000;
+const expiresMs = 60_000;
 const maxAttempts = 5;
 
 export interface OutboxDeps {
   database: Database;
   backplane: Pick<Shared, 'onControl'>;
   logger: Logger;
-  /** The interval between two passes when nothing wakes it. Failed ones are retried then. */
+  /** The interval between two passes when nothing wakes it, and the pause before a failed one is tried again. */
   pollMs: number;
   /** How long a transport may take. Default 15 s. */
   sendTimeoutMs?: number;
@@ -52,6 +54,8 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
+  /** The last claim got as many as it asked for: more may be due. */
+  let more = false;
 
   const send = async (transport: Transport, notification: DueNotification) => {
     let giveUp: () => void = () => undefined;
@@ -91,12 +95,12 @@ export function startOutbox(deps: OutboxDeps): Outbox {
       again = false;
       const room = maxInFlight - inFlight.size;
       if (room <= 0) return;
-      const due = await claimNotifications(database, room, retryMs);
+      const due = await claimNotifications(database, room, { expiresMs, pauseMs: deps.pollMs });
+      more = due.length === room;
       for (const notification of due) {
         const delivery = deliver(notification).finally(() => {
-          const wasFull = inFlight.size >= maxInFlight;
           inFlight.delete(delivery);
-          if (wasFull) wake();
+          if (more && inFlight.size <= refillAt) wake();
         });
         inFlight.add(delivery);
       }

@@ -147,7 +147,7 @@ describe('the outbox of three apis', () => {
   });
 });
 
-describe('an outbox whose transport never answers', () => {
+describe('an outbox by itself', () => {
   let database: Database;
   beforeAll(async () => {
     database = await openTestDatabase();
@@ -166,12 +166,12 @@ describe('an outbox whose transport never answers', () => {
   });
   afterAll(() => database.close());
 
-  const outbox = (sendTimeoutMs: number, send: (notification: DueNotification) => Promise<void>) =>
+  const outbox = (sendTimeoutMs: number, send: (notification: DueNotification) => Promise<void>, pollMs = 10) =>
     startOutbox({
       database,
       backplane: { onControl: () => undefined },
       logger: createLogger({ level: 'silent', name: 'test', instance: 'test' }),
-      pollMs: 10,
+      pollMs,
       sendTimeoutMs,
       transports: [{ name: 'test', send }],
     });
@@ -201,5 +201,53 @@ describe('an outbox whose transport never answers', () => {
     await taken;
     await silent.stop();
     expect(await rowOf('left')).toMatchObject({ state: 'sending', attempts: 1 });
+  });
+
+  it('hands over more than it takes at a time without waiting for the next pass, by few claims', async () => {
+    const count = 200;
+    await Promise.all(Array.from({ length: count }, (_, n) => due(`of many ${n}`)));
+    const query = jest.spyOn(database.sql, 'query');
+    const many = outbox(3_600_000, () => new Promise((resolve) => setImmediate(resolve)), 3_600_000);
+    try {
+      many.wake();
+      await until(
+        'all are sent',
+        async () =>
+          (await database.models.notification.count({ where: { id: { startsWith: 'of many' }, state: 'sent' } })) ===
+          count,
+      );
+      const texts = query.mock.calls.map(([statement]) => (statement instanceof Array ? statement.join('') : ''));
+      expect(texts.filter((text) => text.includes("SET state = 'sending'")).length).toBeLessThan(count / 5);
+    } finally {
+      query.mockRestore();
+      await many.stop();
+    }
+  });
+
+  it('pauses before it tries failed ones again, however many there are', async () => {
+    const ids = Array.from({ length: 60 }, (_, n) => `fails ${n}`);
+    await Promise.all(ids.map(due));
+    const attempted = new Set<string>();
+    const failing = outbox(
+      3_600_000,
+      ({ id }) => {
+        attempted.add(id);
+        return Promise.reject(new Error('unreachable'));
+      },
+      3_600_000,
+    );
+    try {
+      failing.wake();
+      await until('each was tried', () => attempted.size === ids.length);
+      await due('comes later');
+      await until('the later one was tried', () => {
+        failing.wake();
+        return attempted.has('comes later');
+      });
+      const rows = await database.models.notification.findMany({ where: { id: { in: ids } } });
+      expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+    } finally {
+      await failing.stop();
+    }
   });
 });
