@@ -57,40 +57,79 @@ export interface DueNotification {
   title: string;
 }
 
+export interface OutboxClaim {
+  limit: number;
+  /** The person after whom to begin; empty for the first. */
+  afterUser: string;
+  /** A claim that its instance never finished (it died) expires after it. */
+  expiresMs: number;
+  /** From the claim of one that failed until it is claimed again. */
+  pauseMs: number;
+}
+
 /**
- * Claims up to `limit` notifications to send, the oldest first; no other caller gets them while they are `sending`. A claim that its instance
- * never finished (it died) expires after `expiresMs`; one that failed is claimed again `pauseMs` after the claim before.
+ * Claims up to `limit` notifications to send; no other caller gets them while they are `sending`. Each of the next people in the order of their
+ * ids has the same share, and of one person the oldest come first, so that one with thousands delays no other. `next`: where to go on;
+ * empty when the last person was reached. `more`: others may be due.
  */
 export async function claimNotifications(
   db: Db,
-  limit: number,
-  { expiresMs, pauseMs }: { expiresMs: number; pauseMs: number },
-): Promise<DueNotification[]> {
+  { limit, afterUser, expiresMs, pauseMs }: OutboxClaim,
+): Promise<{ due: DueNotification[]; next: string; more: boolean }> {
+  // A loose scan of the index: one step for each person, however many are due.
   const rows = await db.sql.query<{
-    id: string;
+    id: string | null;
     user_id: string;
     session_id: string;
     device_id: string | null;
     cause: NotificationCause;
     title: string | null;
+    last: string | null;
   }>`
-    UPDATE notifications n SET state = 'sending', claimed_at = now(), attempts = attempts + 1
-    FROM (
-      SELECT id FROM notifications
-      WHERE (state = 'pending' AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond'))
-        OR (state = 'sending' AND claimed_at < now() - ${expiresMs}::double precision * interval '1 millisecond')
-      ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
-    ) due WHERE n.id = due.id
-    RETURNING n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(n.name,
-      (SELECT title FROM sessions s WHERE s.key = n.session_key), (SELECT name FROM devices d WHERE d.id = n.device_id)) AS title`;
-  return rows.map((row) => ({
-    id: row.id,
-    userId: row.user_id,
-    sessionId: row.session_id,
-    ...(row.device_id === null ? {} : { deviceId: row.device_id }),
-    cause: row.cause,
-    title: row.title ?? '',
-  }));
+    WITH RECURSIVE people AS (
+      (SELECT user_id, 1 AS nth FROM notifications WHERE state = 'pending' AND user_id > ${afterUser}
+        AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond') ORDER BY user_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT n.user_id FROM notifications n WHERE n.state = 'pending' AND n.user_id > p.user_id
+        AND (n.claimed_at IS NULL OR n.claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond') ORDER BY n.user_id LIMIT 1), nth + 1
+      FROM people p WHERE p.user_id IS NOT NULL AND nth < ${limit}::int
+    ),
+    fresh AS (
+      SELECT n.id FROM people p CROSS JOIN LATERAL (
+        SELECT id FROM notifications WHERE state = 'pending' AND user_id = p.user_id
+          AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond')
+        ORDER BY created_at LIMIT GREATEST(1, ${limit}::int / (SELECT count(user_id) FROM people)) FOR UPDATE SKIP LOCKED
+      ) n WHERE p.user_id IS NOT NULL
+    ),
+    stale AS (
+      SELECT id FROM notifications WHERE state = 'sending' AND claimed_at < now() - ${expiresMs}::double precision * interval '1 millisecond'
+      ORDER BY created_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    ),
+    claimed AS (
+      UPDATE notifications SET state = 'sending', claimed_at = now(), attempts = attempts + 1
+      WHERE id IN (SELECT id FROM stale UNION ALL SELECT id FROM fresh LIMIT ${limit}::int) RETURNING *
+    )
+    SELECT (SELECT user_id FROM people WHERE nth = ${limit}::int) AS last, n.id, n.user_id, n.session_id, n.device_id, n.cause, COALESCE(n.name,
+      (SELECT title FROM sessions s WHERE s.key = n.session_key), (SELECT name FROM devices d WHERE d.id = n.device_id)) AS title
+    FROM (SELECT 1) AS one LEFT JOIN claimed n ON true ORDER BY n.created_at, n.id`;
+  const due = rows.flatMap(({ id, user_id, session_id, device_id, cause, title }) =>
+    id === null
+      ? []
+      : [
+          {
+            id,
+            userId: user_id,
+            sessionId: session_id,
+            ...(device_id === null ? {} : { deviceId: device_id }),
+            cause,
+            title: title ?? '',
+          },
+        ],
+  );
+  const next = rows[0]?.last ?? '';
+  // One of several people may have more than their share.
+  const more = due.length === limit || next !== '' || due.some(({ userId }) => userId !== due[0]!.userId);
+  return { due, next, more };
 }
 
 /** The age of the oldest notification that is not sent, in seconds; 0 when none waits. */

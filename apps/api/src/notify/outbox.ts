@@ -22,8 +22,8 @@ export const logTransport = (logger: Logger): Transport => ({
   },
 });
 
-/** The number of notifications in delivery at a time. */
-const maxInFlight = 50;
+/** The number of notifications in delivery at a time: a flood of them leaves most connections to the database to requests. */
+const maxInFlight = 8;
 /** With so few left, the next ones are claimed: by one statement for many. */
 const refillAt = maxInFlight / 2;
 /** Longer than any transport may take: until then no other instance claims what this one has. */
@@ -54,8 +54,10 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
-  /** The last claim got as many as it asked for: more may be due. */
+  /** After the last claim, others may be due. */
   let more = false;
+  /** The person at whom the last claim ended. */
+  let afterUser = '';
 
   const send = async (transport: Transport, notification: DueNotification) => {
     let giveUp: () => void = () => undefined;
@@ -91,12 +93,16 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   };
 
   const run = async () => {
+    let goesRound: boolean;
     do {
       again = false;
       const room = maxInFlight - inFlight.size;
       if (room <= 0) return;
-      const due = await claimNotifications(database, room, { expiresMs, pauseMs: deps.pollMs });
-      more = due.length === room;
+      const from = afterUser;
+      const claim = { limit: room, afterUser, expiresMs, pauseMs: deps.pollMs };
+      const { due, next, more: isMore } = await claimNotifications(database, claim);
+      [afterUser, more] = [next, isMore];
+      goesRound = next === '' && from !== '';
       for (const notification of due) {
         const delivery = deliver(notification).finally(() => {
           inFlight.delete(delivery);
@@ -104,7 +110,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
         });
         inFlight.add(delivery);
       }
-    } while (again && !stopping.signal.aborted);
+    } while ((again || goesRound) && !stopping.signal.aborted);
   };
 
   const wake = () => {

@@ -3,6 +3,7 @@
  * is taken over by another after a minute.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type ClaimedDelivery,
   type Database,
@@ -17,6 +18,8 @@ import { pushMetrics } from './metrics.ts';
 import type { Sender } from './sender.ts';
 
 const maxInFlight = 100;
+/** From the end of a pass to the next one. In a flood, one claim then serves many instead of each of them. */
+const pauseMs = 25;
 const maxPerHost = 20;
 /** A host with so many under way has to wait, so that a claim need not ask for single rows. */
 const fullAt = 16;
@@ -106,10 +109,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
       });
       afterUser = next;
       for (const delivery of claimed) begin(delivery, claimedAt);
-      if (next !== '' || (rounds -= 1) > 0) continue;
-      if (!again) return;
-      again = false;
-      rounds = 1;
+      if (next === '' && (rounds -= 1) === 0) return;
     }
   };
   const wake = () => {
@@ -120,6 +120,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
         again = false;
         logger.warn({ err: error }, 'the ledger of deliveries could not be read');
       })
+      .then(() => wait(pauseMs))
       .finally(() => {
         running = undefined;
         if (again && roomNow() > 0) wake();
