@@ -41,6 +41,27 @@ export async function gatherDigest(
   });
 }
 
+/** An accepted delivery about a session: whether there is still something to tell, and whether a newer one has taken its place on the screen. */
+export interface ShownDelivery {
+  id: string;
+  sealed: string;
+  sessionId: string;
+  over: boolean;
+  replaced: boolean;
+}
+
+/** Returns those of these deliveries that are on the screen of an address. */
+export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDelivery[]> {
+  return db.sql.query<ShownDelivery>`
+    SELECT d.id, s.sealed, n.session_id AS "sessionId", ${isOver} AS over, EXISTS (
+        SELECT 1 FROM deliveries o JOIN notifications m ON m.id = o.notification_id
+        WHERE o.subscription_id = d.subscription_id AND o.created_at > d.created_at AND m.session_key = n.session_key
+          AND o.state IN ('pending', 'sending', 'accepted')) AS replaced
+    FROM deliveries d JOIN subscriptions s ON s.id = d.subscription_id AND NOT s.paused
+    JOIN notifications n ON n.id = d.notification_id LEFT JOIN sessions ses ON ses.key = n.session_key
+    WHERE d.id = ANY(${[...ids]}::text[]) AND d.state = 'accepted'`;
+}
+
 /** Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. */
 export async function releaseGroups(db: Db): Promise<void> {
   await db.sql.execute`

@@ -15,6 +15,7 @@ import {
 import type { Logger, Metrics } from '@relay/telemetry';
 import { handedOn } from './outcome.ts';
 import { pushMetrics } from './metrics.ts';
+import type { Screens } from './screens.ts';
 import type { Sender } from './sender.ts';
 
 const maxInFlight = 100;
@@ -33,6 +34,7 @@ export interface DeliveriesDeps {
   logger: Logger;
   metrics: Metrics;
   sender: Sender;
+  screens: Screens;
   /** Ends every connection, and with it the attempts that are under way. */
   cut: () => void;
   /** Between two passes when nothing wakes it. */
@@ -46,7 +48,7 @@ export interface Deliveries {
 }
 
 export function startDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { database, logger, metrics, sender, cut } = deps;
+  const { database, logger, metrics, sender, screens, cut } = deps;
   const counters = pushMetrics(metrics, database, logger);
   const claimer = randomUUID();
   const inFlight = new Set<Promise<void>>();
@@ -65,6 +67,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     if (isCut && outcome.state === 'pending') return;
     const settled = await settleDelivery(database, delivery, claimer, outcome);
     if (delivery.hasNext) look();
+    if (settled && outcome.state === 'accepted') screens.shown(delivery);
     const { id, kind, cause } = delivery;
     counters.settled(delivery, outcome, settled);
     logger.debug({ deliveryId: id, kind, cause, ...outcome, settled }, 'delivery');
@@ -131,6 +134,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     const takenOver = await sweepDeliveries(database);
     counters.swept(takenOver, await deliveryLag(database));
     wake();
+    screens.clear().catch((error: unknown) => logger.debug({ err: error }, 'nothing was cleared from screens'));
   };
   const look = () => {
     sweeping ??= sweep()

@@ -74,7 +74,7 @@ function bodyOf(
 }
 
 /** Short and equal for one topic; it tells a service nothing. */
-export const topicOf = ({ topic }: PushMessage): string =>
+export const topicOf = ({ topic }: Pick<PushMessage, 'topic'>): string =>
   createHash('sha256').update(topic).digest('base64url').slice(0, 32);
 
 /** The same message without a word of the session, for a service that finds it too large or may read along. */

@@ -18,3 +18,10 @@ export function ntfyRequest({ url, topic, token }: NtfyTarget, message: PushMess
   const headers = { 'Content-Type': 'application/json', ...authorization(token) };
   return { url: new URL(url), headers, body: JSON.stringify(body) };
 }
+
+/** Dismisses the notification about this topic (https://docs.ntfy.sh/publish/#clearing-notifications). */
+export function ntfyClearRequest({ url, topic, token }: NtfyTarget, about: string): PostRequest {
+  const server = url.endsWith('/') ? url : `${url}/`;
+  const path = `${topic}/${topicOf({ topic: about })}/clear`;
+  return { method: 'PUT', url: new URL(path, server), headers: authorization(token), body: '' };
+}

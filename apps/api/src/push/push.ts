@@ -9,6 +9,7 @@ import { startDeliveries } from './deliveries.ts';
 import { type Guard, createGuard } from './guard.ts';
 import { type Seal, createSeal } from './sealed.ts';
 import { createPoster } from './post.ts';
+import { createScreens } from './screens.ts';
 import { createSender } from './sender.ts';
 import { openServices } from './services.ts';
 import { type VapidKeys, openVapidKeys } from './vapid.ts';
@@ -72,7 +73,8 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
   const cut = () => {
     for (const one of [open, poster, apns]) one?.close();
   };
-  const deliveries = startDeliveries({ ...deps, sender, cut, pollMs });
+  const screens = createScreens({ database, seal, guard, poster });
+  const deliveries = startDeliveries({ ...deps, sender, screens, cut, pollMs });
   const room: PushRoom = { seal, guard, vapid, answers, wake: () => deliveries.wake() };
   const withoutBrowsers: readonly SubscriptionKind[] = [
     'ntfy',
