@@ -67,23 +67,6 @@ export class AcpConnection implements Guest {
     if (!this.#bucket.take()) this.close('tooMany');
   }
 
-  /** For the heartbeat. */
-  get lastInboundAt(): number {
-    return this.#socket?.lastInboundAt ?? 0;
-  }
-
-  /** For the heartbeat. */
-  ping(): void {
-    this.#socket?.ping();
-  }
-
-  /** For the heartbeat. */
-  onSilence(): void {
-    const socket = this.#socket;
-    this.close('heartbeat');
-    socket?.terminate();
-  }
-
   close(reason: CloseReason): void {
     this.#socket?.close(closeCodes[reason].code, closeCodes[reason].reason);
   }

@@ -128,23 +128,6 @@ export class AppConnection implements Guest {
     this.close('binary');
   }
 
-  /** For the heartbeat. */
-  get lastInboundAt(): number {
-    return this.#socket?.lastInboundAt ?? 0;
-  }
-
-  /** For the heartbeat. */
-  ping(): void {
-    this.#socket?.ping();
-  }
-
-  /** For the heartbeat. */
-  onSilence(): void {
-    const socket = this.#socket;
-    this.close('heartbeat');
-    socket?.terminate();
-  }
-
   close(reason: CloseReason): void {
     this.#socket?.close(closeCodes[reason].code, closeCodes[reason].reason);
   }

@@ -3,7 +3,7 @@ import type { UserPrincipal } from '@relay/auth';
 import type { CloseReason } from '@relay/protocol';
 import type { HeartbeatPeer, Socket } from '@relay/socket';
 
-export interface Guest extends HeartbeatPeer {
+export interface Guest {
   readonly principal: UserPrincipal;
   /** Before the 101. When it resolves, nothing that happens from now on is missed. */
   subscribe(): Promise<void>;
@@ -13,4 +13,28 @@ export interface Guest extends HeartbeatPeer {
   close(reason: CloseReason): void;
   /** The socket has ended, or never was. */
   ended(): Promise<void>;
+}
+
+/** The live socket of a guest, for its heartbeat. One that is silent is closed, and not waited for. */
+export class Pulse implements HeartbeatPeer {
+  readonly #guest: Pick<Guest, 'close'>;
+  readonly #socket: Socket;
+
+  constructor(guest: Pick<Guest, 'close'>, socket: Socket) {
+    this.#guest = guest;
+    this.#socket = socket;
+  }
+
+  get lastInboundAt(): number {
+    return this.#socket.lastInboundAt;
+  }
+
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  onSilence(): void {
+    this.#guest.close('heartbeat');
+    this.#socket.terminate();
+  }
 }

@@ -19,7 +19,7 @@ import {
 import type { ApiDeps } from '../deps.ts';
 import { toRelayError } from '../http/errors.ts';
 import type { LateRefusals } from '../http/late-refusals.ts';
-import type { Guest } from './guest.ts';
+import { type Guest, Pulse } from './guest.ts';
 
 export interface Arrival<G extends Guest> {
   guest: G;
@@ -132,7 +132,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       gauge.set(guests.size);
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
       const started = guest.start(socket);
-      heartbeat = startHeartbeat(keepalive, guest);
+      heartbeat = startHeartbeat(keepalive, new Pulse(guest, socket));
       // Either may have come while this connection was being accepted and could not be found to be closed.
       if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
       else if (draining) guest.close('goingAway');
