@@ -79,7 +79,9 @@ export class Asking {
     const id = sessionId();
     if (id === undefined) return;
     const idempotencyKey = `acp-answer-${uuid}-${crypto.randomUUID()}`;
-    await host.persist(() => host.client.call('answerPrompt', { params: { id, uuid }, body, idempotencyKey }));
+    const { clientName: on } = host;
+    const given = { params: { id, uuid }, body: { ...body, ...(on === undefined ? {} : { on }) }, idempotencyKey };
+    await host.persist(() => host.client.call('answerPrompt', given));
   }
 }
 

@@ -2,18 +2,20 @@
 import {
   type AgentConnection,
   type AgentContext,
-  type ClientCapabilities,
+  type InitializeRequest,
   type InitializeResponse,
   type ListSessionsRequest,
   type ListSessionsResponse,
   type LoadSessionRequest,
   type NewSessionRequest,
   PROTOCOL_VERSION,
+  type PromptRequest,
+  type PromptResponse,
   type Stream,
   agent,
 } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
-import { type Session, placeholderNativeId } from '@relay/protocol';
+import { type Session, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { pendingIdOf } from './begin.ts';
 import { Conversation } from './conversation.ts';
 import { acpError, errorOf, invalid, noSession } from './errors.ts';
@@ -60,10 +62,17 @@ export async function serveAcp(stream: Stream, options: DoorOptions): Promise<vo
   }
 }
 
+/** A name without what cannot be seen, or undefined when nothing is left. */
+export const shownName = (name: string): string | undefined =>
+  cutText(name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim(), limits.nameCharacters) || undefined;
+
 class Door {
   readonly #options: DoorOptions;
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
+  #clientName: string | undefined;
+  /** Of MCP, named by the client. Told: that they are not used. */
+  #servers: 'none' | 'named' | 'told' = 'none';
   #connection: AgentConnection | undefined;
 
   constructor(options: DoorOptions) {
@@ -79,12 +88,12 @@ class Door {
       }
     };
     return agent({ name: 'relay' })
-      .onRequest('initialize', ({ params }) => this.#initialize(params.clientCapabilities))
+      .onRequest('initialize', ({ params }) => this.#initialize(params))
       .onRequest('session/list', ({ params }) => refused(() => this.#list(params)))
       .onRequest('session/new', ({ params }) => refused(() => this.#new(params)))
       .onRequest('session/load', ({ params }) => refused(() => this.#load(params, true)))
       .onRequest('session/resume', ({ params }) => refused(() => this.#load({ mcpServers: [], ...params }, false)))
-      .onRequest('session/prompt', ({ params }) => refused(() => this.#get(params.sessionId).prompt(params)))
+      .onRequest('session/prompt', ({ params }) => refused(() => this.#prompt(params)))
       .onRequest('session/set_mode', ({ params: { sessionId, modeId } }) =>
         refused(() => this.#setMode(sessionId, modeId)),
       )
@@ -119,8 +128,9 @@ class Door {
     }
   }
 
-  #initialize(capabilities: ClientCapabilities | undefined): InitializeResponse {
+  #initialize({ clientCapabilities: capabilities, clientInfo }: InitializeRequest): InitializeResponse {
     const { device } = this.#options;
+    this.#clientName = shownName(clientInfo?.title ?? clientInfo?.name ?? '');
     this.#shows = {
       forms: Boolean(capabilities?.elicitation?.form),
       notices: Boolean(capabilities?.session?.notices),
@@ -159,7 +169,8 @@ class Door {
     };
   }
 
-  async #new({ cwd }: NewSessionRequest) {
+  async #new({ cwd, mcpServers }: NewSessionRequest) {
+    this.#hearOf(mcpServers);
     const begin = this.#place(cwd);
     await this.#checkFolder(begin.cwd);
     const id = placeholderNativeId(newUlid());
@@ -167,7 +178,8 @@ class Door {
     return { sessionId: id };
   }
 
-  async #load({ sessionId: id, cwd }: LoadSessionRequest, isTold: boolean) {
+  async #load({ sessionId: id, cwd, mcpServers }: LoadSessionRequest, isTold: boolean) {
+    this.#hearOf(mcpServers);
     const { client, device } = this.#options;
     const open = this.#open.get(id);
     if (open) {
@@ -199,6 +211,24 @@ class Door {
       throw error;
     }
     return conversation.choices();
+  }
+
+  async #prompt(request: PromptRequest): Promise<PromptResponse> {
+    const { sessionId } = request;
+    const conversation = this.#get(sessionId);
+    if (this.#servers === 'named') {
+      this.#servers = 'told';
+      const title = 'The MCP servers of this client are not used';
+      const description = 'The agent runs on another machine, with the servers that are configured there.';
+      this.#log(`${title}. ${description}`);
+      const update = { sessionUpdate: 'notice', severity: 'info', title, description } as const;
+      if (this.#shows.notices) await this.#connection!.client.notify('session/update', { sessionId, update });
+    }
+    return conversation.prompt(request);
+  }
+
+  #hearOf(servers: readonly unknown[]): void {
+    if (servers.length > 0 && this.#servers === 'none') this.#servers = 'named';
   }
 
   async #find(id: string, client: Relay): Promise<Session | undefined> {
@@ -279,6 +309,7 @@ class Door {
       device,
       queueSeconds,
       shows: this.#shows,
+      clientName: this.#clientName,
       isReadOnly,
       signal,
       update: (sessionId, update) => to.notify('session/update', { sessionId, update }),

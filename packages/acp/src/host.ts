@@ -44,6 +44,8 @@ export interface Host {
   readonly queueSeconds: number;
   /** The client shows forms, and notices. */
   readonly shows: { forms: boolean; notices: boolean };
+  /** How the client calls itself, for people. */
+  readonly clientName: string | undefined;
   /** It may not answer. */
   readonly isReadOnly: boolean;
   /** Aborts when the client is gone. */

@@ -37,6 +37,8 @@ const fromSession = maybe(
   sessionId('The session that you yourself run in, if it is one of the relay: bounds chains of agents'),
 );
 const session = sessionId('Id of the session');
+// Where it is given is known: in the tool.
+const { on: _on, ...answer } = AnswerPrompt.properties;
 const { deviceId, message, projectPath, title, agentType, queueTtlSeconds } = CreateSession.properties;
 const page = (initial: number, maximum: number) =>
   maybe(Type.Integer({ description: `At most so many; default ${initial}`, minimum: 1, maximum }));
@@ -121,7 +123,7 @@ export const agentTools = {
     input: fields({
       sessionId: session,
       questionId: id('Id of the question, from wait_for_turn'),
-      ...AnswerPrompt.properties,
+      ...answer,
       idempotencyKey,
       fromSession,
     }),

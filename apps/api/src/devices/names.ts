@@ -1,4 +1,4 @@
-/** Names that machines give themselves, and that people decide by. */
+/** Names that machines and programs give themselves, and that people decide by. */
 import { RelayError } from '@relay/protocol';
 
 /** Control characters, line and paragraph separators, and what turns the direction of a text or hides in it. */
@@ -9,6 +9,6 @@ export function requireShowable(name: string | undefined): void {
   if (name === undefined || !deceptive.test(name)) return;
   throw new RelayError(
     'INVALID_REQUEST',
-    'A name of a machine may contain neither control characters nor such as change the direction of text.',
+    'A name may contain neither control characters nor such as change the direction of text.',
   );
 }

@@ -2,6 +2,7 @@
 import { RelayError, type RouteQuery, limits } from '@relay/protocol';
 import { erasedSessionId, listSessions, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
+import { requireShowable } from '../devices/names.ts';
 import type { Answering } from '../http/asking.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import type { Handlers } from '../http/pipeline.ts';
@@ -115,8 +116,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     answerPrompt: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
       const asked = { sessionId: call.params.id, uuid: call.params.uuid };
-      Object.assign(call.note, { question: asked.uuid, digest: call.body.digest });
-      const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key);
+      const { digest, on } = call.body;
+      Object.assign(call.note, { question: asked.uuid, digest });
+      requireShowable(on);
+      const accepted = await answerPrompt(deps, call.principal.userId, asked, call.body, key, on);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };
     },

@@ -9,7 +9,7 @@ import { judgeAnswer } from './judge-answer.ts';
 import { requireOpenPrompt } from './open-prompt.ts';
 
 /**
- * `on`: the address whose notification it was given in. `agentDepth`: an agent answers, so deep in a chain of agents.
+ * `on`: the address whose notification, or the program, it was given in. `agentDepth`: an agent answers, so deep in a chain of agents.
  * Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
  * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER, INVALID_REQUEST,
  *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT

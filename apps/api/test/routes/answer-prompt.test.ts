@@ -100,9 +100,10 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     const { taskId, id } = await run(field);
     field.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete?', options: [{ label: 'Allow' }, { label: 'Refuse' }] });
     const { prompt } = await asking(id, 'Delete?');
+    expect(await answer(id, prompt!.id, { option: '1', on: 'a\u202eb' })).toMatchObject({ status: 400 });
     const both = await Promise.all([
-      answer(id, prompt!.id, { option: '1' }, { api: 0 }),
-      answer(id, prompt!.id, { option: '2' }, { api: 1 }),
+      answer(id, prompt!.id, { option: '1', on: 'One' }, { api: 0 }),
+      answer(id, prompt!.id, { option: '2', on: 'Two' }, { api: 1 }),
     ]);
     const [won] = both.filter(({ status }) => status === 202);
     const [lost] = both.filter(({ status }) => status === 409);
@@ -110,7 +111,10 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     const option = both[0] === won ? '1' : '2';
     expect(lost!.body).toMatchObject({
       code: 'PROMPT_ALREADY_ANSWERED',
-      answer: { option, at: expect.any(String), by: expect.stringContaining('alice') },
+      answer: {
+        ...{ option, at: expect.any(String), by: expect.stringContaining('alice') },
+        on: option === '1' ? 'One' : 'Two',
+      },
     });
     expect(await resumed(field, won!.body.taskId)).toMatchObject({ message: option === '1' ? 'Allow' : 'Refuse' });
     field.event(won!.body.taskId as string, 'TASK_COMPLETE', { result: 'done' });

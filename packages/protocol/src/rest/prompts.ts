@@ -11,6 +11,7 @@ export const AnswerPrompt = record(
     text: maybe(text('Words, where the question takes them', { minLength: 1, maxLength: limits.messageBytes })),
     fields: maybe(FieldValues),
     digest: maybe(text('`digest` of the question as it was shown', { maxLength: 64 })),
+    on: maybe(text('The program in which it is given, for people', { maxLength: limits.nameCharacters })),
   },
 );
 
@@ -31,7 +32,7 @@ export const PromptRefusal = record('PromptRefusal', 'Why an answer was not acce
       label: maybe(line('Its text, while the question is kept')),
       at: time('When'),
       by: maybe(line('Who')),
-      on: maybe(line('The address whose notification it was given in')),
+      on: maybe(line('The address whose notification, or the program, it was given in')),
     }),
   ),
   prompts: maybe(list(Prompt, 'The open questions, oldest first', { maxItems: limits.promptOptions })),
