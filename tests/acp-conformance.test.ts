@@ -1,21 +1,10 @@
 /** Promise: the door of ACP clients keeps the duties of the transport, checked from outside; and the checks notice an endpoint that does not. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { type TestRelay, registerDevice, startRelay } from '@relay/testing';
 import { WebSocketServer } from 'ws';
-import { acpToken } from './acp-scene.ts';
-
-const program = fileURLToPath(new URL('../packages/acp/conformance/websocket.mjs', import.meta.url));
-
-const run = (...args: string[]): Promise<{ code: number; out: string }> =>
-  new Promise((resolve) =>
-    execFile(process.execPath, [program, ...args], (error, out) =>
-      resolve({ code: error ? Number(error.code) : 0, out }),
-    ),
-  );
+import { acpToken, checkEndpoint } from './acp-scene.ts';
 
 describe('the conformance of an ACP endpoint', () => {
   let relay: TestRelay;
@@ -27,12 +16,9 @@ describe('the conformance of an ACP endpoint', () => {
   it('is that of ours', async () => {
     const { deviceId } = await registerDevice(relay, { user: 'alice' });
     const { token } = await acpToken(relay, deviceId);
-    const { code, out } = await run('--url', `${relay.url.replace('http', 'ws')}/acp/${deviceId}`, '--token', token);
-    expect({ code, failures: out.split('\n').filter((line) => line.startsWith('FAIL')) }).toEqual({
-      code: 0,
-      failures: [],
-    });
-    expect(out.split('\n').filter((line) => line.startsWith('ok'))).toHaveLength(11);
+    const { code, passed, failures } = await checkEndpoint(`${relay.url}/acp/${deviceId}`, token);
+    expect({ code, failures }).toEqual({ code: 0, failures: [] });
+    expect(passed).toHaveLength(11);
   });
 
   it('is not that of one which says yes to everything', async () => {
@@ -48,10 +34,10 @@ describe('the conformance of an ACP endpoint', () => {
     );
     try {
       const { port } = server.address() as AddressInfo;
-      const { code, out } = await run('--url', `ws://127.0.0.1:${port}/acp`, '--token', 'any');
+      const { code, failures } = await checkEndpoint(`http://127.0.0.1:${port}/acp`, 'any');
       expect(code).toBe(1);
       // Two checks wait for an answer in vain.
-      expect(out.split('\n').filter((line) => line.startsWith('FAIL')).length).toBeGreaterThan(7);
+      expect(failures.length).toBeGreaterThan(7);
     } finally {
       for (const client of server.clients) client.terminate();
       server.close();

@@ -4,8 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
+import { choose, prompt } from './acp-rows.ts';
 import { type SocketOptions, acpScene, acpToken, openAcp } from './acp-scene.ts';
 import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
+import { until } from './cluster/until.ts';
 
 const scene = acpScene();
 let relay: TestRelay;
@@ -19,8 +21,6 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 afterEach(() => scene.clear());
 
-const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: 'text' as const, text }] });
-const choose = (optionId: string) => () => Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
 const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const refusal = async (device: string, options: SocketOptions & { headers?: Record<string, string> }) => {
@@ -206,7 +206,7 @@ describe('several clients', () => {
     const first = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
-    await asked(first);
+    await first.question(sessionId);
     // On the other api.
     const second = await scene.acpSocket(relay, deviceId, { api: 1, permission: choose('y') });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
@@ -220,10 +220,10 @@ describe('several clients', () => {
     const first = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
-    await asked(first);
+    await first.question(sessionId);
     const second = await scene.acpSocket(relay, deviceId, { api: 1 });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
-    await asked(second);
+    await second.question(sessionId);
     const { sessions } = (await relay.call('listSessions', { query: { deviceId } })).body;
     const { id, prompt: question } = sessions[0]!;
     const params = { id, uuid: question!.id! };
@@ -253,7 +253,7 @@ describe('several clients', () => {
     const writer = await scene.acpSocket(relay, deviceId);
     const { sessionId } = await writer.agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = writer.agent.request('session/prompt', prompt(sessionId, 'perm'));
-    await asked(writer);
+    await writer.question(sessionId);
     const { token } = await acpToken(relay, deviceId, { scopes: ['sessions:read'] });
     const reader = await scene.acpSocket(relay, deviceId, { token, permission: choose('y') });
     expect((await reader.agent.request('session/list', {})).sessions).toHaveLength(1);
@@ -300,16 +300,17 @@ describe('a client that is slow, or away', () => {
     let isClosed = false;
     void closed.then(() => (isClosed = true));
     const closes = async () => (await relay.apis[0]!.metrics.text()).includes('relay_acp_closes_total{code="1013"');
-    for (let n = 2; !(await closes()); n += 1) {
-      say(n);
+    let n = 1;
+    await until('the client is closed', () => {
       // A daemon may send 200 frames a second.
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+      for (let more = 0; more < 10; more += 1) say((n += 1));
+      return closes();
+    });
     expect(isClosed).toBe(false);
     socket.terminate();
     daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
-    const { body } = await settled(`${daemon.deviceId}:scripted:native`, 'olga');
-    expect(body).toMatchObject({ status: 'idle' });
+    const session = { user: 'olga', params: { id: `${daemon.deviceId}:scripted:native` }, query: { limit: 1 } };
+    await until('the turn is over', async () => (await relay.call('readSession', session)).body.status === 'idle');
   });
 
   it('finds everything when it comes back: a connection that drops cancels nothing', async () => {
@@ -327,17 +328,3 @@ describe('a client that is slow, or away', () => {
     expect(second.said(sessionId).trim()).toBe(Array.from({ length: 400 }, (_, n) => `w${n}`).join(' '));
   });
 });
-
-/** Resolves when the client was asked. */
-async function asked(client: { asked: readonly unknown[] }): Promise<void> {
-  while (client.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-async function settled(id: string, user: string) {
-  for (;;) {
-    const answer = await relay.call('readSession', { user, params: { id }, query: { limit: 1 } });
-    const { status } = (answer.body as { status?: string }) ?? {};
-    if (status !== 'active') return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -16,7 +16,7 @@ import {
   ndJsonStream,
 } from '@agentclientprotocol/sdk';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,6 +40,10 @@ export interface Editor {
   update: (fits: (update: SessionUpdate, sessionId: string) => boolean) => Promise<SessionUpdate>;
   /** Requests for permission that came, and how they were taken back. */
   asked: { request: RequestPermissionRequest; signal: AbortSignal }[];
+  /** Methods for the client's own files and terminals that were called. */
+  touched: string[];
+  /** Resolves when a request for permission of the session came, also one that came before. */
+  question: (sessionId: string) => Promise<void>;
 }
 
 /** A client that can leave. */
@@ -58,23 +62,45 @@ export interface EditorOptions {
 export async function openEditor(stream: Stream, { permission, form }: EditorOptions = {}): Promise<Editor> {
   const updates: SessionNotification[] = [];
   const asked: Editor['asked'] = [];
+  const touched: string[] = [];
   const wakes = new Set<() => void>();
+  const wake = () => {
+    for (const each of [...wakes]) each();
+    wakes.clear();
+  };
+  /** The first thing that is found, when there is one. */
+  const first = async <T>(find: () => T | undefined): Promise<T> => {
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => wakes.add(resolve));
+    }
+  };
   const connection = client({ name: 'test editor' })
     .onNotification('session/update', ({ params }) => {
       updates.push(params);
-      for (const wake of wakes) wake();
+      wake();
     })
     .onRequest('session/request_permission', ({ params, signal }) => {
       asked.push({ request: params, signal });
+      wake();
       return permission ? permission(params, signal) : new Promise(() => undefined);
     })
     .onRequest('elicitation/create', ({ params }) => (form ? form(params) : new Promise(() => undefined)))
+    .onRequest('fs/read_text_file', () => (touched.push('read'), { content: '' }))
+    .onRequest('fs/write_text_file', () => (touched.push('write'), {}))
+    .onRequest('terminal/create', () => (touched.push('terminal'), { terminalId: 't' }))
     .connect(stream);
   const { agent } = connection;
   const initialized = await agent.request('initialize', {
     protocolVersion: 1,
     clientInfo: { name: 'test editor', version: '1' },
-    clientCapabilities: { ...(form ? { elicitation: { form: {} } } : {}), session: { notices: {} } },
+    clientCapabilities: {
+      ...(form ? { elicitation: { form: {} } } : {}),
+      session: { notices: {} },
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: true,
+    },
   });
   return {
     connection,
@@ -82,6 +108,7 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
     initialized,
     updates,
     asked,
+    touched,
     said: (sessionId) =>
       updates
         .filter((one) => one.sessionId === sessionId)
@@ -89,18 +116,9 @@ export async function openEditor(stream: Stream, { permission, form }: EditorOpt
           update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '',
         )
         .join(''),
-    async update(fits) {
-      for (;;) {
-        const found = updates.find(({ update, sessionId }) => fits(update, sessionId));
-        if (found) return found.update;
-        await new Promise<void>((resolve) => {
-          const wake = () => {
-            wakes.delete(wake);
-            resolve();
-          };
-          wakes.add(wake);
-        });
-      }
+    update: (fits) => first(() => updates.find(({ update, sessionId }) => fits(update, sessionId))?.update),
+    question: async (sessionId) => {
+      await first(() => asked.find(({ request }) => request.sessionId === sessionId));
     },
   };
 }
@@ -164,6 +182,18 @@ export async function openAcp(
     },
   };
 }
+
+/** What `packages/acp/conformance/websocket.mjs` says of an endpoint, with the lines of its checks. */
+export const checkEndpoint = (url: string, token: string) =>
+  new Promise<{ code: number; passed: string[]; failures: string[] }>((resolve) => {
+    const program = file('packages/acp/conformance/websocket.mjs');
+    execFile(process.execPath, [program, '--url', url.replace('http', 'ws'), '--token', token], (error, out) => {
+      const lines = (start: string) => out.split('\n').filter((line) => line.startsWith(start));
+      resolve({ code: error ? Number(error.code) : 0, passed: lines('ok'), failures: lines('FAIL') });
+    });
+  });
+
+export type AcpScene = ReturnType<typeof acpScene>;
 
 /** Things that a test starts, and how they go away. */
 export function acpScene() {

@@ -1,10 +1,11 @@
 /**
  * Promise: `/acp/<deviceId>` is the same on every api, and what it began goes on without it. Two apis and two gateways as processes; each is killed in
- * the middle of a prompt.
+ * the middle of a prompt. Each client of the rows is on the other api than the one before.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Cluster, startCluster } from '@relay/testing';
-import { acpScene } from '../acp-scene.ts';
+import { type Cluster, UpgradeRefused, registerDevice, startCluster } from '@relay/testing';
+import { acpRows, choose, prompt } from '../acp-rows.ts';
+import { acpScene, acpToken, checkEndpoint, openAcp } from '../acp-scene.ts';
 
 describe('an ACP client on a WebSocket', () => {
   const scene = acpScene();
@@ -15,7 +16,40 @@ describe('an ACP client on a WebSocket', () => {
   afterEach(() => scene.clear());
   afterAll(() => cluster.stop());
 
-  const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: 'text' as const, text }] });
+  let clients = 0;
+  acpRows(
+    '/acp/<deviceId> of two apis',
+    () => cluster,
+    scene,
+    (relay, deviceId, options) => scene.acpSocket(relay, deviceId, { ...options, api: (clients += 1) % 2 }),
+  );
+
+  it('keeps the duties of the transport on each api', async () => {
+    const { deviceId } = await registerDevice(cluster);
+    const { token } = await acpToken(cluster, deviceId);
+    for (const { url } of cluster.apis) {
+      const { code, passed, failures } = await checkEndpoint(`${url}/acp/${deviceId}`, token);
+      expect({ code, failures }).toEqual({ code: 0, failures: [] });
+      expect(passed).toHaveLength(11);
+    }
+  });
+
+  it('knows one device of one person, and ends with its token on both apis', async () => {
+    const [mine, theirs] = [await registerDevice(cluster), await registerDevice(cluster, { user: 'bob' })];
+    const { id, token } = await acpToken(cluster, mine.deviceId);
+    const headers = { Authorization: `Bearer ${token}` };
+    for (const api of [0, 1])
+      await expect(openAcp(cluster, theirs.deviceId, { headers, api })).rejects.toMatchObject({
+        status: 404,
+        body: { code: 'DEVICE_NOT_FOUND' },
+      });
+    const open = await Promise.all([0, 1].map((api) => openAcp(cluster, mine.deviceId, { headers, api })));
+    expect((await cluster.call('revokeAcpToken', { params: { id } })).status).toBe(204);
+    expect(await Promise.all(open.map(({ closed }) => closed))).toEqual([4401, 4401]);
+    for (const api of [0, 1])
+      await expect(openAcp(cluster, mine.deviceId, { headers, api })).rejects.toBeInstanceOf(UpgradeRefused);
+  });
+
   const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
 
   it('begins a session on one api, and loads it on the other before its first prompt', async () => {
@@ -65,9 +99,8 @@ describe('an ACP client on a WebSocket', () => {
     const first = await scene.acpSocket(cluster, deviceId);
     const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
     const ended = first.agent.request('session/prompt', prompt(sessionId, 'perm'));
-    while (first.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    const permission = () => Promise.resolve({ outcome: { outcome: 'selected' as const, optionId: 'y' } });
-    const second = await scene.acpSocket(cluster, deviceId, { api: 1, permission });
+    await first.question(sessionId);
+    const second = await scene.acpSocket(cluster, deviceId, { api: 1, permission: choose('y') });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
     expect(await ended).toEqual({ stopReason: 'end_turn' });
     expect(first.asked.map(({ signal }) => signal.aborted)).toEqual([true]);

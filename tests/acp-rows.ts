@@ -1,0 +1,296 @@
+/**
+ * What an ACP client has of the agent of another machine: each method, question and update, with the demonstration and with a daemon of the field.
+ * The same rows for every door, and for a relay of any size.
+ */
+import type { ListSessionsResponse, NewSessionResponse } from '@agentclientprotocol/sdk';
+import { describe, expect, it } from '@jest/globals';
+import type { Item } from '@relay/protocol';
+import { type RelayAddress, startFieldDaemon } from '@relay/testing';
+import type { AcpScene, EditorOptions, Visitor } from './acp-scene.ts';
+import { until } from './cluster/until.ts';
+
+export type Connect = (relay: RelayAddress, deviceId: string, options?: EditorOptions) => Promise<Visitor>;
+
+export const prompt = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: 'text' as const, text }] });
+export const choose = (optionId: string) => () =>
+  Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
+const allow = choose('y');
+
+/** `relay`: known when the tests run. */
+export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene, connect: Connect): void {
+  describe(`${name} with the demonstration agent`, () => {
+    it('says which agent it is, and what it can', async () => {
+      const { deviceId } = await scene.machine(relay());
+      const { initialized } = await connect(relay(), deviceId);
+      expect(initialized).toMatchObject({
+        protocolVersion: 1,
+        agentInfo: { title: expect.stringContaining('laptop') as unknown },
+        authMethods: [],
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, audio: false },
+          sessionCapabilities: { list: {}, resume: {} },
+        },
+      });
+      expect(initialized.agentCapabilities?.sessionCapabilities).not.toHaveProperty('close');
+    });
+
+    it('answers a prompt when the turn has ended, with every part as an update and each text once', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, said, updates } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      expect(await agent.request('session/prompt', prompt(sessionId, 'all'))).toEqual({ stopReason: 'end_turn' });
+      expect(said(sessionId).replace(/\s+/g, ' ').trim()).toBe('Looking at the parserFirst.Second.');
+      const kinds = updates.map(({ update }) => update.sessionUpdate);
+      expect(kinds).toEqual(expect.arrayContaining(['tool_call', 'agent_thought_chunk', 'notice']));
+      expect(kinds).not.toContain('user_message_chunk');
+      const calls = updates.flatMap(({ update }) => ('toolCallId' in update ? [update] : []));
+      expect(calls.findLast(({ toolCallId }) => toolCallId === 'long')?.status).toBe('completed');
+      const diff = calls.flatMap(({ content }) => content ?? []).find(({ type }) => type === 'diff');
+      expect(diff).toEqual({ type: 'diff', path: `${folder}/src/a.ts`, oldText: 'one', newText: 'two' });
+      // The second prompt goes into the same session.
+      expect(await agent.request('session/prompt', prompt(sessionId, 'two'))).toEqual({ stopReason: 'end_turn' });
+      expect(said(sessionId)).toContain('first message');
+      const { sessions } = await agent.request('session/list', {});
+      expect(sessions).toEqual([expect.objectContaining({ sessionId, cwd: folder })]);
+    });
+
+    it('asks for permission, and the answer is bound to the question and its option', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, said, asked, updates } = await connect(relay(), deviceId, { permission: allow });
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      expect(await agent.request('session/prompt', prompt(sessionId, 'perm'))).toEqual({ stopReason: 'end_turn' });
+      expect(asked).toHaveLength(1);
+      expect(asked[0]!.request).toMatchObject({
+        sessionId,
+        toolCall: { toolCallId: 'c2', rawInput: { command: 'rm -r build' } },
+        options: [
+          { optionId: 'y', name: 'Allow', kind: 'allow_once' },
+          { optionId: 'n', name: 'Reject', kind: 'reject_once' },
+        ],
+      });
+      expect(said(sessionId)).toContain('permission: y');
+      expect(updates.map(({ update }) => update.sessionUpdate)).not.toContain('user_message_chunk');
+      // Other apps see where it was answered.
+      const listed = await relay().call('listSessions', { query: { deviceId } });
+      const [session] = (listed.body as { sessions: Waiting[] }).sessions;
+      const page = await relay().call('readMessages', { params: { id: session!.id }, query: { parts: '1' } });
+      const parts = (page.body as { messages: Partial<Item>[] }).messages.map(({ part }) => part);
+      const answers = parts.flatMap((part) => (part?.kind === 'question' ? part.answer : []));
+      expect(answers).toMatchObject([{ option: 'y', by: 'test editor' }]);
+    });
+
+    it('takes a question back that another app answered, and the turn goes on', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, said, asked } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const ended = agent.request('session/prompt', prompt(sessionId, 'perm'));
+      const session = await waiting(relay(), deviceId);
+      const params = { id: session.id, uuid: session.prompt!.id! };
+      const { status } = await relay().call('answerPrompt', { params, body: { option: 'n' } });
+      expect(status).toBe(202);
+      expect(await ended).toEqual({ stopReason: 'end_turn' });
+      expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
+      expect(said(sessionId)).toContain('permission: n');
+    });
+
+    it('shows a form where the editor has forms', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const form = () => Promise.resolve({ action: 'accept' as const, content: { color: 'Blue' } });
+      const { agent, said } = await connect(relay(), deviceId, { form });
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      expect(await agent.request('session/prompt', prompt(sessionId, 'ask'))).toEqual({ stopReason: 'end_turn' });
+      expect(said(sessionId)).toContain('elicited: {"action":"accept","content":{"color":"Blue"}}');
+    });
+
+    it('cancels the prompt, which is answered as cancelled', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, update } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const ended = agent.request('session/prompt', prompt(sessionId, 'slow'));
+      await update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+      await agent.notify('session/cancel', { sessionId });
+      expect(await ended).toEqual({ stopReason: 'cancelled' });
+    });
+
+    it('takes back its own prompt that waits, and leaves what another app runs alone', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      await relay().call('createSession', { body: { deviceId, message: 'perm' } });
+      const { id } = await waiting(relay(), deviceId);
+      const { agent, question } = await connect(relay(), deviceId);
+      const { sessions } = await agent.request<ListSessionsResponse>('session/list', {});
+      const { sessionId } = sessions[0]!;
+      await agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+      await question(sessionId);
+      const ended = agent.request('session/prompt', prompt(sessionId, 'two'));
+      await until('it waits', async () => (await waiting(relay(), deviceId)).queue?.count === 1);
+      await agent.notify('session/cancel', { sessionId });
+      expect(await ended).toEqual({ stopReason: 'cancelled' });
+      const session = await waiting(relay(), deviceId);
+      expect(session).toMatchObject({ id, status: 'waiting' });
+      expect(session.queue).toBeUndefined();
+    });
+
+    it('tells the plan, and how full the context is', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, updates } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      await agent.request('session/prompt', prompt(sessionId, 'plan'));
+      await agent.request('session/prompt', prompt(sessionId, 'usage'));
+      expect(updates.map(({ update }) => update)).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            sessionUpdate: 'plan',
+            entries: [
+              expect.objectContaining({ content: 'look', status: 'completed' }),
+              expect.objectContaining({ content: 'leap', status: 'in_progress' }),
+            ],
+          }),
+          expect.objectContaining({ sessionUpdate: 'usage_update', used: expect.any(Number) as unknown }),
+        ]),
+      );
+    });
+
+    it('says once that the MCP servers of the editor are not used, and never touches its files', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, updates, touched } = await connect(relay(), deviceId, { permission: allow });
+      const mcpServers = [{ name: 'files', command: '/bin/true', args: [], env: [] }];
+      const { sessionId } = await agent.request<NewSessionResponse>('session/new', { cwd: folder, mcpServers });
+      for (const text of ['write', 'think']) await agent.request('session/prompt', prompt(sessionId, text));
+      const notices = updates.filter(({ update }) => update.sessionUpdate === 'notice');
+      expect(notices).toMatchObject([{ sessionId, update: { title: expect.stringContaining('MCP') as unknown } }]);
+      expect(touched).toEqual([]);
+    });
+
+    it('rejects the prompt of a turn that fails, with the code of the relay', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      await expect(agent.request('session/prompt', prompt(sessionId, 'fail'))).rejects.toMatchObject({
+        code: -32603,
+        data: { code: 'AGENT_ERROR' },
+      });
+      await expect(agent.request('session/prompt', prompt('no such session', 'hi'))).rejects.toMatchObject({
+        code: -32002,
+      });
+    });
+
+    it('sends an image, and the settings of the session', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, said, update } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+      const image = { type: 'image' as const, mimeType: 'image/png', data };
+      const sent = { sessionId, prompt: [{ type: 'text' as const, text: 'look' }, image] };
+      expect(await agent.request('session/prompt', sent)).toEqual({ stopReason: 'end_turn' });
+      expect(said(sessionId)).toContain('seen: image/png of 70 bytes');
+      await update(({ sessionUpdate }) => sessionUpdate === 'config_option_update');
+      const { configOptions } = await agent.request('session/set_config_option', {
+        sessionId,
+        configId: 'mode',
+        value: 'code',
+      });
+      expect(configOptions.find(({ id }) => id === 'mode')).toMatchObject({ currentValue: 'code' });
+      await agent.request('session/set_mode', { sessionId, modeId: 'ask' });
+      await agent.request('session/prompt', prompt(sessionId, 'settings'));
+      expect(said(sessionId)).toContain('ask');
+    });
+
+    it('shows the pictures of the agent', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const { agent, updates } = await connect(relay(), deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      await agent.request('session/prompt', prompt(sessionId, 'media'));
+      const pictures = updates.flatMap(({ update }) =>
+        update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'image' ? [update.content] : [],
+      );
+      expect(pictures).toEqual([{ type: 'image', mimeType: 'image/png', data: Buffer.alloc(3000).toString('base64') }]);
+    });
+
+    it('loads a session that began here in another process: all that was said, once and in order', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const first = await connect(relay(), deviceId);
+      const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+      await first.agent.request('session/prompt', prompt(sessionId, 'all'));
+      first.hangUp();
+      expect(await first.exit).toBe(0);
+
+      const second = await connect(relay(), deviceId);
+      await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+      expect(second.said(sessionId)).toBe(first.said(sessionId));
+      const texts = second.updates.map(({ update }) => update.sessionUpdate);
+      expect(texts.filter((kind) => kind === 'user_message_chunk')).toHaveLength(1);
+      // And it goes on.
+      await second.agent.request('session/prompt', prompt(sessionId, 'two'));
+      expect(second.said(sessionId)).toContain('first message');
+
+      const third = await connect(relay(), deviceId);
+      await third.agent.request('session/resume', { sessionId, cwd: folder });
+      expect(third.said(sessionId)).toBe('');
+      await third.agent.request('session/prompt', prompt(sessionId, 'think'));
+      expect(third.said(sessionId)).toBe('thought');
+    });
+
+    it('asks an open question again after a load, and shows what another app says', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const first = await connect(relay(), deviceId);
+      const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+      void first.agent.request('session/prompt', prompt(sessionId, 'perm')).catch(() => undefined);
+      const { id } = await waiting(relay(), deviceId);
+      first.hangUp();
+      expect(await first.exit).toBe(0);
+
+      const second = await connect(relay(), deviceId, { permission: allow });
+      await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+      await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('permission: y'));
+      await relay().call('sendMessage', { params: { id }, body: { content: 'two' } });
+      await second.update(
+        (update) => update.sessionUpdate === 'user_message_chunk' && JSON.stringify(update).includes('"two"'),
+      );
+      await second.update(
+        (update) => update.sessionUpdate === 'agent_message_chunk' && JSON.stringify(update).includes('second'),
+      );
+    });
+  });
+
+  describe(`${name} with a daemon of the field`, () => {
+    it('shows each message once, and asks its question by label', async () => {
+      const daemon = await startFieldDaemon(relay(), { agentType: 'field' });
+      scene.later(() => daemon.stop());
+      const { agent, said, asked } = await connect(relay(), daemon.deviceId, { permission: choose('2') });
+      const { sessionId } = await agent.request('session/new', { cwd: '/home/dev/project', mcpServers: [] });
+      const ended = agent.request('session/prompt', prompt(sessionId, 'go'));
+      const task = await daemon.nextTask();
+      expect(task.instruction).toBe('go');
+      daemon.ask(task, 'Which one?', 'Red', 'Blue');
+      const answer = await daemon.nextTask();
+      expect(answer.instruction).toBe('Blue');
+      daemon.finish(answer, 'It is done.');
+      expect(await ended).toEqual({ stopReason: 'end_turn' });
+      expect(asked[0]!.request.options.map(({ name }) => name)).toEqual(['Red', 'Blue']);
+      expect(said(sessionId).split('It is done.')).toHaveLength(2);
+
+      const second = await connect(relay(), daemon.deviceId);
+      await second.agent.request('session/load', { sessionId, cwd: '/home/dev/project', mcpServers: [] });
+      expect(second.said(sessionId)).toContain('It is done.');
+    });
+  });
+}
+
+interface Waiting {
+  id: string;
+  status: string;
+  prompt?: { id?: string };
+  queue?: { count: number };
+}
+
+/** The session of the device that asks. */
+async function waiting(relay: RelayAddress, deviceId: string): Promise<Waiting> {
+  let session: Waiting | undefined;
+  await until('the agent asks', async () => {
+    const { body } = await relay.call('listSessions', { query: { deviceId, status: 'waiting' } });
+    [session] = (body as { sessions: Waiting[] }).sessions;
+    return session !== undefined;
+  });
+  return session!;
+}
