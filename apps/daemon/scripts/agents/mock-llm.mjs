@@ -15,6 +15,7 @@
 //   @@read PATH         call the agent's read-file tool
 //   @@ask QUESTION      call the agent's ask-the-user tool (if it offers one)
 //   @@plan A;B;C        call the agent's todo/plan tool
+//   @@tool NAME JSON    call the tool of that name, of an MCP server as well; {{key}} in JSON is that value of an earlier result
 //   @@think TEXT        emit a reasoning block (where the wire format has one), then continue
 //   @@slow N            stream N words, 100 ms apart (to test cancel)
 //   @@fail STATUS       answer with that HTTP status
@@ -124,6 +125,13 @@ const TOOL = {
   ask: /^(askuserquestion|ask_user|ask_user_question|question|request_user_input|ask)$/i,
   plan: /^(todowrite|todo_write|write_todos|write_tasks|update_plan|todo|settodolist|taskcreate)$/i,
 };
+const named = ({ rest }) => /^(\S+)\s*(.*)$/.exec(rest) ?? ['', '', ''];
+/** Values are found in results of any wrapping: escaped, in a list, behind other words. */
+const valueIn = (results, key) =>
+  results
+    .map((one) => new RegExp(`\\\\*"${key}\\\\*":\\s*\\\\*"([^"\\\\]+)`).exec(one.text)?.[1])
+    .filter(Boolean)
+    .at(-1) ?? '';
 function sample(schema, depth = 0) {
   if (!schema || depth > 6) return 'mock';
   if (schema.const !== undefined) return schema.const;
@@ -141,7 +149,9 @@ function sample(schema, depth = 0) {
   if (type === 'boolean') return false;
   return 'mock';
 }
-function toolArgs(kind, d, tool) {
+function toolArgs(kind, d, tool, results = []) {
+  if (kind === 'tool')
+    return JSON.parse((named(d)[2] || '{}').replace(/\{\{(\w+)\}\}/g, (_all, key) => valueIn(results, key)));
   const props = tool.schema.properties ?? {};
   const args = {};
   for (const k of tool.schema.required ?? []) args[k] = sample(props[k]);
@@ -238,13 +248,15 @@ export function decide({ turns, tools, jsonSchema }) {
   if (jsonSchema) return { act: 'json', text: JSON.stringify(sample(jsonSchema)) };
   if (!tools.length) return { act: 'text', text: 'Mock title' };
   const think = ds.find((d) => d.kind === 'think')?.rest;
-  const toolFor = ({ kind }) =>
-    tools.find((t) => TOOL[kind].test(t.name)) ??
-    tools.find((t) => TOOL[kind].test(String(t.name).split(/__|\./).pop()));
+  const toolFor = (d) =>
+    d.kind === 'tool'
+      ? tools.find((t) => String(t.name).endsWith(named(d)[1]))
+      : (tools.find((t) => TOOL[d.kind].test(t.name)) ??
+        tools.find((t) => TOOL[d.kind].test(String(t.name).split(/__|\./).pop())));
   // A tool that makes one task is called once for each.
   const isOne = (d) => d.kind === 'plan' && /^taskcreate$/i.test(toolFor(d)?.name ?? '');
   const steps = ds
-    .filter((d) => d.kind in TOOL && toolFor(d))
+    .filter((d) => (d.kind === 'tool' || d.kind in TOOL) && toolFor(d))
     .flatMap((d) => (isOne(d) ? d.rest.split(';').map((rest) => ({ ...d, rest: rest.trim() })) : [d]));
   const step = steps[results.length];
   if (step) {
@@ -254,7 +266,7 @@ export function decide({ turns, tools, jsonSchema }) {
       say: `Step ${results.length + 1}: ${step.kind}`,
       think,
       name: tool.name,
-      args: toolArgs(step.kind, step, tool),
+      args: toolArgs(step.kind, step, tool, results),
     };
   }
   // Some agents merge several user messages into one: the newest final directive counts.
