@@ -106,10 +106,12 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
       before.uuid === operation.uuid &&
       before.to === operation.to
     ) {
-      bytes += Buffer.byteLength(JSON.stringify(operation.text), 'utf8');
-      waiting[waiting.length - 1] = { ...before, text: before.text + operation.text };
-      if (Buffer.byteLength(before.text, 'utf8') > transcriptLimits.operationBytes) skipped = true;
-      return;
+      const text = before.text + operation.text;
+      if (Buffer.byteLength(text, 'utf8') <= transcriptLimits.operationBytes) {
+        bytes += Buffer.byteLength(JSON.stringify(operation.text), 'utf8');
+        waiting[waiting.length - 1] = { ...before, text };
+        return;
+      }
     }
     const size = sizeOf(operation);
     bytes += size;
