@@ -1,8 +1,9 @@
 // One conversation with everything in it, by a real agent: words, a tool that is allowed, an edit, a plan, a picture, a tool that is
-// rejected, an answer that is cancelled. It must be the same list live, when it is loaded, after a restart of the daemon, and for a
-// daemon that knows it only from the files or the replay of the agent.
+// rejected, an answer that is cancelled, a picture of the person. It must be the same list live, when it is loaded, after a restart of
+// the daemon, and for a daemon that knows it only from the files or the replay of the agent.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { applyOperations, mergeItems } from '@relay/protocol';
 
 /** A red pixel. */
@@ -28,6 +29,9 @@ export function copyOf(app, id, load) {
   };
 }
 
+/** The kind of the option that answered a question. */
+const chosen = ({ question, answer }) => question.options.find(({ id }) => id === answer?.option)?.kind;
+
 /** Kinds that only the daemon knows, or that an agent reports at another moment than it writes them. */
 const own = ['question', 'usage', 'mark', 'error'];
 const named = (items) => items.map(({ uuid, part }) => `${part.kind} ${uuid}`);
@@ -45,6 +49,13 @@ function difference(one, other, what) {
   throw new Error(`${what}: missing ${JSON.stringify(shown(gone))}, new ${JSON.stringify(shown(come))}`);
 }
 
+/** In every field, not only in uuids and order. */
+function equal(one, other, what) {
+  difference(one, other, what);
+  const at = one.findIndex((item, index) => !isDeepStrictEqual(item, other[index]));
+  if (at >= 0) throw new Error(`${what}: ${JSON.stringify(one[at])} is ${JSON.stringify(other[at])}`);
+}
+
 export async function sameEverywhere(w, { must, asking }) {
   writeFileSync(join(w.project, 'dot.png'), Buffer.from(png, 'base64'));
   const load = async (id, more = '') => {
@@ -60,9 +71,19 @@ export async function sameEverywhere(w, { must, asking }) {
       id,
       ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed', 'waiting'].includes(lastTask.state),
     );
-  const told = async (id, words) => settled(id, await w.tell(id, words));
+  const told = async (id, words, more) => settled(id, await w.tell(id, words, more));
+  /** Answers the question of the session as an app does: by its uuid, with the first option of this kind. */
+  const answer = async (id, { prompt }, kind) => {
+    const option = prompt.options.find((one) => one.kind?.startsWith(kind));
+    must(option !== undefined, `no option to ${kind}: ${JSON.stringify(prompt.options)}`);
+    const params = { id, uuid: prompt.id };
+    const answered = await w.relay.call('answerPrompt', { params, body: { option: option.id, digest: prompt.digest } });
+    must(answered.status === 202, `answer not accepted: ${answered.text}`);
+    return settled(id, answered.body.taskId);
+  };
   const allow = async (id, session) => {
-    for (let asked = 0; session.status === 'waiting' && asked < 8; asked++) session = await told(id, '1');
+    for (let asked = 0; session.status === 'waiting' && asked < 8; asked++)
+      session = await answer(id, session, 'allow');
     return session;
   };
   const edit = w.name === 'codex' ? '@@patch new.txt hello' : `@@write ${join(w.project, 'new.txt')} hello`;
@@ -74,8 +95,7 @@ export async function sameEverywhere(w, { must, asking }) {
   must(done.status === 'idle', `${done.status}: ${done.lastMessage}`);
   const asks = await told(id, asking(w.name, 'echo two > two.txt'));
   must(asks.status === 'waiting', `${asks.status}: ${asks.lastMessage}`);
-  const no = asks.prompt.options.map(({ label }) => label).find((label) => /^(no|reject|deny)/i.test(label));
-  await told(id, no);
+  await answer(id, asks, 'reject');
   await w.tell(id, '@@slow 600');
   await w.viewer.next(
     'transcript',
@@ -84,14 +104,26 @@ export async function sameEverywhere(w, { must, asking }) {
   );
   must((await w.cancel(id)).status === 202, 'cancel was not accepted');
   await w.update(id, ({ lastTask }) => lastTask?.state === 'cancelled');
-  const last = await told(id, '@@say all done');
+  const last = await told(id, '@@say all done', { images: [`data:image/png;base64,${png}`] });
   must(last.lastMessage.includes('all done'), last.lastMessage);
 
   const loaded = (await load(id)).messages;
 
-  difference(await copy(), loaded, 'live and loaded');
+  equal(await copy(), loaded, 'live and loaded');
   const kinds = new Set(loaded.map(({ part }) => part.kind));
   for (const kind of ['user', 'text', 'tool', 'question', 'mark']) must(kinds.has(kind), `no ${kind}`);
+  const order = loaded.map(({ part }) => part.kind).join(' ');
+  must(/\btext\b.*\btool\b.*\btext\b.*\btool\b/.test(order), `no words between its tools: ${order}`);
+  const answers = loaded.filter(({ part }) => part.kind === 'question').map(({ part }) => chosen(part));
+  for (const kind of ['allow', 'reject'])
+    must(
+      answers.some((answer) => answer?.startsWith(kind)),
+      `no question was answered with ${kind}: ${answers}`,
+    );
+  must(
+    loaded.some(({ part }) => part.kind === 'mark' && part.what === 'cancelled'),
+    'no mark of the cancel',
+  );
   const tools = loaded.filter(({ part }) => part.kind === 'tool').map(({ part }) => part);
   must(
     tools.some(({ diffs }) => diffs?.length > 0),
@@ -105,7 +137,13 @@ export async function sameEverywhere(w, { must, asking }) {
   must(half.length === 1, `${half.length} halves of a cancelled answer`);
 
   await w.restart();
-  difference(loaded, (await load(id)).messages, 'before and after a restart');
+  equal(loaded, (await load(id)).messages, 'before and after a restart');
+  const sent = loaded.findLast(({ part }) => part.kind === 'user');
+  must(sent.part.images?.length === 1, 'no picture of the person');
+  const content = await w.relay.call('readContent', {
+    params: { id, uuid: sent.uuid, name: sent.part.images[0].data },
+  });
+  must(content.body.data === png, `the picture of the person: ${content.text}`);
   const missing = ['thought', 'plan', 'image'].filter((kind) => !kinds.has(kind));
   const note = missing.length === 0 ? '' : `; it told no ${missing.join(', no ')}`;
   if (w.preset.quirks?.neverReload) return `ends with its process${note}`;

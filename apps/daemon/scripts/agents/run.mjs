@@ -192,9 +192,9 @@ async function world(name, relay, mock) {
       if (named.session.status === 'failed') throw new Error(`failed: ${named.session.lastMessage}`);
       return named.session.id;
     },
-    async tell(id, content) {
+    async tell(id, content, more = {}) {
       const { status, text, body } = await relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
-        body: { content },
+        body: { content, ...more },
       });
       if (status !== 202) throw new Error(`message not accepted: ${text}`);
       return body.taskId;
