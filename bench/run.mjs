@@ -9,6 +9,7 @@ import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
 import { events } from './suites/events.mjs';
 import { growth } from './suites/growth.mjs';
+import { longTurn } from './suites/long-turn.mjs';
 import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
@@ -36,6 +37,7 @@ const single = {
 const asked = {
   neighbours,
   push,
+  'long-turn': longTurn,
   transcript: async (options) => [
     ...(await transcriptPages(options)),
     ...(await transcriptTurn(options)),
@@ -58,6 +60,8 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   push: notifications to a thousand browsers, and others meanwhile
                   transcript: a page from a long file and the memory of a long turn at a daemon,
                   and a frame of a transcript next to output of the same size
+                  long-turn: a turn of 20,000 updates in ten minutes of real time, and the memory of
+                  daemon, gateway and api at every tenth; with --rounds 1, and --share 0.1 for one minute
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

@@ -1,12 +1,12 @@
-// A daemon with a turn of ten minutes and 20,000 operations, in a process of its own: its memory during the turn. Its clock runs faster, so
-// that operations are joined as they would be.
+// A daemon with a turn of ten minutes and 20,000 operations, in a process of its own: its memory during the turn. Its clock may run faster,
+// so that operations are joined as they would be.
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createDaemon } from '@relay/daemon-kit';
 
-const [server, ...numbers] = process.argv.slice(2);
+const [server, deviceId, refreshToken, ...numbers] = process.argv.slice(2);
 const [operations, minutes, faster] = numbers.map(Number);
 const samples = 20;
 
@@ -51,8 +51,8 @@ const agent = {
 const storeDir = mkdtempSync(join(tmpdir(), 'relay-bench-turn-'));
 const daemon = createDaemon({
   server,
-  deviceId: 'device',
-  refreshToken: 'rly_drt_bench',
+  deviceId,
+  refreshToken,
   agentType: 'bench',
   daemonVersion: '1.0.0',
   agent,
@@ -60,13 +60,14 @@ const daemon = createDaemon({
   clock,
 });
 daemon.start();
+await daemon.connected();
+process.send({ connected: true });
 const told = await report;
-const memory = [];
 const weigh = () => {
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, rss } = process.memoryUsage();
-  memory.push({ heapMB: heapUsed / 1e6, residentMB: rss / 1e6 });
+  process.send({ memory: { heapMB: heapUsed / 1e6, residentMB: rss / 1e6 } });
 };
 const cpu = process.cpuUsage();
 const all = updates();
@@ -86,4 +87,4 @@ const folder = join(storeDir, 'sessions');
 const fileMB = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0) / 1e6;
 await daemon.stop();
 rmSync(storeDir, { recursive: true, force: true });
-process.send({ memory, cpuUs: (user + system) / operations, fileMB });
+process.send({ cost: { cpuUs: (user + system) / operations, fileMB } });

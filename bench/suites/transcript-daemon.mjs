@@ -1,19 +1,14 @@
 // Transcripts at the daemon: a page of a long session read from its file, and the memory of a long turn.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openStore } from '@relay/daemon-kit';
 import { startRelayDouble } from '@relay/daemon-kit/conformance';
+import { minutes, operationsOf, playTurn } from '../daemon/play-turn.mjs';
 import { Table } from '../measure.mjs';
 
-const turn = fileURLToPath(new URL('../daemon/turn.mjs', import.meta.url));
 const fileBytes = 16 * 1024 * 1024;
 const pageItems = 50;
 const reads = 20;
-const operations = 20_000;
-const minutes = 10;
 const faster = 30;
 
 /** A session whose file has this size, with items of the sizes that agents write. */
@@ -56,23 +51,20 @@ export async function transcriptPages({ rounds, progress, folder, share }) {
 }
 
 export async function transcriptTurn({ rounds, progress, share }) {
-  const count = Math.max(400, Math.ceil((operations * share) / 400) * 400);
+  const count = operationsOf(share);
   const title = `A turn of ${minutes * share} minutes and ${count} updates at a daemon`;
   const table = new Table(`${title}: memory in MB`);
   const cost = new Table(`${title}: cost`);
   for (let round = 1; round <= rounds; round += 1) {
     progress(`turn ${round} of ${rounds}`);
     const relay = await startRelayDouble({ declares: ['transcript', 'prompts'] });
-    const words = [relay.url, count, minutes * share, faster].map(String);
-    const child = fork(turn, words, { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the turn ended with ${code}`)));
-    failed.catch(() => undefined);
-    const message = once(child, 'message');
-    const connection = await Promise.race([relay.connection(), failed]);
+    const memory = [];
+    const turn = await playTurn({ server: relay.url, share, faster, weighed: (one) => memory.push(one) });
+    const connection = await relay.connection();
     connection.send({ type: 'task_start', task_id: 'turn', instruction: 'Work' });
-    const [found] = await Promise.race([message, failed]);
+    const { cpuUs, fileMB } = await turn.over;
     await relay.close();
-    const at = (part) => found.memory[Math.round((found.memory.length - 1) * part)];
+    const at = (part) => memory[Math.round((memory.length - 1) * part)];
     for (const [name, part] of Object.entries({
       'after a quarter': 0.25,
       half: 0.5,
@@ -82,8 +74,8 @@ export async function transcriptTurn({ rounds, progress, share }) {
       table.add(name, 'JavaScript', at(part).heapMB);
       table.add(name, 'resident', at(part).residentMB);
     }
-    cost.add('daemon', 'CPU µs per update', found.cpuUs);
-    cost.add('daemon', 'file MB', found.fileMB);
+    cost.add('daemon', 'CPU µs per update', cpuUs);
+    cost.add('daemon', 'file MB', fileMB);
   }
   return [table, cost];
 }
