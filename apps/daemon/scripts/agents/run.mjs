@@ -36,6 +36,9 @@ const settings = {
     ANTHROPIC_API_KEY: 'none',
     // For root in a container, where it would refuse.
     IS_SANDBOX: '1',
+    // Its list of tasks, at once and for a model that it does not know.
+    ENABLE_TOOL_SEARCH: 'false',
+    CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
   }),
   codex: (home, url) => {
     const lines = [
