@@ -49,8 +49,16 @@ export function startTranscriptReader(cluster: Cluster, chance: Chance): Transcr
     asking.set(sessionId, done);
   };
 
+  const doubtAll = () => {
+    for (const [sessionId, copy] of copies) {
+      copy.doubt();
+      catchUp(sessionId, copy);
+    }
+  };
+
   const hear = (frame: Frame) => {
     const { type, sessionId, message } = frame;
+    if (type === 'resync') return doubtAll();
     if (type !== 'transcript' && type !== 'new_message') return;
     if (isCareless && chance.below(30) === 0) return void (counts.lost += 1);
     const copy = copies.get(sessionId) ?? new TranscriptCopy();
@@ -66,10 +74,7 @@ export function startTranscriptReader(cluster: Cluster, chance: Chance): Transcr
       try {
         app = await connectApp(cluster, { api: api(), since: '', transcript: true });
         app.socket.on('message', (data: Buffer) => hear(JSON.parse(data.toString('utf8')) as Frame));
-        for (const [sessionId, copy] of copies) {
-          copy.doubt();
-          catchUp(sessionId, copy);
-        }
+        doubtAll();
         await app.closed;
       } catch {
         await lasting(100);

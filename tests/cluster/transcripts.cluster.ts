@@ -44,7 +44,7 @@ function differing(came: readonly Item[], expected: readonly Item[]): string[] {
 }
 
 /** Promise: whatever fails, each app's copy of a transcript equals the list of its daemon, and each page is a part of it (ADR 35). */
-describe('transcripts, while frames are lost and daemon, gateways and apis are killed', () => {
+describe('transcripts, while frames are lost and daemon, gateways, apis and Redis are killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-transcripts-'));
   const chance = createChance(seed);
   let cluster: Cluster;
@@ -112,7 +112,14 @@ describe('transcripts, while frames are lost and daemon, gateways and apis are k
     'a gateway is killed': () => killed('gateways'),
     'an api is killed': () => killed('apis'),
     'an app is cut off': () => chance.pick(apps).cut(),
+    'Redis is killed': async () => {
+      await cluster.redis.kill();
+      await lasting(chance.below(500));
+      await cluster.redis.restart();
+    },
+    'the connections to Redis are cut': () => cluster.wires.redis.reset(),
   };
+  const kinds = Object.keys(harms);
 
   const pageOf = async (id: string, query: { limit: number; before?: string; after?: string }) => {
     const { status, body } = await cluster.call('readMessages', {
@@ -134,7 +141,7 @@ describe('transcripts, while frames are lost and daemon, gateways and apis are k
     const done: string[] = [];
     // Each of them at least once.
     for (let n = 0; n < faults; n += 1) {
-      const what = Object.keys(harms)[n < 4 ? n : chance.below(4)]!;
+      const what = kinds[n < kinds.length ? n : chance.below(kinds.length)]!;
       done.push(what);
       await harms[what]!();
       await lasting(chance.between(200, 1500));
