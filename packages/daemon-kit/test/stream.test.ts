@@ -22,7 +22,7 @@ function stream() {
     send: () => (state.receives ? ({ v, ops }) => void frames.push({ v, ops }) : undefined),
   });
   const write = (...ops: Operation[]) => one.push(ops, state.version + 1);
-  /** What is due at once is sent behind the current tick. */
+  /** A frame that is due at once is sent at the end of the current tick. */
   const tick = () => Promise.resolve();
   return { clock, frames, state, write, tick };
 }
