@@ -2,6 +2,7 @@
  * Limits expensive work per person: one piece at a time, and a rest after each, in which the instance serves others (rules, 4.8). A
  * person with two hundred daemons gets the same share as one with a single daemon. Cheap work does not pass through here.
  */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -22,6 +23,8 @@ export interface FairShare {
    * `work` does, before its own rest.
    */
   run<T>(ownerId: string, rest: Rest, work: () => Promise<T> | T): Promise<T>;
+  /** Ends every rest, and there is none from now on: an instance that leaves has no others to serve. */
+  endRests(): void;
 }
 
 export function createFairShare(): FairShare {
@@ -34,7 +37,12 @@ export function createFairShare(): FairShare {
   };
   /** Until the rest after the newest work of a person is over. */
   const busy = new Map<string, Promise<unknown>>();
+  const ending = new AbortController();
+  // One for each person who rests.
+  setMaxListeners(0, ending.signal);
+  const { signal } = ending;
   return {
+    endRests: () => ending.abort(),
     run: (ownerId, rest, work) => {
       let tookMs = 0;
       const timed = async () => {
@@ -53,8 +61,9 @@ export function createFairShare(): FairShare {
         .catch(() => undefined)
         .then(() => {
           const crowd = Math.max(1, (waiting.get(ownerId) ?? 0) / calmWaiting);
-          return delay(Math.min(tookMs * rest.factor * crowd, rest.maxMs), undefined, { ref: false });
+          return delay(Math.min(tookMs * rest.factor * crowd, rest.maxMs), undefined, { ref: false, signal });
         })
+        .catch(() => undefined)
         .then(() => {
           if (busy.get(ownerId) === rested) busy.delete(ownerId);
         });

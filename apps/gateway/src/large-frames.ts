@@ -36,7 +36,10 @@ export function createLargeFrames(share: FairShare): LargeFrames {
       try {
         if (add(ownerId, text.length) > maxWaitingCharacters) return connection.close('overloaded');
         // Waits of `handle` are not part of its turn: a report waits for turns of its own.
-        turn = await share.run(ownerId, rest, () => ({ done: handle(connection.decode(text)) }));
+        turn = await share.run(ownerId, rest, () => ({
+          // It may have ended while it waited.
+          done: connection.acceptsFrames ? handle(connection.decode(text)) : undefined,
+        }));
       } finally {
         add(ownerId, -text.length);
       }

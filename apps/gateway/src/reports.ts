@@ -47,6 +47,8 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
       const applied = await share.run(connection.ownerId, restAfterPart, async () => {
+        // It may have ended while it waited.
+        if (connection.phase === 'ended') return undefined;
         const changes = await withOwned(database, connection, async (tx, device) => {
           const written = await applyReport(tx, device, facts, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);

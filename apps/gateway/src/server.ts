@@ -80,6 +80,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const balance = new Balance(backplane);
   const contests = createContests({ database, backplane, metrics, notify });
   const share = createFairShare();
+  // Its own, so that the long rest after a large frame is none for what is written.
+  const shareOfLarge = createFairShare();
   const { inbound, status, unnamed } = createMeaning({
     config,
     database,
@@ -133,8 +135,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     history,
     inbound,
     status,
-    // A share of its own: the long rest after a large frame is none for what is written.
-    handle: createFrameHandler({ inbound, share: createFairShare(), tracer: deps.tracer, isClosing: () => closing }),
+    handle: createFrameHandler({ inbound, share: shareOfLarge, tracer: deps.tracer, isClosing: () => closing }),
     forget,
   });
 
@@ -184,6 +185,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     drain: (overMs) => connections.drain(overMs),
     close: async () => {
       closing = true;
+      share.endRests();
+      shareOfLarge.endRests();
       admission.stop();
       connections.refuseNew();
       await sweeps.stop();

@@ -67,6 +67,17 @@ describe('the fair share', () => {
     expect(await restOf(80)).toBeGreaterThan(3 * Math.min(await restOf(2), 20));
   });
 
+  it('has no rests once they are ended, those that last at that moment among them', async () => {
+    const share = createFairShare();
+    const rest = { factor: 1e9, maxMs: 3_600_000 };
+    const work = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
+    await Promise.all(people.map((person) => share.run(person, rest, work)));
+    const waiting = people.flatMap((person) => [share.run(person, rest, work), share.run(person, rest, work)]);
+    share.endRests();
+    await Promise.all(waiting);
+  });
+
   it('goes on after work that failed, and hands the failure to the one who asked', async () => {
     const share = createFairShare();
     await expect(share.run('alice', none, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

@@ -14,6 +14,7 @@ describe('large frames', () => {
       ownerId,
       close: (why: string) => void closed.push(why),
       decode: () => ({ type: 'pong' }),
+      acceptsFrames: true,
     } as unknown as DaemonConnection;
     return { connection, closed, handled, handle: (frame: unknown) => void handled.push(frame) };
   };
