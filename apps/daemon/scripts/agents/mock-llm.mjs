@@ -91,7 +91,15 @@ function fromResponses(b) {
       for (const part of Array.isArray(i.content) ? i.content : [i.content])
         turns.push({ role: i.role, text: textOf(part) });
   }
-  const tools = (b.tools ?? []).map((t) => ({ name: t.name ?? t.type, kind: t.type, schema: t.parameters ?? {} }));
+  // The tools of an MCP server are in a namespace of its name.
+  const tools = (b.tools ?? []).flatMap((t) =>
+    (t.type === 'namespace' ? t.tools : [t]).map((one) => ({
+      name: one.name ?? one.type,
+      kind: one.type,
+      schema: one.parameters ?? {},
+      ...(one === t ? {} : { namespace: t.name }),
+    })),
+  );
   return { turns, tools, jsonSchema: b.text?.format?.type === 'json_schema' ? b.text.format.schema : undefined };
 }
 function fromGemini(b) {
@@ -266,6 +274,7 @@ export function decide({ turns, tools, jsonSchema }) {
       say: `Step ${results.length + 1}: ${step.kind}`,
       think,
       name: tool.name,
+      namespace: tool.namespace,
       args: toolArgs(step.kind, step, tool, results),
     };
   }
@@ -505,6 +514,7 @@ async function toResponses(res, b, a) {
       id: 'fc_' + randomUUID().slice(0, 8),
       call_id: 'call_' + randomUUID().slice(0, 8),
       name: a.name,
+      ...(a.namespace ? { namespace: a.namespace } : {}),
       arguments: '',
       status: 'in_progress',
     };
