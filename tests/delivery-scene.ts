@@ -171,8 +171,9 @@ export async function startTakingService(): Promise<TakingService> {
   };
 }
 
-/** A notification of this person: a machine is allowed. */
-export const notify = (relay: RelayAddress, user: string) => registerDevice(relay, { user });
+/** A notification of this person: a machine is allowed. It may be sent, and its process end, before the machine has its answer. */
+export const notify = (relay: RelayAddress, user: string): Promise<unknown> =>
+  registerDevice(relay, { user }).catch(() => undefined);
 
 /** The one delivery of the newest notification of this person, once there is one in such a state. */
 export async function deliveryIn({ relay }: Pick<Home, 'relay'>, user: string, state: string) {

@@ -64,9 +64,7 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
 
   it('after the 201 of the service, before that is noted: it arrives twice, and says so', async () => {
     const address = await service.subscribe(home.relay, 'cleo');
-    const died = dieAfterAnswer();
-    await notify(home.relay, 'cleo');
-    await died;
+    await Promise.all([dieAfterAnswer(), notify(home.relay, 'cleo')]);
     await home.passTwoMinutes();
     await home.startNext();
     expect(await resultOf('cleo', address, 'accepted')).toEqual({ taken: 2, maybeDuplicate: true, state: 'accepted' });
@@ -74,9 +72,7 @@ function promises(open: (env: Record<string, string>) => Promise<Home>): void {
 
   it('twice in a row after the 201: it arrives twice and no third time, and its outcome is unknown', async () => {
     const address = await service.subscribe(home.relay, 'dora');
-    const died = dieAfterAnswer();
-    await notify(home.relay, 'dora');
-    await died;
+    await Promise.all([dieAfterAnswer(), notify(home.relay, 'dora')]);
     await home.passTwoMinutes();
     // The next process is not to die before it is ready.
     service.refuse();

@@ -86,10 +86,11 @@ describe('a process that is stopped for 90 s in the middle of a delivery', () =>
     stops.push(() => home.stop());
     const address = await service.subscribe(home.relay, 'ada');
     const answered = service.answerOnce(() => home.signal('SIGSTOP'));
-    await notify(home.relay, 'ada');
+    const notified = notify(home.relay, 'ada');
     await answered;
     await lasting(stoppedMs);
     home.signal('SIGCONT');
+    await notified;
     const { id, maybeDuplicate } = await deliveryIn(home, 'ada', 'accepted');
     await sendTest(home, 'ada', address);
     expect([
