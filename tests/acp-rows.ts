@@ -1,5 +1,5 @@
 /**
- * What an ACP client has of the agent of another machine: each method, question and update, with the demonstration and with a daemon of the field.
+ * The rows of ACP: each method, question and update of the agent of another machine, with the demonstration and with a daemon of the field.
  * The same rows for every door, and for a relay of any size.
  */
 import type { ListSessionsResponse, NewSessionResponse } from '@agentclientprotocol/sdk';

@@ -183,7 +183,7 @@ export async function openAcp(
   };
 }
 
-/** What `packages/acp/conformance/websocket.mjs` says of an endpoint, with the lines of its checks. */
+/** Runs `packages/acp/conformance/websocket.mjs` against an endpoint; with the lines of its checks. */
 export const checkEndpoint = (url: string, token: string) =>
   new Promise<{ code: number; passed: string[]; failures: string[] }>((resolve) => {
     const program = file('packages/acp/conformance/websocket.mjs');
