@@ -60,7 +60,7 @@ export function startTranscriptReader(cluster: Cluster, chance: Chance): Transcr
     const { type, sessionId, message } = frame;
     if (type === 'resync') return doubtAll();
     if (type !== 'transcript' && type !== 'new_message') return;
-    if (isCareless && chance.below(30) === 0) return void (counts.lost += 1);
+    if (isCareless && chance.below(6) === 0) return void (counts.lost += 1);
     const copy = copies.get(sessionId) ?? new TranscriptCopy();
     copies.set(sessionId, copy);
     counts.heard += 1;
