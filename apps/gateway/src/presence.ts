@@ -10,6 +10,7 @@ import {
   type Ending,
   connectionClosed,
   connectionsClosed,
+  createLane,
   deviceConnected,
   deviceOffline,
   devicesConnected,
@@ -19,7 +20,7 @@ import type { DeviceStatus } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 import type { DaemonConnection } from './connection.ts';
 import type { Publisher } from '@relay/attention';
-import { createLane, inTurns } from './turns.ts';
+import { inTurns } from './turns.ts';
 
 export class Presence {
   readonly #graces = new Map<string, { fence: number; timer: NodeJS.Timeout }>();

@@ -3,23 +3,13 @@
  * daemons come back at once, the database writes about hundreds at a time. Knows nothing of what is written.
  */
 
+import type { Lane } from '@relay/database';
+
 /** So many at a time, that their locks are held for milliseconds. */
 const maxDevices = 100;
 
 /** Answers by device. A device that is left out is handled alone. */
 export type DoMany<I, T> = (inputs: readonly I[]) => Promise<ReadonlyMap<string, T>>;
-
-/** One after another, whether the one before succeeds or not. */
-export type Lane = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function createLane(): Lane {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = last.then(work, work);
-    last = done.catch(() => {});
-    return done;
-  };
-}
 
 interface Waiting<I, T> {
   readonly input: I;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLane, inTurns } from '../src/turns.ts';
+import { createLane } from '@relay/database';
+import { inTurns } from '../src/turns.ts';
 
 interface Input {
   deviceId: string;

@@ -10,6 +10,7 @@ export {
 export * from './agent-turns.ts';
 export * from './transaction.ts';
 export { Sql, sql } from './sql.ts';
+export { type Lane, createLane } from './lane.ts';
 export { SqlError } from './statements.ts';
 export { TransactionError } from './sql-transaction.ts';
 export * from './devices.ts';

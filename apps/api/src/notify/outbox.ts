@@ -23,7 +23,7 @@ export const logTransport = (logger: Logger): Transport => ({
 });
 
 /** The number of notifications in delivery at a time: a flood of them leaves most connections to the database to requests. */
-const maxInFlight = 8;
+const maxInFlight = 4;
 /** With so few left, the next ones are claimed: by one statement for many. */
 const refillAt = maxInFlight / 2;
 /** Longer than any transport may take: until then no other instance claims what this one has. */

@@ -8,6 +8,7 @@ import {
   type ClaimedDelivery,
   type Database,
   claimDeliveries,
+  createLane,
   deliveryLag,
   settleDelivery,
   sweepDeliveries,
@@ -51,6 +52,8 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   const { database, logger, metrics, sender, screens, cut } = deps;
   const counters = pushMetrics(metrics, database, logger);
   const claimer = randomUUID();
+  // Services answer many at a time.
+  const settling = createLane();
   const inFlight = new Set<Promise<void>>();
   const perHost = new Map<string, number>();
   const stopping = new AbortController();
@@ -65,7 +68,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     const outcome = handedOn(await sender.send(delivery), delivery);
     // Cut by our own end, it may have arrived: another instance finds the claim and marks it.
     if (isCut && outcome.state === 'pending') return;
-    const settled = await settleDelivery(database, delivery, claimer, outcome);
+    const settled = await settling(() => settleDelivery(database, delivery, claimer, outcome));
     if (delivery.hasNext) look();
     if (settled && outcome.state === 'accepted') screens.shown(delivery);
     const { id, kind, cause } = delivery;

@@ -1,5 +1,5 @@
 /** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
-import { type ClaimedDelivery, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
+import { type ClaimedDelivery, createLane, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import type { Transport } from '../notify/outbox.ts';
@@ -65,8 +65,9 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
   const answers = createAnswerTokens({ database, seal, publicUrl });
   const { fcm, apns } = services;
   const gather = (delivery: ClaimedDelivery) => gatherDigest(database, delivery);
+  const counting = createLane();
   const waiting = async (userId: string) => {
-    const { version, counts } = await inboxCounts(database, userId);
+    const { version, counts } = await counting(() => inboxCounts(database, userId));
     return { count: counts.badge, version };
   };
   const sender = createSender({ seal, guard, poster, vapid, fcm, apns, answers, gather, waiting, publicUrl });
