@@ -198,6 +198,24 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(heard(connection).items).toEqual(messages);
   });
 
+  it('has one item for what it used and cost, brought up to date', async () => {
+    const { connection, report, end, sessionId } = await begun();
+    const used = (more: object) => report.update!({ sessionUpdate: 'usage_update', size: 200_000, ...more });
+    used({ used: 1000 });
+    work(report);
+    used({ used: 2500, cost: { amount: 0.42, currency: 'USD' } });
+    // Shapes that are none change nothing.
+    used({ used: -1, cost: { amount: 'much' } });
+    report.complete('All done.');
+    end();
+    await connection.event('TASK_COMPLETE', 't1');
+    const { messages } = await page(connection, sessionId);
+    expect(heard(connection).items).toEqual(messages);
+    expect(messages.filter(({ part }) => part.kind === 'usage').map(({ part }) => part)).toEqual([
+      { kind: 'usage', used: 2500, size: 200_000, cost: { amount: 0.42, currency: 'USD' } },
+    ]);
+  });
+
   it('that is cancelled keeps its words, and shows the cancel', async () => {
     const { connection, report, sessionId } = await begun();
     report.update?.(text('Half an ans', 'm1'));
