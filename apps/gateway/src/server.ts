@@ -185,8 +185,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     drain: (overMs) => connections.drain(overMs),
     close: async () => {
       closing = true;
-      share.endRests();
-      shareOfLarge.endRests();
+      for (const one of [share, shareOfLarge]) one.endRests();
       admission.stop();
       connections.refuseNew();
       await sweeps.stop();
