@@ -1,19 +1,25 @@
 /** Addresses that may answer in a notification, what ends them, and the keys of their tokens (rules, 14.41). */
+import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * Removes the addresses that were added with a sign-in, or with a program of the person: what was told to them ends with it. Their pending
- * deliveries find no address. Call after the revocation was recorded: an address that is being added right now finds it (`isLoginOver`).
+ * Removes the addresses that were added with a sign-in, or with a program of the person, and settles their pending deliveries: what was told
+ * to them ends with it. Call after the revocation was recorded: an address that is being added right now finds it (`isLoginOver`).
  */
 export async function removeSubscriptionsOf(
   db: Db,
   of: { login: string } | { userId: string; client?: string },
 ): Promise<void> {
-  if ('login' in of) await db.sql.execute`DELETE FROM subscriptions WHERE login = ${of.login}`;
-  else
-    await db.sql.execute`
-      DELETE FROM subscriptions WHERE user_id = ${of.userId}
-        AND (client = ${of.client ?? null} OR (${of.client === undefined} AND login IS NOT NULL))`;
+  const removed =
+    'login' in of
+      ? await db.sql.query<{ id: string }>`DELETE FROM subscriptions WHERE login = ${of.login} RETURNING id`
+      : await db.sql.query<{ id: string }>`
+          DELETE FROM subscriptions WHERE user_id = ${of.userId}
+            AND (client = ${of.client ?? null} OR (${of.client === undefined} AND login IS NOT NULL)) RETURNING id`;
+  await supersedeDeliveries(
+    db,
+    removed.map(({ id }) => id),
+  );
 }
 
 /** Whether this sign-in was revoked, while an access token of it may be accepted somewhere. */

@@ -62,6 +62,14 @@ export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDe
     WHERE d.id = ANY(${[...ids]}::text[]) AND d.state = 'accepted'`;
 }
 
+/** Settles the pending deliveries of addresses that were removed. After the removal, so that none is written any more. */
+export async function supersedeDeliveries(db: Db, subscriptionIds: readonly string[]): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await db.sql.execute`
+    UPDATE deliveries SET state = 'superseded', reason = 'the address was removed'
+    WHERE subscription_id = ANY(${[...subscriptionIds]}::text[]) AND state = 'pending'`;
+}
+
 /** Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. */
 export async function releaseGroups(db: Db): Promise<void> {
   await db.sql.execute`

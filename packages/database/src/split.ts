@@ -79,6 +79,7 @@ export async function splitNotification(
 
 async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId: string; cause: string }) {
   await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`split:${userId}`}, 0))::text AS locked`;
+  // Locked: a removal waits for the end of this transaction, and so finds the delivery that it has to settle.
   return tx.sql.query<Row>`
     SELECT a.id, a.levels, a.group_name, a.delay_seconds,
       (SELECT count(*) FROM deliveries d WHERE d.subscription_id = a.id AND d.created_at > now() - interval '1 minute'
@@ -91,7 +92,8 @@ async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId
     LEFT JOIN notification_settings p ON p.user_id = a.user_id
     LEFT JOIN notifications n ON n.id = ${id}
     LEFT JOIN sessions s ON s.key = n.session_key
-    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused ORDER BY a.created_at, a.id`;
+    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused ORDER BY a.created_at, a.id
+    FOR KEY SHARE OF a`;
 }
 
 const addressOf = (row: Row): SplitAddress => ({

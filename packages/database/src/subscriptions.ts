@@ -9,6 +9,7 @@ import {
   maxSubscriptions,
 } from '@relay/protocol';
 import { type DeliveryRow, deliveryOf } from './deliveries.ts';
+import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -201,8 +202,7 @@ export async function removeSubscription(db: Whole, userId: string, id: string):
 async function remove(tx: Db, userId: string, id: string): Promise<boolean> {
   const removed = await tx.sql.execute`DELETE FROM subscriptions WHERE user_id = ${userId} AND id = ${id}`;
   if (removed === 0) return false;
-  await tx.sql.execute`
-    UPDATE deliveries SET state = 'superseded', reason = 'the address was removed' WHERE subscription_id = ${id} AND state = 'pending'`;
+  await supersedeDeliveries(tx, [id]);
   return true;
 }
 
