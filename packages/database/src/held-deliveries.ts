@@ -62,7 +62,7 @@ export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDe
     WHERE d.id = ANY(${[...ids]}::text[]) AND d.state = 'accepted'`;
 }
 
-/** Settles the pending deliveries of addresses that were removed. After the removal, so that none is written any more. */
+/** Settles the pending deliveries of addresses that were removed. After the removal: none is written from then on. */
 export async function supersedeDeliveries(db: Db, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length === 0) return;
   await db.sql.execute`
