@@ -78,6 +78,20 @@ describe('an ACP client on a WebSocket', () => {
     expect(client.said(sessionId).trim()).toBe(words);
   }, 120_000);
 
+  it('loads a session on the other api while its turn streams: every text once', async () => {
+    const { deviceId, folder } = await scene.machine(cluster);
+    const first = await scene.acpSocket(cluster, deviceId);
+    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
+    await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+    const second = await scene.acpSocket(cluster, deviceId, { api: 1 });
+    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
+    expect(first.said(sessionId).trim()).toBe(words);
+    expect(second.said(sessionId).trim()).toBe(words);
+  });
+
   it('loses its call with its api, and finds the whole turn on the other', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
     const first = await scene.acpSocket(cluster, deviceId);
