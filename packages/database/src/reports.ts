@@ -4,6 +4,7 @@
  */
 import { tombstoneOf } from './erase.ts';
 import { reportedStatus } from './session-status.ts';
+import { type Sql, sql } from './sql.ts';
 import { open } from './task-states.ts';
 import type { Db, DeviceLock } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -106,33 +107,33 @@ async function applyBatch(
     active: fact.active,
     activity: fact.lastActivity,
   }));
+  // OFFSET 0 keeps the planner at one look into the index for each name of each entry. It does not know how many sessions this device has,
+  // and would compare each entry with each of them. Each name has a comparison of its own: of several in one, it may make a filter.
+  const named = (table: Sql) => sql`
+    (VALUES (r.native_id), (NULLIF(r.tombstone, r.native_id))) AS names(name) CROSS JOIN LATERAL (
+    SELECT * FROM ${table} WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = names.name OFFSET 0) found`;
   const rows = await db.sql.query<{ key: string | null; left_out: number }>`
     WITH reported AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, agent_type text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
-      WHERE NOT EXISTS (SELECT 1 FROM session_aliases a
-        WHERE a.device_id = ${device.id} AND a.agent_type = r.agent_type AND a.native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0)
+      WHERE NOT EXISTS (SELECT 1 FROM ${named(sql`session_aliases`)} OFFSET 0)
     ), present AS MATERIALIZED (
-      -- OFFSET 0 keeps the planner at one look into the index for each entry. It knows how many sessions devices have on average, and for
-      -- the device that has thousands it would compare each entry with each of them.
-      SELECT r.native_id, s.key AS session_key
-      FROM reported r CROSS JOIN LATERAL (SELECT key FROM sessions
-        WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = ANY(ARRAY[r.native_id, r.tombstone]) OFFSET 0) s
+      SELECT r.native_id, found.key AS session_key FROM reported r CROSS JOIN LATERAL (SELECT found.key FROM ${named(sql`sessions`)}) found
     ), known AS MATERIALIZED (
       -- For an older entry than the one before: nothing rose, and nothing is news.
       SELECT r.*, s.key AS session_key,
         r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
         NOT ${isAhead} AND r.activity <= now() + ${clockSlackMs}::double precision * interval '1 millisecond' AS comparable,
         LEAST(r.activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at,
-        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open}) AS busy,
+        EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open} OFFSET 0) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
       FROM reported r
       JOIN present p ON p.native_id = r.native_id
-      JOIN sessions s ON s.key = p.session_key
-        AND (s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
-          AND l.native_id = r.native_id AND l.key <> s.key))
+      CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = p.session_key OFFSET 0) s
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
         FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.sent_at DESC, t.seq DESC LIMIT 1) ended ON true
+      WHERE s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
+        AND l.native_id = r.native_id AND l.key <> s.key OFFSET 0)
     ), judged AS (
       SELECT k.*,
         CASE WHEN k.ended_at IS NULL THEN k.activity IS NULL OR s.reported_activity IS NULL OR k.activity >= s.reported_activity

@@ -108,14 +108,14 @@ onPostgres('one person with 20,000 sessions on a machine', (postgres) => {
     it('claims where nothing is queued', async () => {
       expect(await blocksOf((db) => claimTasks(db, 'many', 1))).toBeLessThan(100);
     });
-  });
 
-  it('applies a report of twenty sessions, once there are statistics', async () => {
-    const facts = Array.from({ length: 20 }, (_, n) => fact(n + 1));
-    const noted = { blocks: 0 };
-    await withDevice(database, 'many', (tx, held) =>
-      applyReport(explaining(tx, noted), held!, facts, { discover: true, clockAheadMs: 0 }),
-    );
-    expect(noted.blocks).toBeLessThan(4_000);
+    it('applies a report of twenty sessions', async () => {
+      const facts = Array.from({ length: 20 }, (_, n) => fact(n + 1));
+      const noted = { blocks: 0 };
+      await withDevice(database, 'many', (tx, held) =>
+        applyReport(explaining(tx, noted), held!, facts, { discover: true, clockAheadMs: 0 }),
+      );
+      expect(noted.blocks).toBeLessThan(2_000);
+    });
   });
 });
