@@ -123,7 +123,8 @@ describe('the packages', () => {
 
     const machine = inFolder('machine');
     await mkdir(machine);
-    await run('sh', ['-c', `curl -fsSL ${url}/install.sh | sh`], { env: bare(machine) });
+    const script = await (await fetch(`${url}/install.sh`)).text();
+    await run('sh', ['-c', script], { env: bare(machine) });
     const program = join(machine, '.local', 'bin', 'relay-daemon');
     expect(readlinkSync(program)).toContain(join(machine, '.local', 'share', 'relay-daemon'));
 

@@ -29,7 +29,7 @@ fail() { printf 'install.sh: %s\\n' "$1" >&2; exit 1; }
 fetch() {
   if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$2" "$1"
   elif command -v wget >/dev/null 2>&1; then wget -q -O "$2" "$1"
-  else fail 'neither curl nor wget is installed; install one of them and run this again.'
+  else node -e 'fetch(process.argv[1]).then(async (answer) => { if (!answer.ok) throw answer.status; require("node:fs").writeFileSync(process.argv[2], Buffer.from(await answer.arrayBuffer())); }).catch(() => process.exit(1))' "$1" "$2"
   fi
 }
 

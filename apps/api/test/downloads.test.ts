@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -84,12 +84,29 @@ describe('the daemon that the relay serves', () => {
     expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual([]);
   });
 
+  /** A PATH with these programs alone. */
+  async function pathOf(...programs: string[]) {
+    const tools = await mkdtemp(join(folder, 'tools-'));
+    for (const program of programs) {
+      const { stdout } = await run('sh', ['-c', `command -v ${program}`]);
+      await symlink(stdout.trim(), join(tools, program));
+    }
+    return tools;
+  }
+
+  it('is downloaded by Node itself where neither curl nor wget is installed', async () => {
+    const env = {
+      PATH: await pathOf('sh', 'node', 'tar', 'gzip', 'cat', 'mkdir', 'mktemp', 'rm', 'mv', 'ln', 'chmod'),
+    };
+    const { home, code, stderr } = await install(await served(), [], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(existsSync(join(home, '.local', 'bin', 'relay-daemon'))).toBe(true);
+    const missing = installScript({ base: `${url}/nowhere`, version: '1.2.3', sha256: 'ab' });
+    expect((await install(missing, [], env)).stderr).toContain('could not download');
+  });
+
   it('is refused where Node is missing, with what to install', async () => {
-    const tools = join(folder, 'tools');
-    await mkdir(tools, { recursive: true });
-    const { stdout: sh } = await run('sh', ['-c', 'command -v sh']);
-    await run('ln', ['-sf', sh.trim(), join(tools, 'sh')]);
-    const { code, stderr, files } = await install(await served(), [], { PATH: tools });
+    const { code, stderr, files } = await install(await served(), [], { PATH: await pathOf('sh') });
     expect(code).toBe(1);
     expect(stderr).toContain('install Node 20.19 or newer');
     expect(files).toEqual([]);
