@@ -37,10 +37,13 @@ export function tableOf(rows: readonly Skipped[]): string {
   const tests = rows.reduce((sum, row) => sum + row.tests, 0);
   return [
     '',
-    `SKIPPED: ${tests} tests of ${rows.length} suites, because programs are missing that npm cannot install.`,
+    `SKIPPED: ${tests} tests of ${rows.length} suites, because something is missing that npm cannot install.`,
     `  ${'Suite'.padEnd(width)}  Tests  Needs`,
     ...lines,
     `To run them too, on Debian 12 or newer: ${installCommand}`,
+    ...(rows.some(({ needs }) => needs.includes('root'))
+      ? ['Tests that need root mount a small disk: run them as root.']
+      : []),
     '`npm run test:all` fails when a program is missing.',
     '',
   ].join('\n');
