@@ -200,6 +200,8 @@ describe('the judgement over daemons of the field', () => {
   it('sees an answer that was shown twice or never, unless its gateway was killed or the app told to reload', () => {
     const rows = [row('1', 'completed')];
     expect(judgeField(journalOf(...day, shown, shown), rows)).toHaveLength(1);
+    expect(judgeField(journalOf(...day, resync, shown, shown), rows)).toHaveLength(1);
+    expect(judgeField(journalOf(...day, shown, resync, shown), rows)).toEqual([]);
     expect(judgeField(journalOf(...day), rows)).toHaveLength(1);
     expect(judgeField(journalOf(...day, resync), rows)).toEqual([]);
     expect(judgeField(journalOf(...day, { what: 'fault', fault: 'kill gateway-0' }), rows)).toEqual([]);

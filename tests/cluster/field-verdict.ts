@@ -56,14 +56,19 @@ function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
 /** An app is shown words once, and those of every task that was completed, unless it was told to reload. */
 function judgeShown(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
-  const times = new Map<string, number>();
-  for (const { app, words } of journal.of('shown')) {
-    const key = `${words}, app ${app}`;
-    times.set(key, (times.get(key) ?? 0) + 1);
-  }
-  for (const [words, count] of times) if (count > 1) wrong.push(`shown ${count} times: ${words}`);
-  const apps = new Map(journal.of('listening').map(({ app, user }) => [app, user]));
   const reloads = journal.of('resync');
+  const times = new Map<string, number>();
+  const lastAt = new Map<string, number>();
+  for (const { app, words, atMs } of journal.of('shown')) {
+    const key = `${words}, app ${app}`;
+    const sinceMs = lastAt.get(key) ?? atMs;
+    // One that was told to reload has thrown away what it had shown.
+    const isReloaded = reloads.some((reload) => reload.app === app && reload.atMs > sinceMs && reload.atMs <= atMs);
+    times.set(key, isReloaded ? 1 : (times.get(key) ?? 0) + 1);
+    lastAt.set(key, atMs);
+    if (times.get(key)! > 1) wrong.push(`shown ${times.get(key)} times: ${words}, app ${app}`);
+  }
+  const apps = new Map(journal.of('listening').map(({ app, user }) => [app, user]));
   const kills = journal.of('fault').filter(({ fault }) => fault.startsWith('kill'));
   const completed = new Set(tasks.filter(({ state }) => state === 'completed').map(({ id }) => id));
   for (const { task, user, text, atMs } of journal.of('kept')) {
