@@ -6,6 +6,7 @@ import { type DueNotification, type Database, claimNotifications, finishNotifica
 import { decodeControl } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
+import { createPace } from './pace.ts';
 
 /** Carries notifications to people. Resolves when it is delivered, or when there is no address to deliver it to; a rejection, or no answer in time, is tried again. */
 export interface Transport {
@@ -52,6 +53,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const { database, backplane, logger, transports, sendTimeoutMs = 15_000 } = deps;
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
+  const pace = createPace({ parallel: maxInFlight });
   let running: Promise<void> | undefined;
   let again = false;
   /** After the last claim, others may be due. */
@@ -100,16 +102,19 @@ export function startOutbox(deps: OutboxDeps): Outbox {
       if (room <= 0) return;
       const from = afterUser;
       const claim = { limit: room, afterUser, expiresMs, pauseMs: deps.pollMs };
-      const { due, next, more: isMore } = await claimNotifications(database, claim);
+      const { due, next, more: isMore } = await pace.spend(() => claimNotifications(database, claim));
       [afterUser, more] = [next, isMore];
       goesRound = next === '' && from !== '';
       for (const notification of due) {
-        const delivery = deliver(notification).finally(() => {
-          inFlight.delete(delivery);
-          if (more && inFlight.size <= refillAt) wake();
-        });
+        const delivery = pace
+          .spend(() => deliver(notification))
+          .finally(() => {
+            inFlight.delete(delivery);
+            if (more && inFlight.size <= refillAt) wake();
+          });
         inFlight.add(delivery);
       }
+      await pace.rest(stopping.signal);
     } while ((again || goesRound) && !stopping.signal.aborted);
   };
 

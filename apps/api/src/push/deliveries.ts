@@ -3,7 +3,6 @@
  * is taken over by another after a minute.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   type ClaimedDelivery,
   type Database,
@@ -14,14 +13,13 @@ import {
   sweepDeliveries,
 } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
+import { createPace } from '../notify/pace.ts';
 import { handedOn } from './outcome.ts';
 import { pushMetrics } from './metrics.ts';
 import type { Screens } from './screens.ts';
 import type { Sender } from './sender.ts';
 
 const maxInFlight = 100;
-/** From the end of a pass to the next one. In a flood, one claim then serves many instead of each of them. */
-const pauseMs = 25;
 const maxPerHost = 20;
 /** A host with so many under way has to wait, so that a claim need not ask for single rows. */
 const fullAt = 16;
@@ -54,6 +52,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   const claimer = randomUUID();
   // Services answer many at a time.
   const settling = createLane();
+  const pace = createPace();
   const inFlight = new Set<Promise<void>>();
   const perHost = new Map<string, number>();
   const stopping = new AbortController();
@@ -68,7 +67,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     const outcome = handedOn(await sender.send(delivery), delivery);
     // Cut by our own end, it may have arrived: another instance finds the claim and marks it.
     if (isCut && outcome.state === 'pending') return;
-    const settled = await settling(() => settleDelivery(database, delivery, claimer, outcome));
+    const settled = await settling(() => pace.spend(() => settleDelivery(database, delivery, claimer, outcome)));
     if (delivery.hasNext) look();
     if (settled && outcome.state === 'accepted') screens.shown(delivery);
     const { id, kind, cause } = delivery;
@@ -109,10 +108,9 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
       const limit = roomNow();
       if (limit <= 0) return;
       const claimedAt = performance.now();
-      const { claimed, next } = await claimDeliveries(database, {
-        ...{ limit, claimer, afterUser },
-        withoutHosts: fullHosts(),
-      });
+      const { claimed, next } = await pace.spend(() =>
+        claimDeliveries(database, { limit, claimer, afterUser, withoutHosts: fullHosts() }),
+      );
       afterUser = next;
       for (const delivery of claimed) begin(delivery, claimedAt);
       if (next === '' && (rounds -= 1) === 0) return;
@@ -126,7 +124,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
         again = false;
         logger.warn({ err: error }, 'the ledger of deliveries could not be read');
       })
-      .then(() => wait(pauseMs))
+      .then(() => pace.rest(stopping.signal))
       .finally(() => {
         running = undefined;
         if (again && roomNow() > 0) wake();
