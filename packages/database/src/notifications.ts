@@ -3,6 +3,7 @@
  */
 import { type NotificationCause, type NotificationList, chosenCauseOf, formatSessionId } from '@relay/protocol';
 import { type DeliveryRow, deliveryOf } from './deliveries.ts';
+import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -76,6 +77,7 @@ export async function claimNotifications(
   db: Db,
   { limit, afterUser, expiresMs, pauseMs }: OutboxClaim,
 ): Promise<{ due: DueNotification[]; next: string; more: boolean }> {
+  const isDue = sql`state = 'pending' AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond')`;
   // A loose scan of the index: one step for each person, however many are due.
   const rows = await db.sql.query<{
     id: string | null;
@@ -87,17 +89,14 @@ export async function claimNotifications(
     last: string | null;
   }>`
     WITH RECURSIVE people AS (
-      (SELECT user_id, 1 AS nth FROM notifications WHERE state = 'pending' AND user_id > ${afterUser}
-        AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond') ORDER BY user_id LIMIT 1)
+      (SELECT user_id, 1 AS nth FROM notifications WHERE ${isDue} AND user_id > ${afterUser} ORDER BY user_id LIMIT 1)
       UNION ALL
-      SELECT (SELECT n.user_id FROM notifications n WHERE n.state = 'pending' AND n.user_id > p.user_id
-        AND (n.claimed_at IS NULL OR n.claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond') ORDER BY n.user_id LIMIT 1), nth + 1
+      SELECT (SELECT n.user_id FROM notifications n WHERE ${isDue} AND n.user_id > p.user_id ORDER BY n.user_id LIMIT 1), nth + 1
       FROM people p WHERE p.user_id IS NOT NULL AND nth < ${limit}::int
     ),
     fresh AS (
       SELECT n.id FROM people p CROSS JOIN LATERAL (
-        SELECT id FROM notifications WHERE state = 'pending' AND user_id = p.user_id
-          AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond')
+        SELECT id FROM notifications WHERE ${isDue} AND user_id = p.user_id
         ORDER BY created_at LIMIT GREATEST(1, ${limit}::int / (SELECT count(user_id) FROM people)) FOR UPDATE SKIP LOCKED
       ) n WHERE p.user_id IS NOT NULL
     ),
