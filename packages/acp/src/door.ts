@@ -63,7 +63,7 @@ export async function serveAcp(stream: Stream, options: DoorOptions): Promise<vo
 }
 
 /** A name without what cannot be seen, or undefined when nothing is left. */
-export const shownName = (name: string): string | undefined =>
+const shownName = (name: string): string | undefined =>
   cutText(name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim(), limits.nameCharacters) || undefined;
 
 class Door {

@@ -1,13 +1,12 @@
 /** The relay as an agent of the Agent Client Protocol: what every door for its clients shares. */
 export { type DoorOptions, serveAcp } from './door.ts';
-export { type ErrorData, acpError, errorOf } from './errors.ts';
+export { errorOf } from './errors.ts';
 export { type Device, deviceFor } from './host.ts';
-export { type Mapping, type Paths, localPath, pathsOf } from './paths.ts';
+export { type Mapping, type Paths, pathsOf } from './paths.ts';
 export { type Instruction, instructionOf } from './prompt.ts';
 export { type Asking, type AskOptions, askingOf } from './questions.ts';
 export type { Relay } from './relay.ts';
 export { type Place, acpIdOf, sessionIdOf } from './session-ids.ts';
 export { type Choices, choicesOf } from './settings.ts';
 export { type Teller, type TellerOptions, createTeller } from './updates.ts';
-export { newUlid } from './ulid.ts';
 export { type AnyMessage, type Stream, ndJsonStream } from '@agentclientprotocol/sdk';

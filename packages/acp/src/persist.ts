@@ -12,7 +12,7 @@ export interface PersistOptions {
 }
 
 /** The relay did not answer, or says that it has no time. The request may have been accepted: it needs an idempotency key. */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   if (error instanceof NetworkError || error instanceof TimeoutError) return true;
   if (error instanceof BadAnswerError) return [502, 503, 504].includes(error.status);
   return error instanceof RelayError && error.code === 'SERVICE_UNAVAILABLE';

@@ -35,5 +35,4 @@ export function choicesOf(settings: readonly Setting[]): Choices {
 }
 
 /** The setting that `session/set_mode` changes. */
-export const modeOf = (settings: readonly Setting[]): Setting | undefined =>
-  settings.find(({ kind }) => kind === 'mode');
+const modeOf = (settings: readonly Setting[]): Setting | undefined => settings.find(({ kind }) => kind === 'mode');
