@@ -4,10 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
-import { choose, prompt } from './acp-rows.ts';
-import { type SocketOptions, acpScene, acpToken, openAcp } from './acp-scene.ts';
-import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
-import { until } from './cluster/until.ts';
+import { choose, prompt, stalledReader, words } from './acp-rows.ts';
+import { type SocketOptions, acpScene, acpToken, initialize, openAcp } from './acp-scene.ts';
 
 const scene = acpScene();
 let relay: TestRelay;
@@ -21,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 afterEach(() => scene.clear());
 
-const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const refusal = async (device: string, options: SocketOptions & { headers?: Record<string, string> }) => {
   const error = await openAcp(relay, device, options).then(
@@ -233,21 +230,6 @@ describe('several clients', () => {
     expect([...first.asked, ...second.asked].map(({ signal }) => signal.aborted)).toEqual([true, true]);
   });
 
-  it('load a session while its turn streams: every text once', async () => {
-    const { deviceId, folder } = await scene.machine(relay);
-    const first = await scene.acpSocket(relay, deviceId);
-    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
-    const ended = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
-    await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
-    const second = await scene.acpSocket(relay, deviceId, { api: 1 });
-    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
-    expect(await ended).toEqual({ stopReason: 'end_turn' });
-    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
-    const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
-    expect(first.said(sessionId).trim()).toBe(words);
-    expect(second.said(sessionId).trim()).toBe(words);
-  });
-
   it('a token to read lists and loads, and neither prompts nor is asked', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const writer = await scene.acpSocket(relay, deviceId);
@@ -281,37 +263,10 @@ describe('several clients', () => {
 });
 
 describe('a client that is slow, or away', () => {
-  it('is closed with 1013 when it does not read, and the turn goes on', async () => {
-    const daemon = await connectTranscriptDaemon(relay, await registerDevice(relay, { user: 'olga' }));
-    const { token } = await acpToken(relay, daemon.deviceId, { user: 'olga' });
-    const { socket, send, next, closed } = await openAcp(relay, daemon.deviceId, bearer(token));
-    send(initialize);
-    send({ jsonrpc: '2.0', id: 1, method: 'session/new', params: { cwd: '/', mcpServers: [] } });
-    const { result } = await next(({ id }) => id === 1);
-    const { sessionId } = result as { sessionId: string };
-    send({ jsonrpc: '2.0', id: 2, method: 'session/prompt', params: prompt(sessionId, 'go') });
-    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
-    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
-    const words = 'x'.repeat(30_000);
-    const say = (n: number) => daemon.say(taskId, 'native', [put(item(`u-${n}`, n, { kind: 'text' }, words))]);
-    say(1);
-    await next(({ method }) => method === 'session/update');
-    socket.pause();
-    let isClosed = false;
-    void closed.then(() => (isClosed = true));
-    const closes = async () => (await relay.apis[0]!.metrics.text()).includes('relay_acp_closes_total{code="1013"');
-    let n = 1;
-    await until('the client is closed', () => {
-      // A daemon may send 200 frames a second.
-      for (let more = 0; more < 10; more += 1) say((n += 1));
-      return closes();
-    });
-    expect(isClosed).toBe(false);
-    socket.terminate();
-    daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
-    const session = { user: 'olga', params: { id: `${daemon.deviceId}:scripted:native` }, query: { limit: 1 } };
-    await until('the turn is over', async () => (await relay.call('readSession', session)).body.status === 'idle');
-  });
+  stalledReader(
+    () => relay,
+    () => relay.apis[0]!.metrics.text(),
+  );
 
   it('finds everything when it comes back: a connection that drops cancels nothing', async () => {
     const { deviceId, folder } = await scene.machine(relay);
@@ -325,6 +280,6 @@ describe('a client that is slow, or away', () => {
     const second = await scene.acpSocket(relay, deviceId, { api: 1 });
     await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
     await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
-    expect(second.said(sessionId).trim()).toBe(Array.from({ length: 400 }, (_, n) => `w${n}`).join(' '));
+    expect(second.said(sessionId).trim()).toBe(words);
   });
 });

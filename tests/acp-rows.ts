@@ -2,11 +2,12 @@
  * The rows of ACP: each method, question and update of the agent of another machine, with the demonstration and with a daemon of the field.
  * The same rows for every door, and for a relay of any size.
  */
-import type { ListSessionsResponse, NewSessionResponse } from '@agentclientprotocol/sdk';
+import type { ListSessionsResponse, NewSessionResponse, SessionNotification } from '@agentclientprotocol/sdk';
 import { describe, expect, it } from '@jest/globals';
 import type { Item } from '@relay/protocol';
-import { type RelayAddress, startFieldDaemon } from '@relay/testing';
-import type { AcpScene, EditorOptions, Visitor } from './acp-scene.ts';
+import { type RelayAddress, registerDevice, startFieldDaemon } from '@relay/testing';
+import { type AcpScene, type EditorOptions, type Visitor, acpToken, initialize, openAcp } from './acp-scene.ts';
+import { connectTranscriptDaemon, item, put } from './browser/transcript-daemon.ts';
 import { until } from './cluster/until.ts';
 
 export type Connect = (relay: RelayAddress, deviceId: string, options?: EditorOptions) => Promise<Visitor>;
@@ -15,6 +16,8 @@ export const prompt = (sessionId: string, text: string) => ({ sessionId, prompt:
 export const choose = (optionId: string) => () =>
   Promise.resolve({ outcome: { outcome: 'selected' as const, optionId } });
 const allow = choose('y');
+/** The demonstration says them, one after the other, when it is told "slow". */
+export const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
 
 /** `relay`: known when the tests run. */
 export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene, connect: Connect): void {
@@ -52,7 +55,8 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(await agent.request('session/prompt', prompt(sessionId, 'two'))).toEqual({ stopReason: 'end_turn' });
       expect(said(sessionId)).toContain('first message');
       const { sessions } = await agent.request('session/list', {});
-      expect(sessions).toEqual([expect.objectContaining({ sessionId, cwd: folder })]);
+      const at = { title: expect.any(String) as unknown, updatedAt: expect.any(String) as unknown };
+      expect(sessions).toEqual([{ sessionId, cwd: folder, ...at, _meta: { relay: { status: 'idle' } } }]);
     });
 
     it('asks for permission, and the answer is bound to the question and its option', async () => {
@@ -91,6 +95,22 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(status).toBe(202);
       expect(await ended).toEqual({ stopReason: 'end_turn' });
       expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
+      expect(said(sessionId)).toContain('permission: n');
+    });
+
+    it('leaves a question that the editor dismissed to the other apps', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const dismiss = () => Promise.resolve({ outcome: { outcome: 'cancelled' as const } });
+      const { agent, said, question } = await connect(relay(), deviceId, { permission: dismiss });
+      const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const ended = agent.request('session/prompt', prompt(sessionId, 'perm'));
+      await question(sessionId);
+      // Handled in the order in which it comes, so behind the answer of the editor.
+      await agent.request('session/list', {});
+      const { id, prompt: asked } = await waiting(relay(), deviceId);
+      const params = { id, uuid: asked!.id! };
+      expect((await relay().call('answerPrompt', { params, body: { option: 'n' } })).status).toBe(202);
+      expect(await ended).toEqual({ stopReason: 'end_turn' });
       expect(said(sessionId)).toContain('permission: n');
     });
 
@@ -231,6 +251,20 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(third.said(sessionId)).toBe('thought');
     });
 
+    it('loads a session while its turn streams: every text once', async () => {
+      const { deviceId, folder } = await scene.machine(relay());
+      const first = await connect(relay(), deviceId);
+      const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
+      const ended = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
+      await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
+      const second = await connect(relay(), deviceId);
+      await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
+      expect(await ended).toEqual({ stopReason: 'end_turn' });
+      await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
+      expect(first.said(sessionId).trim()).toBe(words);
+      expect(second.said(sessionId).trim()).toBe(words);
+    });
+
     it('asks an open question again after a load, and shows what another app says', async () => {
       const { deviceId, folder } = await scene.machine(relay());
       const first = await connect(relay(), deviceId);
@@ -253,7 +287,41 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
     });
   });
 
+  describe(`${name} with a device that is offline`, () => {
+    it('says which agent it is; a prompt fails at once, and leaves no session behind', async () => {
+      const { deviceId } = await registerDevice(relay(), { user: 'alice' });
+      const { agent, initialized } = await connect(relay(), deviceId);
+      expect(initialized).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } });
+      const { sessionId } = await agent.request('session/new', { cwd: '/home/dev', mcpServers: [] });
+      const refused = { code: -32603, data: { code: 'DEVICE_OFFLINE' } };
+      await expect(agent.request('session/prompt', prompt(sessionId, 'go'))).rejects.toMatchObject(refused);
+      expect((await agent.request('session/list', {})).sessions).toEqual([]);
+    });
+
+    it('refuses methods that it does not offer, and ignores notifications that it does not know', async () => {
+      const { deviceId } = await registerDevice(relay(), { user: 'alice' });
+      const { agent } = await connect(relay(), deviceId);
+      const given = { sessionId: 'any', cwd: '/home/dev', mcpServers: [] };
+      await agent.notify('$/ping', {});
+      for (const method of ['session/close', 'session/fork', 'session/delete', 'authenticate', 'never/heard'])
+        await expect(agent.request<unknown>(method, given)).rejects.toMatchObject({ code: -32601 });
+      expect((await agent.request('session/list', {})).sessions).toEqual([]);
+    });
+  });
+
   describe(`${name} with a daemon of the field`, () => {
+    it('answers a prompt that is cancelled, although the daemon says nothing more', async () => {
+      const daemon = await startFieldDaemon(relay(), { agentType: 'field' });
+      scene.later(() => daemon.stop());
+      const { agent } = await connect(relay(), daemon.deviceId);
+      const { sessionId } = await agent.request('session/new', { cwd: '/home/dev/project', mcpServers: [] });
+      const ended = agent.request('session/prompt', prompt(sessionId, 'go'));
+      const { id } = await daemon.nextTask();
+      await agent.notify('session/cancel', { sessionId });
+      expect(await ended).toEqual({ stopReason: 'cancelled' });
+      expect(await daemon.next('task_cancel')).toMatchObject({ task_id: id });
+    });
+
     it('shows each message once, and asks its question by label', async () => {
       const daemon = await startFieldDaemon(relay(), { agentType: 'field' });
       scene.later(() => daemon.stop());
@@ -275,6 +343,75 @@ export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene
       expect(second.said(sessionId)).toContain('It is done.');
     });
   });
+}
+
+/** `metrics`: of the first api, which must close such a reader soon (`SLOW_READER_STALL_MS`). */
+export function stalledReader(relay: () => RelayAddress, metrics: () => Promise<string>): void {
+  it('is closed with 1013 when it does not read; the turn goes on, and all of it is there at the other api', async () => {
+    const user = 'olga';
+    const daemon = await connectTranscriptDaemon(relay(), await registerDevice(relay(), { user }));
+    const { token } = await acpToken(relay(), daemon.deviceId, { user });
+    const connect = async (api: number) => {
+      const open = await openAcp(relay(), daemon.deviceId, { api, protocols: ['acp.v1', `bearer.${token}`] });
+      let id = 0;
+      const ask = (method: string, params: object) => {
+        const asked = (id += 1);
+        open.send({ jsonrpc: '2.0', id: asked, method, params });
+        return open.next((message) => message['id'] === asked);
+      };
+      await ask('initialize', initialize.params);
+      return { ...open, ask };
+    };
+    const { socket, ask, next, closed } = await connect(0);
+    const { result } = await ask('session/new', { cwd: '/', mcpServers: [] });
+    const { sessionId } = result as { sessionId: string };
+    void ask('session/prompt', prompt(sessionId, 'go'));
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
+    const text = 'x'.repeat(30_000);
+    let said = 0;
+    const say = () => {
+      said += 1;
+      daemon.say(taskId, 'native', [put(item(`u-${said}`, said, { kind: 'text' }, `${text}${said}`))]);
+    };
+    say();
+    await next(({ method }) => method === 'session/update');
+    socket.pause();
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    await until(
+      'the api closes it',
+      async () => {
+        // A daemon may send 200 frames a second.
+        for (let more = 0; more < 10; more += 1) say();
+        return (await metrics()).includes('relay_acp_closes_total{code="1013"');
+      },
+      150_000,
+    );
+    expect(isClosed).toBe(false);
+    socket.resume();
+    // The goodbye is behind all that was not read, and waits no longer than a second for its answer.
+    expect([1006, 1013]).toContain(await closed);
+
+    daemon.event(taskId, 'TASK_COMPLETE', { session_id: 'native', result: 'done' });
+    const again = await connect(1);
+    await again.ask('session/load', { sessionId, cwd: '/', mcpServers: [] });
+    /** The numbers of the texts, in the order in which they came. */
+    const numbers = ({ params }: Record<string, unknown>) => {
+      const { update } = (params ?? {}) as Partial<SessionNotification>;
+      if (update?.sessionUpdate !== 'agent_message_chunk' || update.content.type !== 'text') return [];
+      return [Number(update.content.text.slice(text.length))];
+    };
+    await again.next((message) => numbers(message)[0] === said);
+    expect(again.received.flatMap(numbers)).toEqual(Array.from({ length: said }, (_, n) => n + 1));
+    const params = { id: `${daemon.deviceId}:scripted:native` };
+    await until('the turn is over', async () => {
+      const { body } = await relay().call('readSession', { user, params, query: { limit: 1 } });
+      return body.status === 'idle';
+    });
+    again.socket.close();
+    await daemon.close();
+  }, 240_000);
 }
 
 interface Waiting {

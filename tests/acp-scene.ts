@@ -148,6 +148,8 @@ export interface SocketOptions extends EditorOptions {
   protocols?: string[];
 }
 
+export const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
+
 /** Opens `/acp/<deviceId>` and nothing more. Rejects with `UpgradeRefused`. */
 export async function openAcp(
   relay: RelayAddress,
@@ -171,6 +173,7 @@ export async function openAcp(
     socket,
     closed,
     headers: await upgraded,
+    received: received as readonly Record<string, unknown>[],
     send: (message: unknown) => socket.send(JSON.stringify(message)),
     /** The first message that fits, also one that came. */
     next: async (fits: (message: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {

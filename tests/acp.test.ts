@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RelayProcess, freePort, startRelayProcess } from '@relay/testing';
-import { acpRows, prompt } from './acp-rows.ts';
+import { acpRows, prompt, words } from './acp-rows.ts';
 import { acpScene } from './acp-scene.ts';
 
 const scene = acpScene();
@@ -28,6 +28,35 @@ acpRows(
   (...given) => scene.acpSocket(...given),
 );
 
+describe('the folders of an editor', () => {
+  it('are those of the device under other names, both ways', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const { agent, updates } = await scene.relayAcp(relay, deviceId, { args: ['--map', `/here/project=${folder}`] });
+    const { sessionId } = await agent.request('session/new', { cwd: '/here/project', mcpServers: [] });
+    const link = { type: 'resource_link' as const, name: 'a.ts', uri: 'file:///here/project/src/a.ts' };
+    await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'all' }, link] });
+    const content = updates.flatMap(({ update }) => ('toolCallId' in update ? (update.content ?? []) : []));
+    expect(content).toContainEqual(expect.objectContaining({ type: 'diff', path: '/here/project/src/a.ts' }));
+    expect((await agent.request('session/list', {})).sessions).toMatchObject([{ sessionId, cwd: '/here/project' }]);
+    const [session] = (await relay.call('listSessions', { query: { deviceId } })).body.sessions;
+    expect(session).toMatchObject({ projectPath: folder });
+    const page = await relay.call('readMessages', { params: { id: session!.id } });
+    expect(page.body.messages[0]!.content).toContain(`${folder}/src/a.ts`);
+  });
+
+  it('are one of the device where it is named for all, and never another by accident', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const placed = await scene.relayAcp(relay, deviceId, { args: ['--cwd', folder] });
+    await placed.agent.request('session/new', { cwd: '/here/project', mcpServers: [] });
+    const { agent } = await scene.relayAcp(relay, deviceId);
+    await expect(agent.request('session/new', { cwd: `${folder}/none`, mcpServers: [] })).rejects.toMatchObject({
+      code: -32602,
+      data: { code: 'FOLDER_NOT_FOUND' },
+      message: expect.stringContaining('--cwd') as unknown,
+    });
+  });
+});
+
 describe('a relay that goes away in the middle of a prompt', () => {
   it('is not noticed by the editor: the call ends once, with the whole text', async () => {
     const { deviceId, folder } = await scene.machine(relay);
@@ -41,7 +70,6 @@ describe('a relay that goes away in the middle of a prompt', () => {
     expect(ends).toBe(0);
     relay = await startRelayProcess({ dataDir, env: { PORT: new URL(url).port } });
     expect(await ended).toEqual({ stopReason: 'end_turn' });
-    const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
     expect(said(sessionId).trim()).toBe(words);
     expect(ends).toBe(1);
   });

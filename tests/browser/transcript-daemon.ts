@@ -1,5 +1,5 @@
 /** A daemon that keeps transcripts, as far as a browser can tell: it streams operations, and answers pages of what they made. */
-import { type Capability, type Item, type Operation, applyOperations } from '@relay/protocol';
+import { type Capability, type Item, type Operation, applyOperations, transcriptLimits } from '@relay/protocol';
 import { type Registration, type RelayAddress, type TestDaemon, connectDaemon } from '@relay/testing';
 
 export interface TranscriptDaemon extends TestDaemon {
@@ -23,6 +23,16 @@ export const item = (uuid: string, seq: number, part: Item['part'], content = ''
 export const put = (one: Item): Operation => ({ op: 'put', item: one });
 export const add = (uuid: string, text: string): Operation => ({ op: 'add', uuid, text });
 export const set = (uuid: string, part: Record<string, unknown>): Operation => ({ op: 'set', uuid, part });
+
+/** The newest items, as many as one page holds. */
+function newestOf(items: readonly Item[], limit: number): readonly Item[] {
+  let bytes = 0;
+  const last = items.findLastIndex((one, at) => {
+    bytes += Buffer.byteLength(JSON.stringify(one));
+    return items.length - at > limit || bytes > transcriptLimits.pageBytes;
+  });
+  return items.slice(last + 1);
+}
 
 export async function connectTranscriptDaemon(
   relay: RelayAddress,
@@ -56,15 +66,20 @@ export async function connectTranscriptDaemon(
     const { v, items } = sessions.get(String(frame['session_id'])) ?? { v: 1, items: [] };
     const end = items.findIndex(({ uuid }) => uuid === frame['before_uuid']);
     const before = end === -1 ? items : items.slice(0, end);
-    const changed = typeof frame['changed'] === 'number' ? frame['changed'] : undefined;
+    const known = frame['changed'];
+    const missed = typeof known === 'number' ? items.filter((one) => (one.v ?? 0) > known) : before;
     const limit = Number(frame['limit']);
-    const page = changed === undefined ? before.slice(-limit) : items.filter((one) => (one.v ?? 0) > changed);
+    // More than a page holds: the newest page instead.
+    const isReset = missed !== before && newestOf(missed, limit).length < missed.length;
+    const asked = isReset ? before : missed;
+    const page = newestOf(asked, limit);
     daemon.send({
       type: 'messages',
       request_id: frame['request_id'],
       session_id: frame['session_id'],
       v,
-      has_more: changed === undefined && before.length > page.length,
+      ...(isReset ? { reset: true } : {}),
+      has_more: page.length < asked.length,
       messages: page,
     });
   });

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, UpgradeRefused, registerDevice, startCluster } from '@relay/testing';
-import { acpRows, choose, prompt } from '../acp-rows.ts';
+import { acpRows, choose, prompt, stalledReader, words } from '../acp-rows.ts';
 import { acpScene, acpToken, checkEndpoint, openAcp } from '../acp-scene.ts';
 
 describe('an ACP client on a WebSocket', () => {
@@ -50,7 +50,14 @@ describe('an ACP client on a WebSocket', () => {
       await expect(openAcp(cluster, mine.deviceId, { headers, api })).rejects.toBeInstanceOf(UpgradeRefused);
   });
 
-  const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
+  it('is told to connect again when its api leaves', async () => {
+    const { deviceId } = await registerDevice(cluster);
+    const { token } = await acpToken(cluster, deviceId);
+    const { closed } = await openAcp(cluster, deviceId, { headers: { Authorization: `Bearer ${token}` }, api: 1 });
+    expect(await cluster.apis[1]!.leave()).toBe(0);
+    expect(await closed).toBe(1001);
+    await cluster.apis[1]!.start();
+  }, 120_000);
 
   it('begins a session on one api, and loads it on the other before its first prompt', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
@@ -77,20 +84,6 @@ describe('an ACP client on a WebSocket', () => {
     expect(await ended).toEqual({ stopReason: 'end_turn' });
     expect(client.said(sessionId).trim()).toBe(words);
   }, 120_000);
-
-  it('loads a session on the other api while its turn streams: every text once', async () => {
-    const { deviceId, folder } = await scene.machine(cluster);
-    const first = await scene.acpSocket(cluster, deviceId);
-    const { sessionId } = await first.agent.request('session/new', { cwd: folder, mcpServers: [] });
-    const ended = first.agent.request('session/prompt', prompt(sessionId, 'slow'));
-    await first.update(({ sessionUpdate }) => sessionUpdate === 'agent_message_chunk');
-    const second = await scene.acpSocket(cluster, deviceId, { api: 1 });
-    await second.agent.request('session/load', { sessionId, cwd: folder, mcpServers: [] });
-    expect(await ended).toEqual({ stopReason: 'end_turn' });
-    await second.update((update) => 'content' in update && JSON.stringify(update.content).includes('w399'));
-    expect(first.said(sessionId).trim()).toBe(words);
-    expect(second.said(sessionId).trim()).toBe(words);
-  });
 
   it('loses its call with its api, and finds the whole turn on the other', async () => {
     const { deviceId, folder } = await scene.machine(cluster);
@@ -120,4 +113,17 @@ describe('an ACP client on a WebSocket', () => {
     expect(first.asked.map(({ signal }) => signal.aborted)).toEqual([true]);
     expect(first.said(sessionId)).toContain('permission: y');
   });
+});
+
+describe('an ACP client that does not read', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster({ apis: 2, gateways: 2, env: { SLOW_READER_STALL_MS: '500' } });
+  }, 180_000);
+  afterAll(() => cluster.stop());
+
+  stalledReader(
+    () => cluster,
+    () => cluster.apis[0]!.metrics(),
+  );
 });

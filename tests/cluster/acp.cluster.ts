@@ -5,11 +5,10 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, type Instance, type RelayAddress, startCluster } from '@relay/testing';
-import { prompt } from '../acp-rows.ts';
+import { prompt, words } from '../acp-rows.ts';
 import { acpScene } from '../acp-scene.ts';
 import { until } from './until.ts';
 
-const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
 const question = 'I would like to delete it.';
 
 /** A part of the relay that is killed, and started again. */

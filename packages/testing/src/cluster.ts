@@ -44,6 +44,8 @@ export interface Instance {
   /** Its event loop is stopped, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
+  /** Of its newest process. */
+  metrics(): Promise<string>;
   /** The log of all its processes: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
   logged(): string[];
 }
@@ -68,7 +70,6 @@ const publicUrl = 'https://relay.test';
 const forTests: Record<string, string> = {
   PUBLIC_URL: publicUrl,
   HOST: '127.0.0.1',
-  METRICS_PORT: '0',
   AUTH_BUILTIN: 'off',
   DRAIN_SECONDS: '1',
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -88,11 +89,18 @@ async function startInstance(
   firstRelease = thisRelease,
 ): Promise<Instance> {
   const port = await freePort();
+  const metricsPort = await freePort();
   const name = `${role}-${index}`;
   let release = firstRelease;
   const launch = async () => {
     const child = startProgram(process.execPath, [join(release, `apps/${role}/dist/main.js`)], {
-      env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), INSTANCE_NAME: name },
+      env: {
+        PATH: process.env.PATH ?? '',
+        ...env,
+        PORT: String(port),
+        METRICS_PORT: String(metricsPort),
+        INSTANCE_NAME: name,
+      },
     });
     await child.wrote(/listening on /);
     return child;
@@ -117,6 +125,7 @@ async function startInstance(
     },
     pause: () => child.signal('SIGSTOP'),
     resume: () => child.signal('SIGCONT'),
+    metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
     logged: () => children.flatMap((each) => each.output().split('\n')).filter((line) => line.startsWith('{')),
   };
 }
