@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,6 +83,12 @@ describe('the packages', () => {
     return Object.keys(lock.packages).length;
   };
 
+  const sizeOf = async (place: string) => {
+    const files = await readdir(place, { recursive: true, withFileTypes: true });
+    const sizes = files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name)));
+    return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
+  };
+
   it('M5: of daemon and command line are one package each, below 5 MB, and run', async () => {
     const place = await installed('programs', '@agent-session-relay/daemon', '@agent-session-relay/cli');
     expect(await countIn(place)).toBe(2);
@@ -120,6 +126,10 @@ describe('the packages', () => {
       place,
     );
     await until('the relay is ready', () => relay.said().includes('is ready at'));
+    expect(await (await fetch(`${url}/docs/`)).text()).toContain('Agents on your own machines');
+    const bytes = await sizeOf(join(place, 'node_modules'));
+    process.stdout.write(`the relay, installed: ${(bytes / 1e6).toFixed(1)} MB in ${await countIn(place)} packages\n`);
+    expect(bytes).toBeLessThan(120e6);
 
     const machine = inFolder('machine');
     await mkdir(machine);

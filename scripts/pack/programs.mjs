@@ -35,6 +35,7 @@ export const programs = {
       'apps/standalone/package.json': 'apps/standalone/package.json',
       'apps/standalone/README.md': 'README.md',
       'apps/web/dist': 'apps/web/dist',
+      'apps/docs/dist': 'apps/docs/dist',
       'apps/daemon/dist/relay-daemon.tgz': 'apps/daemon/dist/relay-daemon.tgz',
       'prisma/migrations': 'prisma/migrations',
     },

@@ -128,9 +128,11 @@ export async function buildRelease(commit: string): Promise<Release> {
           const text = `${name} of ${commit} cannot be built with the dependencies that are installed here`;
           throw new Error(`${text}:\n${error.stdout}${error.stderr}`);
         });
-    // The pages are files; those of this release do.
-    await mkdir(join(folder, 'apps/web'), { recursive: true });
-    await symlink(join(root, 'apps/web/dist'), join(folder, 'apps/web/dist'));
+    // Pages and documents are files; those of this release do.
+    for (const app of ['web', 'docs']) {
+      await mkdir(join(folder, 'apps', app), { recursive: true });
+      await symlink(join(root, 'apps', app, 'dist'), join(folder, 'apps', app, 'dist'));
+    }
     await writeFile(join(folder, 'COMMIT'), `${commit}\n`);
     return { folder, commit, migrations: await migrationsOf(folder), remove };
   } catch (error) {

@@ -27,6 +27,8 @@ export interface ApiDeps {
   announce?: ((line: string) => void) | undefined;
   /** The built pages, if this relay serves them. */
   web?: { directory: string } | undefined;
+  /** The built documents, if this relay serves them. */
+  docs?: { directory: string } | undefined;
   /** The package of the daemon, to be served. Absent: it is not. */
   downloads?: { daemon: string } | undefined;
   /** How people are notified outside the apps. Absent: in the log alone. */

@@ -34,6 +34,7 @@ import { serviceRoutes } from './routes/service.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { mountMcp } from './mcp/door.ts';
 import { createTeller } from './tell.ts';
+import { mountDocs } from './docs.ts';
 import { mountDownloads } from './downloads.ts';
 import { mountWeb } from './web.ts';
 
@@ -152,6 +153,7 @@ export function createApi(deps: ApiDeps): Api {
   );
   doors.push(acp);
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
+  if (deps.docs) mountDocs(app, { ...deps.docs, publicUrl: config.publicUrl });
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');

@@ -61,7 +61,7 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-interface File {
+export interface File {
   type: string;
   bytes: Buffer;
   /** Made on the first request for it. */
@@ -123,7 +123,8 @@ function readAssets(directory: string): Map<string, File> {
   return files;
 }
 
-function send(request: Request, response: Response, file: File): void {
+/** Answers with the file, compressed where the browser can. */
+export function send(request: Request, response: Response, file: File): void {
   response.setHeader('Content-Type', file.type);
   response.setHeader('Vary', 'Accept-Encoding');
   if (request.acceptsEncodings('gzip') === 'gzip') {

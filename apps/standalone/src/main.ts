@@ -19,6 +19,7 @@ import { withSecret } from './secret.ts';
 setFlagsFromString('--liftoff-only');
 
 const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
+const docs = { directory: fileURLToPath(new URL('../../docs/dist', import.meta.url)) };
 const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemon.tgz', import.meta.url)) };
 const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.';
 /** A person waits for the process to end; what takes longer is asked again. */
@@ -29,7 +30,7 @@ async function start() {
   const instance = await openInstance('standalone', config, { version: versionOf(import.meta.url) });
   return instance.serve(async () => {
     const announce = (line: string) => process.stderr.write(`${line}\n`);
-    const { api, welcome } = await openApi({ ...instance.deps('api'), web, downloads, announce });
+    const { api, welcome } = await openApi({ ...instance.deps('api'), web, docs, downloads, announce });
     const gateway = createGateway(instance.deps('gateway'));
     const code = addressCode(config.publicUrl, process.stderr.isTTY);
     const more = [...welcome, ...(config.authDevIssuer ? [devIssuerOn] : []), ...code];

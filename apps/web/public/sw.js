@@ -96,7 +96,7 @@ self.addEventListener('message', ({ data }) => {
 
 /** Signing in needs the relay, and says so itself; the others are programs, or answer for themselves. */
 const isApart =
-  /^(api|auth|ws|assets|sign-in|sign-up|setup|invite|consent|callback|error|\.well-known|health|ready|metrics)([/?#]|$)/;
+  /^(api|auth|ws|assets|sign-in|sign-up|setup|invite|consent|callback|error|docs|\.well-known|health|ready|metrics)([/?#]|$)/;
 const patienceMs = 3000;
 
 /** The page from the network; without an answer in three seconds, or from a relay that is away, the one that was kept. */
