@@ -42,12 +42,11 @@ interface Document extends File {
 }
 
 /**
- * Adds the documents. A file is read on the first request for it and kept; only files that were there at the start are served. Throws when
- * the documents are not built.
+ * Adds the documents. A file is read on the first request for it and kept; only files that were there at the start are served. Returns
+ * false, and adds nothing, when the documents are not built: a relay serves its people without them.
  */
-export function mountDocs(app: Express, { directory, publicUrl }: DocsOptions): void {
-  if (!existsSync(join(directory, 'index.html')))
-    throw new Error(`The documents are not built: ${directory} holds no index.html. Run "npm run build".`);
+export function mountDocs(app: Express, { directory, publicUrl }: DocsOptions): boolean {
+  if (!existsSync(join(directory, 'index.html'))) return false;
   const names = new Set(
     readdirSync(directory, { recursive: true, encoding: 'utf8' })
       .map((name) => name.replaceAll(sep, '/'))
@@ -88,4 +87,5 @@ export function mountDocs(app: Express, { directory, publicUrl }: DocsOptions): 
     if (request.fresh) response.status(304).end();
     else send(request, response, document);
   });
+  return true;
 }

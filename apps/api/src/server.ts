@@ -153,7 +153,8 @@ export function createApi(deps: ApiDeps): Api {
   );
   doors.push(acp);
   if (deps.downloads) mountDownloads(app, { ...deps.downloads, publicUrl: config.publicUrl, version: deps.version });
-  if (deps.docs) mountDocs(app, { ...deps.docs, publicUrl: config.publicUrl });
+  if (deps.docs && !mountDocs(app, { ...deps.docs, publicUrl: config.publicUrl }))
+    logger.warn('the documents are not built, so /docs is not served: run "npm run build"');
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
