@@ -363,6 +363,31 @@ it('a thought is marked as one, so that apps that know no items do not show it a
   expect(think('plan')).toMatchObject([{ op: 'add', to: 'thought', text: 'plan' }]);
 });
 
+it('a plan that the agent repeats when the next turn begins is no item of its own, live and read', async () => {
+  const plan = (status: string) => ({ sessionUpdate: 'plan', entries: [{ content: 'Look', status }] });
+  const read = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0, replay: true });
+  const ask = { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Go on' } };
+  expect(read.update(plan('pending'))).toHaveLength(1);
+  read.update(ask);
+  expect(read.update(plan('pending'))).toEqual([]);
+  expect(read.update(plan('completed'))).toMatchObject([{ op: 'put' }]);
+
+  const { connection, report, end, sessionId, turn } = await begun();
+  report.update?.(plan('in_progress'));
+  report.update?.(plan('completed'));
+  report.complete('Done.');
+  end();
+  await connection.event('TASK_COMPLETE', 't1');
+  connection.send({ type: 'task_resume', task_id: 't2', session_id: sessionId, message: 'More' });
+  const next = await turn();
+  next.report.update?.(plan('completed'));
+  next.report.complete('Done again.');
+  next.end();
+  await connection.event('TASK_COMPLETE', 't2');
+  const { messages } = await page(connection, sessionId);
+  expect(messages.map(({ part }) => part.kind)).toEqual(['user', 'plan', 'text', 'user', 'text']);
+});
+
 it('a turn with many calls remembers the newest that ended, and every one that runs', () => {
   const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
   const call = (id: string, more: object) => mapper.update({ sessionUpdate: 'tool_call', toolCallId: id, ...more });

@@ -20,6 +20,8 @@ export interface MapperOptions {
   replay?: boolean;
   /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
   isTaken?: (uuid: string) => boolean;
+  /** The entries of the newest plan of earlier turns, as JSON. */
+  newestPlan?: () => string | undefined;
   /** Gets what the items name and do not hold. Without it they name nothing. */
   keep?: Keep | undefined;
   /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */

@@ -39,6 +39,8 @@ export function createMapper(options: MapperOptions): Mapper {
   const { detail, thoughts } = options;
   let { turn } = options;
   let plan: string | undefined;
+  /** Its entries; of an earlier turn as long as this one has none. */
+  let entriesShown: string | undefined;
   let usage: string | undefined;
   const names = createNames(options);
   const item: MakeItem = (uuid, more, at) => ({
@@ -71,7 +73,11 @@ export function createMapper(options: MapperOptions): Mapper {
           ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
         };
       });
+    const before = entriesShown ?? options.newestPlan?.();
+    entriesShown = JSON.stringify(entries);
     if (plan !== undefined) return [{ op: 'set', uuid: plan, part: { entries }, content: contentOfPlan(entries) }];
+    // Claude Code's adapter repeats the plan when the next turn begins. Its files do not, and both have to read the same.
+    if (entriesShown === before) return [];
     plan = names.beside('plan');
     return [item(plan, { role: 'AGENT', content: contentOfPlan(entries), part: { kind: 'plan', entries } }, at)];
   };

@@ -3,7 +3,7 @@
  * no socket; a task passes it the words, and gets the item with which it ended.
  */
 import { randomUUID } from 'node:crypto';
-import type { DaemonEvent, Operation, Question as AskedQuestion } from '@relay/protocol';
+import { type DaemonEvent, type Operation, type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Contents, imageName, keepingIn } from '../contents.ts';
@@ -150,6 +150,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
           thoughts: settings.thoughts,
           now: () => clock.now(),
           isTaken: (uuid) => store.holds(sessionId, uuid),
+          newestPlan: () => newestPlan(store, sessionId),
           keep: keepingIn(contents, sessionId),
         });
       const content = keepHead(message, fieldBytes.message);
@@ -228,6 +229,13 @@ const attached = (contents: Contents, sessionId: string, uuid: string, images: r
     const isKept = contents.image({ sessionId, uuid, name }, mime, base64);
     return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
   });
+
+/** Of the newest items alone: a plan that is older than these may be repeated. */
+function newestPlan(store: Store, sessionId: string): string | undefined {
+  const page = store.items(sessionId, { limit: transcriptLimits.pageItems });
+  const plan = page && 'items' in page ? page.items.findLast(({ part }) => part.kind === 'plan') : undefined;
+  return plan && JSON.stringify(plan.part.entries);
+}
 
 /** The streams of the sessions, as many as are remembered: each joins the changes of its session into frames. */
 function createStreams(
