@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { beginAccountDeletion } from '@relay/database';
 import {
+  Authenticator,
   Browser,
   type TestRelay,
   callWith,
@@ -33,6 +34,7 @@ describe('DELETE /api/me', () => {
     const id = await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
     await setUpSecondFactor(browser);
+    expect((await new Authenticator().register(browser, 'passkeyibex')).status).toBe(200);
     // One who has the password waits for the second step.
     expect((await new Browser(relay).signIn('mailibex@example.com')).status).toBe(200);
     const cli = await signedInCli(browser);
@@ -41,7 +43,7 @@ describe('DELETE /api/me', () => {
     const stranger = await personWith(relay, 'gnu', relay.token('gnu'));
     const waiting = await ibex.relay.call('requestCode', { body: { hostname: 'waitingibex', agent_type: 'scripted' } });
     expect(waiting.status).toBe(200);
-    const words = [...ibex.words, 'mailibex', 'nameibex', 'waitingibex', id];
+    const words = [...ibex.words, 'mailibex', 'nameibex', 'passkeyibex', 'waitingibex', id];
     const before = await everything();
     // The test can fail: all of it was there, except what another word took the place of.
     expect(found(before, words).length).toBeGreaterThanOrEqual(words.length - 3);

@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { AccountExport, validator } from '@relay/protocol';
-import { Browser, type TestRelay, setUpSecondFactor, signedInCli, signedInWeb, startRelay } from '@relay/testing';
+import {
+  Authenticator,
+  Browser,
+  type TestRelay,
+  setUpSecondFactor,
+  signedInCli,
+  signedInWeb,
+  startRelay,
+} from '@relay/testing';
 import { found, personWith } from './erasure-scene.ts';
 
 const pixel =
@@ -22,6 +30,7 @@ describe('GET /api/me/export', () => {
     await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });
     const factor = await setUpSecondFactor(browser);
+    expect((await new Authenticator().register(browser, 'passkeyibex')).status).toBe(200);
     const cli = await signedInCli(browser);
     const invited = await browser.send('POST', '/auth/relay/invitations', { body: {} });
     const ibex = await personWith(relay, 'ibex', (await signedInWeb(browser)).access_token);
@@ -43,6 +52,7 @@ describe('GET /api/me/export', () => {
       ...ibex.words.filter((word) => word !== 'firstibex'),
       'mailibex',
       'nameibex',
+      'passkeyibex',
       'waitingibex',
       'queuedibex',
     ];
@@ -62,6 +72,7 @@ describe('GET /api/me/export', () => {
       ...(await relay.database.models.credential.findMany()).map(({ password }) => password!),
       ...(await relay.database.models.login.findMany()).map(({ token }) => token),
       ...(await relay.database.models.oauthRefreshToken.findMany()).map(({ token }) => token),
+      ...(await relay.database.models.passkey.findMany()).flatMap((row) => [row.publicKey, row.credentialID]),
       ...(await relay.database.models.secondFactor.findMany()).flatMap((row) => [row.secret, row.backupCodes]),
       ...(await relay.database.models.deviceCode.findMany()).flatMap(({ codeHash, userCode, tokenSalt }) => [
         codeHash,

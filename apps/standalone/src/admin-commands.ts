@@ -12,7 +12,8 @@ same user. It reads the same environment as the relay (DATA_DIR, or DATABASE_URL
 
 Commands:
   people                    everyone who has an account
-  reset-password <email>    sets a new password, prints it once, and signs the person out everywhere; a second step stays
+  reset-password <email>    sets a new password, prints it once, removes passkeys and signs the person out everywhere; a second step
+                            stays
   reset-second-factor <email>
                             removes the second step at sign-in of a person who lost their app and recovery codes
   invite                    prints a link for one new account; it ends after a week

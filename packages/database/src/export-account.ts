@@ -11,6 +11,7 @@ import { listConnections, listDevices } from './devices.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 import { readChoices } from './notification-settings.ts';
 import { listNotifications } from './notifications.ts';
+import { listPasskeys } from './passkeys.ts';
 import { type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
 import type { Whole } from './transaction.ts';
 import { listSubscriptions } from './subscriptions.ts';
@@ -55,6 +56,10 @@ export async function* exportSignIns(db: Whole, userId: string) {
   const rows = pages((after) => db.models.login.findMany({ where: { userId, ...page(after) }, ...inOrder }));
   for await (const { createdAt, expiresAt, ipAddress: address, userAgent: browser } of rows)
     yield { createdAt, expiresAt, ...given({ address, browser }) };
+}
+
+export async function* exportPasskeys(db: Whole, userId: string) {
+  for (const { id: _id, ...passkey } of await listPasskeys(db, userId)) yield passkey;
 }
 
 export async function* exportApplications(db: Whole, userId: string) {

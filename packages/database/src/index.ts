@@ -51,6 +51,7 @@ export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './access-notices.ts';
 export * from './accounts.ts';
+export * from './passkeys.ts';
 export * from './second-factors.ts';
 export * from './library-models.ts';
 export * from './invitations.ts';

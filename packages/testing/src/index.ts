@@ -1,5 +1,6 @@
 /** A whole relay in one process with real sockets, a scripted daemon and an app: what tests are written with. */
 export * from './app.ts';
+export * from './authenticator.ts';
 export * from './browser.ts';
 export { dumpTestBus } from './bus.ts';
 export * from './client.ts';

@@ -10,6 +10,7 @@ import {
   exportInvitations,
   exportNotificationSettings,
   exportNotifications,
+  exportPasskeys,
   exportQuestions,
   exportRegistrations,
   exportRequests,
@@ -44,6 +45,7 @@ export async function* exportAccount(
   yield JSON.stringify(head).slice(0, -1);
   const lists = {
     signIns: exportSignIns,
+    passkeys: exportPasskeys,
     applications: exportApplications,
     invitations: exportInvitations,
     registrations: exportRegistrations,

@@ -5,6 +5,7 @@ import {
   type Person,
   createInvitation,
   listPeople,
+  removePasskeys,
   removeSecondFactor,
   replacePassword,
   setDisabled,
@@ -26,8 +27,8 @@ export interface People {
   /** Everyone who has an account, oldest first. */
   list(): Promise<Person[]>;
   /**
-   * Sets a new password, returns it, and signs the person out everywhere; a second factor stays. Undefined: no such account, or none with a
-   * password.
+   * Sets a new password, returns it, removes the passkeys and signs the person out everywhere; a second factor stays. Undefined: no such account,
+   * or none with a password.
    */
   resetPassword(email: string): Promise<string | undefined>;
   /** Removes the second factor of a person who has lost it: the password signs in. Undefined: no such account; false: there was none. */
@@ -61,6 +62,8 @@ export function peopleOf(deps: PeopleDeps): People {
       if (!person) return undefined;
       const password = newPassword();
       if (!(await replacePassword(database, person.id, await hashPassword(password)))) return undefined;
+      // A person who no longer knows the password may have lost the account to another one.
+      await removePasskeys(database, person.id);
       await signOutEverywhere(deps, person.id);
       await noteAction(deps, undefined, { userId: person.id, action: 'resetPassword', program: 'relay-admin' });
       return password;

@@ -16,6 +16,8 @@ const sentences: Readonly<Record<string, string>> = {
   resetSecondFactor: 'The operator removed the second step at sign-in.',
   useRecoveryCode: 'A recovery code was used to sign in.',
   renewRecoveryCodes: 'New recovery codes replaced the old ones.',
+  addPasskey: 'A passkey was added. It signs in without the password.',
+  removePasskey: 'A passkey was removed.',
 };
 
 /** For an action that is none of these nothing happens. Never rejects: the change has been made, and the audit has it too. */

@@ -2,7 +2,7 @@
  * Account functions that the library lacks, as endpoints of the library: it checks the sign-in
  * (`sessionMiddleware`), the origin of every request that changes something, and the rate, as for its own.
  */
-import { confirmSignIn, hasAccounts, listApplications, listBrowsers, loginToken } from '@relay/database';
+import { confirmSignIn, hasAccounts, listApplications, listBrowsers, listPasskeys, loginToken } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, sensitiveSessionMiddleware, sessionMiddleware } from 'better-auth/api';
@@ -71,6 +71,9 @@ export const accountEndpoints = (deps: IdentityDeps) =>
         '/relay/second-factor',
         { method: 'GET', use: [sessionMiddleware] },
         async (ctx) => ctx.json(await secondFactorState(deps, ctx.context.session.user.id, ctx)),
+      ),
+      relayPasskeys: createAuthEndpoint('/relay/passkeys', { method: 'GET', use: [sessionMiddleware] }, async (ctx) =>
+        ctx.json({ passkeys: await listPasskeys(deps.database, ctx.context.session.user.id) }),
       ),
       relayConfirm: createAuthEndpoint(
         '/relay/confirm',

@@ -25,6 +25,7 @@ import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
 import { forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
+import { requireMayAdd, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
 import { explain, isHalf, refusalOfCode, requireSecondFactor, secondSteps, verifyCode } from './second-factor.ts';
 import { admit, requireWelcome } from './sign-up.ts';
@@ -149,7 +150,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           },
           after: async ({ id: target, userId }, ctx) =>
             noteAction(deps, ctx, {
-              ...{ userId, action: 'signIn' },
+              ...{ userId, action: ctx?.path === signInWithPasskey ? 'signInWithPasskey' : 'signIn' },
               ...((await isHalf(deps, userId, ctx)) ? { outcome: 'SECOND_FACTOR_REQUIRED' } : { target }),
             }),
         },
@@ -184,6 +185,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         }
         if (ctx.path === '/oauth2/consent' && body?.['accept'] !== false)
           await refusing(async () => requireRecentLogin(deps, (await getSessionFromCtx(ctx))?.session.id));
+        if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
+        await refusing(() => requireMayAdd(deps, ctx));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
         if (passwordPaths.has(ctx.path)) await guesses.count((await getSessionFromCtx(ctx))?.user.email);
         const refusal = secondSteps.has(ctx.path) ? await refusalOfCode(deps, ctx) : undefined;
@@ -207,7 +210,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           if (user && ctx.path === '/change-password')
             await Promise.all([forgetHalfSignIns(deps.database, user.id), endAcpTokens(deps, user.id)]);
         }
-        if (refused && ctx.path.startsWith('/two-factor/')) explain(returned);
+        if (refused && /^\/(?:two-factor|passkey)\//.test(ctx.path)) explain(returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.
         if (ctx.path === '/oauth2/consent' && !refused) {
           const userId = (await getSessionFromCtx(ctx))?.user.id;

@@ -6,9 +6,10 @@ import { tellAllowed } from '../account/tell-allowed.ts';
 import { tellChanged } from '../account/tell-changed.ts';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
+import { addPasskey, ownerOfShownPasskey, signInWithPasskey } from './passkeys.ts';
 import { halfSignedIn, verifyCode, verifyRecoveryCode } from './second-factor.ts';
 
-/** Attempts with a password or a code, and their names in the audit. */
+/** Attempts with a password, a code or a passkey, and their names in the audit. */
 const attempts: ReadonlyMap<string, string> = new Map([
   ['/sign-in/email', 'signIn'],
   [verifyCode, 'signIn'],
@@ -18,9 +19,18 @@ const attempts: ReadonlyMap<string, string> = new Map([
   ['/two-factor/enable', 'setUpSecondFactor'],
   ['/two-factor/disable', 'turnOffSecondFactor'],
   ['/two-factor/generate-backup-codes', 'renewRecoveryCodes'],
+  [addPasskey, 'addPasskey'],
+  ['/passkey/update-passkey', 'renamePasskey'],
+  ['/passkey/delete-passkey', 'removePasskey'],
+  [signInWithPasskey, 'signInWithPasskey'],
 ]);
 /** Of these a success is recorded with the row that it writes. */
-const notedByRow: ReadonlySet<string> = new Set(['/sign-in/email', verifyCode, '/two-factor/disable']);
+const notedByRow: ReadonlySet<string> = new Set([
+  '/sign-in/email',
+  verifyCode,
+  '/two-factor/disable',
+  signInWithPasskey,
+]);
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 interface Refusal {
@@ -67,6 +77,11 @@ export function accountNotes(deps: IdentityDeps) {
         const userId = (await listPeople(deps.database, email))[0]?.id;
         // Not awaited: how long a refusal takes must not tell whether the address has an account.
         if (userId !== undefined) void noteAction(deps, ctx, { userId, action, outcome });
+        return;
+      }
+      if (ctx.path === signInWithPasskey) {
+        const userId = await ownerOfShownPasskey(deps, ctx.body);
+        if (userId !== undefined) await noteAction(deps, ctx, { userId, action, outcome });
         return;
       }
       const signedIn = ctx.context.session ?? (await getSessionFromCtx(ctx));

@@ -4,7 +4,7 @@
  */
 import { RelayError } from '@relay/protocol';
 
-type Kind = 'text' | 'flag';
+type Kind = 'text' | 'flag' | 'object';
 
 const goOn = {
   oauth_query: 'text',
@@ -26,6 +26,10 @@ const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<stri
   ['/two-factor/generate-backup-codes', { password: 'text' }],
   ['/two-factor/verify-totp', { code: 'text', ...goOn }],
   ['/two-factor/verify-backup-code', { code: 'text', ...goOn }],
+  ['/passkey/verify-registration', { response: 'object', name: 'text' }],
+  ['/passkey/verify-authentication', { response: 'object', ...goOn }],
+  ['/passkey/update-passkey', { id: 'text', name: 'text' }],
+  ['/passkey/delete-passkey', { id: 'text' }],
   ['/oauth2/consent', { accept: 'flag', scope: 'text', oauth_query: 'text' }],
   ['/relay/confirm', { password: 'text' }],
   ['/relay/invitations', {}],
@@ -40,8 +44,12 @@ const ofPrograms: ReadonlySet<string> = new Set(
   ['token', 'revoke', 'userinfo', 'end-session', 'end-session/confirm'].map((name) => `/oauth2/${name}`),
 );
 
-const types: Record<Kind, string> = { text: 'string', flag: 'boolean' };
-const names: Record<Kind, string> = { text: 'a text', flag: 'true or false' };
+const fits: Record<Kind, (value: unknown) => boolean> = {
+  text: (value) => typeof value === 'string',
+  flag: (value) => typeof value === 'boolean',
+  object: (value) => typeof value === 'object' && !Array.isArray(value),
+};
+const names: Record<Kind, string> = { text: 'a text', flag: 'true or false', object: 'an object' };
 
 const refuse = (field: string, what: string): never => {
   throw new RelayError('INVALID_REQUEST', `In the body, "${field}" must be ${what}.`);
@@ -64,6 +72,6 @@ export function checkBody(path: string, body: unknown): void {
     }
     const kind = Object.hasOwn(known, field) ? known[field] : undefined;
     if (kind === undefined || value === undefined || value === null) delete values[field];
-    else if (typeof value !== types[kind]) refuse(field, names[kind]);
+    else if (!fits[kind](value)) refuse(field, names[kind]);
   }
 }

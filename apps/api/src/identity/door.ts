@@ -11,6 +11,7 @@ import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
 import { addressHeader, requestIdHeader } from './audit.ts';
 import { type Library, basePath } from './library.ts';
+import { addPasskey } from './passkeys.ts';
 import { openMethods } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
@@ -130,6 +131,9 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();
     const result = wellDone(outcome);
     if (result.status === 503) throw await unavailable(result);
+    // The library calls what a device sent a fault of the relay.
+    if (result.status === 500 && request.path === addPasskey && outcome.failure === undefined)
+      throw new RelayError('INVALID_REQUEST', 'The passkey could not be saved. Try again, or with another device.');
     if (result.status >= 500) throw failure(outcome.failure);
     await answer(result, response);
   };

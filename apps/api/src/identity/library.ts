@@ -14,6 +14,7 @@ import { accountEndpoints, maxPasswordLength, minPasswordLength } from './accoun
 import { accountHooks } from './account-hooks.ts';
 import { acpAppScopes, acpAudienceOf, agentAudienceOf, agentScopes, allScopes, audienceOf } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
+import { passkeyPlugin } from './passkeys.ts';
 import { createPasswords } from './passwords.ts';
 import { secondFactorPlugin } from './second-factor.ts';
 import type { LibraryStorage } from './storage.ts';
@@ -71,7 +72,8 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     },
     user: { modelName: 'user' },
     // Here a session is a conversation.
-    session: { modelName: 'login', expiresIn: 30 * days, updateAge: days },
+    // The age of a sign-in is judged here (rules, 8.11), not by the library.
+    session: { modelName: 'login', expiresIn: 30 * days, updateAge: days, freshAge: 0 },
     // An e-mail address is never an account key: who comes from elsewhere with an address that is taken is refused.
     account: { modelName: 'credential', accountLinking: { enabled: false }, updateAccountOnSignIn: false },
     verification: { modelName: 'verification' },
@@ -87,6 +89,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         '/sign-up/*': { window: 60, max: config.signInPerMinute },
         '/change-password': { window: 60, max: config.signInPerMinute },
         '/two-factor/*': { window: 60, max: config.signInPerMinute },
+        '/passkey/*': { window: 60, max: config.signInPerMinute },
         '/relay/confirm': { window: 60, max: config.signInPerMinute },
         '/relay/invitations/check': { window: 60, max: config.signInPerMinute },
       },
@@ -112,6 +115,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       }),
       // Before the next one, which answers a sign-in with a code: one that waits for its second step gets none.
       secondFactorPlugin(publicUrl),
+      passkeyPlugin(deps),
       oauthProvider({
         loginPage: `${publicUrl}/sign-in`,
         consentPage: `${publicUrl}/consent`,

@@ -17,6 +17,7 @@ import { APIError } from 'better-auth/api';
 import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import { twoFactor } from 'better-auth/plugins';
 import type { IdentityDeps } from './deps.ts';
+import { passkeySentences, signInWithPasskey } from './passkeys.ts';
 
 type Deps = Pick<IdentityDeps, 'database'>;
 
@@ -36,11 +37,20 @@ export const verifyRecoveryCode = '/two-factor/verify-backup-code';
 
 export const secondSteps: ReadonlySet<string> = new Set([verifyCode, verifyRecoveryCode]);
 
-/** Requests that may sign a person in who has a second factor: the code follows, was right, or came before. */
-const throughTheDoor: ReadonlySet<string> = new Set(['/sign-in/email', ...secondSteps, '/change-password']);
+/**
+ * Requests that may sign a person in who has a second factor: the code follows, was right, or came before. A passkey is a second factor by
+ * itself: it takes the device and, there, the person.
+ */
+const throughTheDoor: ReadonlySet<string> = new Set([
+  '/sign-in/email',
+  ...secondSteps,
+  '/change-password',
+  signInWithPasskey,
+]);
 
 /** Sentences for the person, by the library's codes. */
 const sentences: Readonly<Record<string, string>> = {
+  ...passkeySentences,
   INVALID_CODE:
     'This code is wrong. Enter the one that the app shows now, and check the clock of the phone if it is refused again.',
   INVALID_BACKUP_CODE: 'This recovery code is wrong, or was used before.',

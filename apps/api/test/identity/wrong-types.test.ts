@@ -41,6 +41,10 @@ describe('the sign-in', () => {
     '/sign-in/social': { ...wholly, provider: 'github', disableRedirect: true, scopes: ['x'], idToken: { token: 'x' } },
     '/update-user': { name: 'X', image: 'x', emailVerified: true },
     '/change-password': { currentPassword: password, newPassword: 'another long one', revokeOtherSessions: true },
+    '/passkey/verify-registration': { response: { id: 'x' }, name: 'x', createSession: true },
+    '/passkey/verify-authentication': { response: { id: 'x' }, oauth_query: 'client_id=relay-web' },
+    '/passkey/update-passkey': { id: 'x', name: 'x' },
+    '/passkey/delete-passkey': { id: 'x' },
     '/oauth2/consent': { accept: true, scope: 'x', oauth_query: 'client_id=relay-cli' },
     '/oauth2/token': {
       grant_type: 'authorization_code',

@@ -52,6 +52,16 @@ export interface GoOn {
   twoFactorRedirect?: boolean;
 }
 
+/** A key on a device of the person that signs in without the password. */
+export interface Passkey {
+  id: string;
+  name: string;
+  createdAt: string;
+  lastUsedAt?: string;
+  /** A password manager takes it to other devices. */
+  synced: boolean;
+}
+
 export interface SecondFactor {
   on: boolean;
   hasPassword: boolean;
@@ -71,6 +81,8 @@ export interface GivenCode {
 }
 
 export type Account = ReturnType<typeof createAccount>;
+
+const ceremony = () => import('./passkey-ceremony.ts');
 
 export function createAccount({ publicUrl }: Place) {
   const ask = async <T>(path: string, more: object = {}) =>
@@ -98,6 +110,20 @@ export function createAccount({ publicUrl }: Place) {
     confirm: (password: string) => post<unknown>('/relay/confirm', { password }),
     giveCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-totp', body),
     giveRecoveryCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-backup-code', body),
+    passkeys: async () => (await get<{ passkeys: Passkey[] }>('/relay/passkeys')).passkeys,
+    /** @throws RelayError SIGN_IN_NOT_RECENT, TOO_MANY_PASSKEYS; Refusal of the browser */
+    addPasskey: async (name: string) => {
+      const { makePasskey } = await ceremony();
+      const options = await get<Parameters<typeof makePasskey>[0]>('/passkey/generate-register-options');
+      await post<unknown>('/passkey/verify-registration', { name, response: await makePasskey(options) });
+    },
+    signInWithPasskey: async (more: { oauth_query?: string }) => {
+      const { showPasskey } = await ceremony();
+      const options = await get<Parameters<typeof showPasskey>[0]>('/passkey/generate-authenticate-options');
+      return post<GoOn>('/passkey/verify-authentication', { response: await showPasskey(options), ...more });
+    },
+    renamePasskey: (id: string, name: string) => post<unknown>('/passkey/update-passkey', { id, name }),
+    removePasskey: (id: string) => post<unknown>('/passkey/delete-passkey', { id }),
     secondFactor: () => get<SecondFactor>('/relay/second-factor'),
     /** On with the first code that is given. @throws RelayError INVALID_PASSWORD, as the two after it */
     beginSecondFactor: (password: string) => post<NewSecondFactor>('/two-factor/enable', { password }),

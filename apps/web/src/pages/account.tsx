@@ -18,6 +18,7 @@ import { Appearance } from './appearance.tsx';
 import { Browsers } from './browsers.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
 import { OnPhone } from './on-phone.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { SecondStep } from './second-step.tsx';
 import { DeleteAccount, ExportData } from './your-data.tsx';
 
@@ -91,6 +92,7 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
       <ChangeName name={me.name} onRename={onRename} />
       <ChangePassword minPasswordLength={status.minPasswordLength} email={me.email} />
       <SecondStep email={me.email} />
+      <Passkeys />
       {status.signUp !== 'closed' && <Invite />}
       <Browsers />
       <SignOut />

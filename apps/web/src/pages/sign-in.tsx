@@ -3,6 +3,7 @@ import { type FormEvent, Suspense, useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import type { GoOn } from '../auth/account.ts';
+import { passkeysHere } from '../auth/passkeys-here.ts';
 import { isFollowable, safePath } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
@@ -62,19 +63,26 @@ export function SignIn() {
   const giveCode = useAction(async (kind: 'app' | 'recovery', code: string) =>
     goOn(await (kind === 'app' ? account.giveCode : account.giveRecoveryCode)({ code, ...forProgram })),
   );
+  const showPasskey = useAction(async () => goOn(await account.signInWithPasskey(forProgram)));
   const again = () => {
     giveCode.clear();
+    showPasskey.clear();
     setWaits(false);
   };
 
   // A signed-in person has nothing to do here, unless a program asks for the password again.
-  if (state.kind === 'in' && program === undefined && !signIn.busy && !giveCode.busy)
+  if (state.kind === 'in' && program === undefined && !signIn.busy && !giveCode.busy && !showPasskey.busy)
     return <Redirect to={returnTo} replace />;
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void signIn.run();
   };
+  const passkeyButton = passkeysHere() === 'yes' && (
+    <button type="button" aria-disabled={showPasskey.busy} onClick={() => void showPasskey.run()}>
+      {words.signIn.passkey}
+    </button>
+  );
   if (waits)
     return (
       <Page title={words.signIn.secondStep} narrow>
@@ -85,6 +93,10 @@ export function SignIn() {
             onCode={(kind, code) => void giveCode.run(kind, code)}
             onAgain={again}
           />
+          <div className="providers">
+            <Problem refusal={showPasskey.refusal} />
+            {passkeyButton}
+          </div>
         </Suspense>
       </Page>
     );
@@ -122,6 +134,12 @@ export function SignIn() {
             {words.signIn.title}
           </Submit>
         </form>
+      )}
+      {!noSignIn && (
+        <div className="providers">
+          <Problem refusal={showPasskey.refusal} />
+          {passkeyButton}
+        </div>
       )}
       {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (

@@ -111,6 +111,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     },
     signInMethods: ['credential'],
     signIns: [{ createdAt: times.registered, expiresAt: times.completed, address: '192.0.2.17', browser: 'Firefox' }],
+    passkeys: [{ name: 'Phone', createdAt: times.registered, lastUsedAt: times.completed, synced: true }],
     applications: [
       { clientId: 'relay-cli', name: 'Command line', scopes: ['sessions:read'], authorizedAt: times.registered },
     ],

@@ -26,6 +26,13 @@ const signIn = record('ExportedSignIn', 'A browser that is signed in.', {
   browser: maybe(text('What it calls itself')),
 });
 
+const passkey = record('ExportedPasskey', 'A key of a device that signs the person in.', {
+  name: line('Its name'),
+  createdAt: time('When it was added'),
+  lastUsedAt: maybe(time('When it last signed in')),
+  synced: Type.Boolean({ description: 'A password manager takes it to other devices' }),
+});
+
 const application = record('ExportedApplication', 'A program that acts for the person.', {
   clientId: line('Its id'),
   name: line('Its name'),
@@ -126,6 +133,7 @@ export const AccountExport = record(
     account,
     signInMethods: list(line('`credential` is a password; else the service'), 'How the person signs in here'),
     signIns: list(signIn, 'Browsers', many),
+    passkeys: list(passkey, 'Passkeys', { maxItems: 100 }),
     applications: list(application, 'Programs'),
     invitations: list(invitation, 'Invitations', many),
     registrations: list(registration, 'Registrations of the last hour', many),

@@ -25,6 +25,16 @@ export const words: typeof english = {
       SECOND_FACTOR_UNREADABLE:
         'Dieses Relay kann Codes dieses Kontos nicht prüfen. Bitte seinen Betreiber, deinen zweiten Schritt zurückzusetzen.',
       SECOND_FACTOR_REQUIRED: 'Das Passwort stimmte. Der zweite Schritt fehlt.',
+      PASSKEY_CANCELLED: 'Nichts geschehen. Versuch es noch einmal und bestätige auf deinem Gerät.',
+      PASSKEY_EXISTS: 'Dieses Gerät hat schon einen Passkey für dein Konto.',
+      PASSKEY_FAILED: 'Dein Gerät konnte das nicht. Nimm ein anderes oder dein Passwort.',
+      PASSKEY_NOT_FOUND: 'Dieser Passkey wurde aus dem Konto entfernt. Nimm dein Passwort.',
+      PASSKEY_UNVERIFIED:
+        'Dein Gerät hat nicht geprüft, dass du es bist. Richte seine Bildschirmsperre oder PIN ein und versuch es noch einmal.',
+      CHALLENGE_NOT_FOUND: 'Das hat zu lange gewartet. Versuch es noch einmal.',
+      AUTHENTICATION_FAILED: 'Dieser Passkey wurde nicht angenommen. Versuch es noch einmal oder nimm dein Passwort.',
+      TOO_MANY_PASSKEYS: 'Du hast 20 Passkeys. Entferne erst einen.',
+      PASSWORD_REQUIRED: 'Du meldest dich über einen anderen Dienst an. Nimm dort einen Passkey.',
       INVALID_EMAIL: 'Das ist keine E-Mail-Adresse. Prüfe sie und versuch es noch einmal.',
       INVALID_PASSWORD: 'Das aktuelle Passwort ist falsch. Versuch es noch einmal.',
       PASSWORD_TOO_SHORT: 'Das Passwort ist zu kurz. Wähle ein längeres.',

@@ -158,6 +158,7 @@ export const words: typeof english = {
     signUp: 'Neu hier? {link}',
     signUpLink: 'Konto anlegen',
     invited: 'Neu hier? Bitte jemanden mit einem Konto um eine Einladung.',
+    passkey: 'Mit einem Passkey anmelden',
     with: (provider) => `Weiter mit ${provider}`,
   },
   scopes: {

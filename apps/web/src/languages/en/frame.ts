@@ -153,6 +153,7 @@ export const words = {
     signUp: 'New here? {link}',
     signUpLink: 'Create an account',
     invited: 'New here? Ask someone with an account for an invitation.',
+    passkey: 'Sign in with a passkey',
     with: (provider: string) => `Continue with ${provider}`,
   },
   scopes: {
