@@ -96,6 +96,8 @@ export class DeviceMemory {
   /** How often records were forgotten: one that was being read meanwhile may be older. */
   changes = 0;
   reportHash: string | null = null;
+  /** While a report is being written: native ids of sessions whose turn has ended since it came. */
+  endedSinceReport: Set<string> | undefined;
   /** By how much the clock of the daemon is ahead of ours at least, as its reports showed. */
   clockAheadMs = 0;
   readonly taskPhase = new TaskPhase();

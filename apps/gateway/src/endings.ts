@@ -85,6 +85,7 @@ export function createEndings(deps: EndingDeps): Endings {
         ended === 'ended' && addNotification(tx, notification),
         readSessions(tx, [key]),
       ]);
+      if (record) connection.memory.endedSinceReport?.add(record.nativeId);
       return { ended, notified, record, resolved, asked };
     });
   };

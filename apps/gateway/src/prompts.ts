@@ -83,7 +83,11 @@ export function createPrompts(deps: PromptDeps): Prompts {
       metrics.ignored.inc({ cause: 'unknown session' });
       return;
     }
-    const changed = await withDevice(database, connection.deviceId, (tx) => closePrompt(tx, record.key, event));
+    const changed = await withDevice(database, connection.deviceId, async (tx) => {
+      const isClosed = await closePrompt(tx, record.key, event);
+      if (isClosed) connection.memory.endedSinceReport?.add(record.nativeId);
+      return isClosed;
+    });
     if (!changed) return;
     connection.memory.forgetRecord(record.key);
     await publisher.sessions([record.key]);

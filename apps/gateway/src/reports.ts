@@ -31,6 +31,9 @@ export type Report = Received<FromDaemon<'report_sessions'>>;
 /** Reports of one person are written during a quarter of the time at most. */
 const restAfterPart = { factor: 3, maxMs: 2000 };
 
+/** Nothing of a turn that has ended since: whether it runs, and its words. */
+const withoutTurn = (fact: SessionFacts): SessionFacts => ({ ...fact, active: undefined, lastMessage: '' });
+
 /** Returns the handler of reports. */
 export function createReports(deps: ReportDeps): (connection: DaemonConnection, report: Report) => Promise<void> {
   const { config, database, publisher, watching, status, unnamed, share, metrics } = deps;
@@ -43,6 +46,7 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
     let leftOut = 0;
     let hasUnnamed = false;
     let isFirst = true;
+    memory.endedSinceReport = new Set();
     const applying = inParts(newestFirst(reported), async (facts, isLast) => {
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
@@ -50,7 +54,12 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
         // It may have ended while it waited.
         if (connection.phase === 'ended') return undefined;
         const changes = await withOwned(database, connection, async (tx, device) => {
-          const written = await applyReport(tx, device, facts, reading);
+          // Under the lock, so that an end is either known here or written later.
+          const newer = memory.endedSinceReport;
+          const still = newer?.size
+            ? facts.map((fact) => (newer.has(fact.nativeId) ? withoutTurn(fact) : fact))
+            : facts;
+          const written = await applyReport(tx, device, still, reading);
           if (isLast) hasUnnamed = await saveReportHash(tx, device.id, hash);
           return written;
         });
@@ -66,7 +75,10 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
       return true;
     });
     // The parts that were written are published, even when the rest fails.
-    const all = await applying.finally(() => news.end());
+    const all = await applying.finally(() => {
+      memory.endedSinceReport = undefined;
+      return news.end();
+    });
     return all ? { leftOut, hasUnnamed } : undefined;
   };
 

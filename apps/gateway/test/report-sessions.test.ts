@@ -22,7 +22,7 @@ describe('report_sessions', () => {
 
   beforeAll(async () => {
     relay = await startRelay();
-    daemon = await connectDaemon(relay);
+    daemon = await connectDaemon(relay, { capabilities: ['prompts'] });
     app = await connectApp(relay);
   });
   afterAll(() => relay.stop());
@@ -60,6 +60,32 @@ describe('report_sessions', () => {
     expect(await updateOf('desk2')).toMatchObject({ status: 'idle', title: '', lastMessage: '', messageCount: 0 });
     await tick(daemon, app);
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk2'))).toBe(1);
+  });
+
+  it('says nothing of a turn whose end passes it while it is written', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'ends meanwhile');
+    const question = {
+      ...{ uuid: '2f4a6c8e-0b1d-4e3f-a5c7-9d8b6f4e2a13', title: 'Really?', kind: 'choice', text: true, digest: '1' },
+      options: [{ id: 'opt1', label: 'Yes' }],
+    };
+    report({ session_id: 'by hand', is_active: true, last_activity: new Date().toISOString() });
+    await updateOf('by hand');
+    daemon.event('', 'PROMPT_OPEN', { session_id: 'by hand', question });
+    await app.next('session_update', (frame) => sessionIn(frame).status === 'waiting');
+    // The last of many, which are written in parts. Clocks of daemons may be ahead by a little.
+    const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+    const others = Array.from({ length: 300 }, (_, n) => ({ session_id: `other ${n}`, last_activity: inMs(1_900) }));
+    const older = { is_active: true, last_message: 'older words', message_count: 2 };
+    report(
+      ...others,
+      { session_id: 'ends meanwhile', last_activity: inMs(1_800), ...older },
+      { session_id: 'by hand', last_activity: inMs(1_800), ...older },
+    );
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'newer words' });
+    daemon.event('', 'PROMPT_CLOSED', { session_id: 'by hand', uuid: question.uuid, state: 'expired', status: 'idle' });
+    await tick(daemon, app);
+    expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastMessage: 'newer words' });
+    expect(await readSession(relay, idOf(daemon, 'by hand'))).toMatchObject({ status: 'idle' });
   });
 
   it('understands the older spellings', async () => {
