@@ -44,9 +44,12 @@ export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Pr
   const byDevice = new Map<string, WatchedNative[]>();
   if (deviceIds.length === 0) return byDevice;
   const rows = await db.sql.query<{ device_id: string; key: string; native_id: string; file_path: string }>`
-    SELECT DISTINCT s.device_id, s.key, s.native_id, s.file_path
-    FROM sessions s JOIN watched_sessions w ON w.session_key = s.key
-    WHERE s.device_id = ANY(${deviceIds}::text[]) AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+    -- A session is watched by its owner alone. From the watches of this person, which have a bound, and never through all sessions of the
+    -- device: OFFSET 0 leaves the planner no other order.
+    SELECT s.device_id, s.key, s.native_id, s.file_path FROM devices d
+      CROSS JOIN LATERAL (SELECT session_key FROM watched_sessions WHERE user_id = d.owner_id OFFSET 0) w
+      CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = w.session_key OFFSET 0) s
+    WHERE d.id = ANY(${deviceIds}::text[]) AND s.device_id = d.id AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
   for (const row of rows) {
     const sessions = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, sessions);
