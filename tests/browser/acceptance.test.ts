@@ -163,6 +163,38 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
+  it('9: marks of a fence, of bold and of a table are not seen raw for longer than a frame while they are open', async () => {
+    const taskId = await start('Explain the queue', 'marks');
+    daemon.say(taskId, 'marks', [put(item('a', 2, { kind: 'text', open: true }, 'At first.\n\n'))]);
+    await person.page.locator('.md').getByText('At first.').waitFor();
+    await evaluate(`{ window.seen_ = { texts: new Set(), raw: [], frames: 0, most: 0 };
+      (function look() {
+        const text = [...document.querySelectorAll('.md')].at(-1)?.innerText ?? '';
+        window.seen_.texts.add(text);
+        const isRaw = /[*\`|]|--/.test(text);
+        window.seen_.frames = isRaw ? window.seen_.frames + 1 : 0;
+        if (isRaw) window.seen_.raw.push(text.slice(-60));
+        window.seen_.most = Math.max(window.seen_.most, window.seen_.frames);
+        if (!text.includes('That is all')) requestAnimationFrame(look);
+      })(); }`);
+    const text =
+      'The **worker** takes `one` job:\n\n```ts\nconst job = take();\n```\n\n| Case | Time |\n| --- | ---: |\n| large | 12 ms |\n\nThat is all.';
+    for (const letter of text) {
+      daemon.say(taskId, 'marks', [add('a', letter)]);
+      // Frames of their own: what arrives together is drawn together.
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    await person.page.locator('.md').getByText('That is all.').waitFor();
+    const seen = await evaluate<{ texts: number; raw: string[]; most: number }>(
+      '({ ...window.seen_, texts: window.seen_.texts.size })',
+    );
+    expect(seen.texts).toBeGreaterThan(40);
+    expect(seen.most > 1 ? seen.raw : []).toEqual([]);
+    daemon.say(taskId, 'marks', [set('a', { open: null })]);
+    end(taskId);
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+
   it('12: a permission has its diff and buttons in the card, beside a keyboard too; then the composer has the focus', async () => {
     const taskId = await start('Limit the invites', 'limit');
     daemon.say(taskId, 'limit', [put(item('t1', 2, { kind: 'text' }, 'Both limits live in one file. '.repeat(30)))]);
@@ -268,6 +300,33 @@ describeWith('chromium', 'acceptance', () => {
     expect(await message().inputValue()).toBe('');
   });
 
+  it('18: what is sent without a network says that it waits, and is sent once by itself when the network is back', async () => {
+    await person.goto(pathOf('migrate'));
+    await message().fill('Also update the changelog');
+    const asked: string[] = [];
+    person.page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/messages'))
+        asked.push(request.headers()['idempotency-key'] ?? '');
+    });
+    await person.context.setOffline(true);
+    await message().press('Enter');
+    await person.page.locator('.dock').getByText('Waiting for the network').waitFor();
+    await everyLook(person, 'waits-for-network');
+    expect(await person.page.getByRole('alert').count()).toBe(0);
+    expect(await message().inputValue()).toBe('Also update the changelog');
+    await person.context.setOffline(false);
+    await person.page.locator('.dock').getByText('Waiting for the network').waitFor({ state: 'detached' });
+    await person.page.locator('.dock textarea:invalid').waitFor();
+    const { task_id: taskId, message: content } = await daemon.next('task_resume');
+    expect(content).toBe('Also update the changelog');
+    end(taskId as string);
+    await person.page.locator('main[data-status="idle"]').waitFor();
+    expect(await person.page.locator('.log .me').getByText('Also update the changelog').count()).toBe(1);
+    expect(await person.page.getByRole('alert').count()).toBe(0);
+    expect(asked.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(asked).size).toBe(1);
+  });
+
   it('20: back from a session the list is as it was: same place, same rows, nothing asked again', async () => {
     const at = (index: number) => new Date(Date.UTC(2026, 9, 1, 0, 0, -index)).toISOString();
     daemon.send({
@@ -304,6 +363,51 @@ describeWith('chromium', 'acceptance', () => {
     expect(await rows()).toBe(before);
     expect(asked).toEqual([]);
     await person.page.setViewportSize(desk);
+  });
+
+  it('33: the list is asked for after the bytes of the first load, and no highlighter is loaded before a fence', async () => {
+    const slow = await newPerson(browser, relay.url, { viewport: handheld, storageState: await person.context.storageState() }); // prettier-ignore
+    const client = await slow.context.newCDPSession(slow.page);
+    await client.send('Network.enable');
+    await client.send('Network.emulateNetworkConditions', {
+      ...{ offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 200_000 },
+    });
+    await client.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    const names = new Map<string, string>();
+    const loaded = new Map<string, number>();
+    client.on('Network.requestWillBeSent', ({ requestId, request }) => names.set(requestId, new URL(request.url).pathname)); // prettier-ignore
+    client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) =>
+      loaded.set(requestId, encodedDataLength),
+    );
+    await slow.goto('/sessions');
+    await slow.page.locator('.side .row').first().waitFor();
+    const asked = [...names];
+    const first = asked
+      .slice(
+        0,
+        asked.findIndex(([, name]) => name === '/api/sessions'),
+      )
+      .filter(([, name]) => name === '/sessions' || name.startsWith('/assets/'));
+    const bytes = first.reduce((sum, [id]) => sum + (loaded.get(id) ?? 0), 0);
+    const [paintMs, listMs] = await slow.page.evaluate<[number, number]>(
+      `[performance.getEntriesByName('first-contentful-paint')[0]?.startTime, performance.now()].map(Math.round)`,
+    );
+    process.stdout.write(`at 1.6 Mbit/s, 150 ms and a quarter of the processor: ${Math.round(bytes / 1024)} KiB, first paint ${paintMs} ms, list ${listMs} ms\n`); // prettier-ignore
+    expect(bytes).toBeGreaterThan(50 * 1024);
+    // Each file comes with its head.
+    expect(bytes).toBeLessThanOrEqual(125 * 1024 + first.length * 600);
+    const hasHighlighter = () => [...names.values()].some((name) => /\/highlight-/.test(name));
+    await slow.goto(pathOf('migrate'));
+    await slow.heading('Migrate the database');
+    await slow.page.locator('.log .entry').first().waitFor();
+    await slow.page.waitForLoadState('networkidle');
+    expect(hasHighlighter()).toBe(false);
+    await slow.goto(pathOf('marks'));
+    await slow.page.locator('.fence').first().waitFor();
+    for (let n = 0; !hasHighlighter() && n < 300; n += 1) await slow.page.waitForTimeout(50);
+    expect(hasHighlighter()).toBe(true);
+    expect(slow.complaints).toEqual([]);
+    await slow.context.close();
   });
 
   it('offers the folders in which sessions of the machine worked', async () => {

@@ -64,7 +64,7 @@ describeWith('chromium', 'the inbox', () => {
     for (let n = 0; (await person.page.title()) !== title && n < 300; n += 1) await person.page.waitForTimeout(50);
     expect(await person.page.title()).toBe(title);
   };
-  const waiting = () => person.page.locator('.waiting');
+  const waiting = () => person.page.locator('.inbox');
 
   it('is the start page: questions are answered there, failures dismissed, others hidden for a while; the title counts', async () => {
     const migrate = await start('Rate limit for invites', 'migrate', '/home/ada/code/garden-api');

@@ -30,13 +30,19 @@ const Consent = door.page(({ Consent: page }) => page);
 const Background = pageChunk('here', () => import('./offline/background.tsx')).page(({ Background: loaded }) => loaded);
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
 
+/** The list has a slow line to itself until then. */
+const aheadMs = 1000;
+
 /** A person who is signed in opens one soon. */
 function usePagesAhead(): void {
   const isIn = useAccessState().kind === 'in';
   useEffect(() => {
-    if (!isIn) return;
-    conversation.ahead();
-    machines.ahead();
+    if (!isIn) return undefined;
+    const timer = setTimeout(() => {
+      conversation.ahead();
+      machines.ahead();
+    }, aheadMs);
+    return () => clearTimeout(timer);
   }, [isIn]);
 }
 

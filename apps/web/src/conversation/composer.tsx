@@ -3,7 +3,8 @@ import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState 
 import { ArrowUp, Plus, Square } from 'lucide-react';
 import type { Device, FieldValues, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
-import { agentName, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
+import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
 import { Commands } from './commands.tsx';
 import { type Attached, AttachedImages, ImageInput, pasting, takesImages, useImages } from './images.tsx';
@@ -13,8 +14,8 @@ import { Queue } from './queue.tsx';
 import type { Waiting } from './waiting.ts';
 import { useDraft } from './use-draft.ts';
 import { useAction } from '../ui/action.ts';
-import { Problem } from '../ui/notice.tsx';
-import { useSendingKey } from '../ui/sending.ts';
+import { Notice, Problem } from '../ui/notice.tsx';
+import { useSendingKey, useSentLater } from '../ui/sending.ts';
 
 interface ComposerProps {
   session: Session;
@@ -74,6 +75,8 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
     // Felt on a phone.
     navigator.vibrate?.(10);
   });
+  // Words that were changed meanwhile are for the person to send.
+  const isLater = useSentLater(send, ([content, , given]) => content === text || !!given);
   const sent = (content: string, attached: readonly Attached[]) => {
     unanswered.current = undefined;
     key.done();
@@ -116,7 +119,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
     void cancel.run(which);
   };
   const working = isWorking(session);
-  const agent = agentName(session.agentType);
+  const agent = nameOfAgent(session.agentType, device);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
     <form className="in-lane" onSubmit={submit}>
@@ -144,7 +147,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
           }}
         />
       )}
-      <Problem refusal={send.refusal ?? cancel.refusal} />
+      {isLater ? <Notice>{words.dock.later}</Notice> : <Problem refusal={send.refusal ?? cancel.refusal} />}
       <Queue session={session} queue={queue} />
       <Commands sessionId={session.id} text={text} onChoose={complete} />
       {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}

@@ -14,7 +14,7 @@ export function Waiting() {
   const others = of('failure', 'unknown', 'device');
   const finished = of('finished');
   return (
-    <div className="waiting" data-version={inbox.state.version}>
+    <div className="inbox" data-version={inbox.state.version}>
       <header>
         <h2>{words.list.needsYou}</h2>
         {counts.badge > 0 && <span className="n">{number(counts.badge)}</span>}

@@ -5,12 +5,12 @@ import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
-import { agentName, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
 import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
-import { agentsOf, productName } from '../ui/agents.ts';
+import { agentsOf, nameOfAgent, productName } from '../ui/agents.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
@@ -102,7 +102,7 @@ function Form({ devices }: { devices: Device[] }) {
         </Notice>
       )}
       <div className="field">
-        <label htmlFor={ids.message}>{words.start.what(agentName(agent.agentType))}</label>
+        <label htmlFor={ids.message}>{words.start.what(nameOfAgent(agent.agentType, device))}</label>
         <textarea
           id={ids.message}
           className="big"
@@ -137,7 +137,7 @@ function Form({ devices }: { devices: Device[] }) {
       {agents.length > 1 && (
         <fieldset className="field">
           <legend>{words.machine.agent}</legend>
-          <div className="chips choices">
+          <div className="segments">
             {agents.map((one) => (
               <label key={one.agentType} className="choice">
                 <input

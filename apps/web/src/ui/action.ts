@@ -5,6 +5,8 @@ import { type Refusal, refusalOf } from '../api/refusal.ts';
 export interface Action<Args extends unknown[]> {
   busy: boolean;
   refusal: Refusal | undefined;
+  /** Of the newest run. */
+  args: Args | undefined;
   /** Does nothing while it is being done already. Never rejects; true when it succeeded. */
   run: (...args: Args) => Promise<boolean>;
   clear: () => void;
@@ -13,19 +15,21 @@ export interface Action<Args extends unknown[]> {
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
+  const [args, setArgs] = useState<Args>();
   const running = useRef(false);
   const newest = useRef(work);
   useEffect(() => {
     newest.current = work;
   });
 
-  const run = useCallback(async (...args: Args): Promise<boolean> => {
+  const run = useCallback(async (...given: Args): Promise<boolean> => {
     if (running.current) return false;
     running.current = true;
     setBusy(true);
+    setArgs(given);
     setRefusal(undefined);
     try {
-      await newest.current(...args);
+      await newest.current(...given);
       return true;
     } catch (error) {
       setRefusal(refusalOf(error));
@@ -35,5 +39,5 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
       setBusy(false);
     }
   }, []);
-  return { busy, refusal, run, clear: useCallback(() => setRefusal(undefined), []) };
+  return { busy, refusal, args, run, clear: useCallback(() => setRefusal(undefined), []) };
 }

@@ -1,5 +1,6 @@
 /** A key per thing to send: the same text that failed may be sent again without arriving twice (rules, 6.6). */
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
+import type { Action } from './action.ts';
 
 export interface SendingKey {
   /** The key for this content, with what it answers; the same one until `done`. */
@@ -18,4 +19,29 @@ export function useSendingKey(): SendingKey {
       current.current = undefined;
     },
   };
+}
+
+/** A network that went and came back unnoticed. */
+const againMs = 15_000;
+
+/**
+ * What could not be sent for want of a network is sent by itself, under its key, once the relay may be reached again. `isWanted`: whether it
+ * should still be. Returns whether it waits.
+ */
+export function useSentLater<Args extends unknown[]>(
+  { refusal, args, run }: Action<Args>,
+  isWanted: (args: Args) => boolean,
+): boolean {
+  const isWaiting = refusal?.code === 'OFFLINE' && args !== undefined && isWanted(args);
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    const again = () => void run(...args);
+    const timer = setTimeout(again, againMs);
+    window.addEventListener('online', again);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener('online', again);
+    };
+  }, [isWaiting, args, run]);
+  return isWaiting;
 }

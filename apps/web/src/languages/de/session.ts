@@ -64,12 +64,12 @@ export const words: typeof english = {
     showAll: 'Alles zeigen',
     showLess: 'Weniger zeigen',
     copy: 'Text kopieren',
-    cut: (bytes) => `Gekürzt: ${size(bytes)} werden gezeigt. Alles liegt auf dem Rechner.`,
+    cut: (bytes) => `Gekürzt auf ${size(bytes)}. Alles liegt auf dem Rechner.`,
     cutUnknown: 'Gekürzt. Alles liegt auf dem Rechner.',
   },
   thought: {
     now: 'Denkt nach',
-    done: (ms) => (ms === undefined ? 'Nachgedacht' : `${lasted(ms)} nachgedacht`),
+    done: (ms = 0) => (ms < 1000 ? 'Nachgedacht' : `${lasted(ms)} nachgedacht`),
   },
   code: {
     region: (language) => (language === '' ? 'Code' : `Code, ${language}`),
@@ -103,7 +103,7 @@ export const words: typeof english = {
     left: (bytes) => `${size(bytes)} in der Mitte werden nicht gezeigt`,
     whole: 'Ganze Ausgabe zeigen',
     gone: 'Der Rechner hat den Rest dieser Ausgabe nicht mehr.',
-    failed: 'Die Ausgabe konnte nicht geladen werden. Versuch es noch einmal.',
+    failed: 'Die Ausgabe lädt nicht. Versuch es noch einmal.',
   },
   diff: {
     region: (path) => `Änderungen an ${path}`,
@@ -135,7 +135,7 @@ export const words: typeof english = {
   },
   error: { agent: 'Der Agent wurde mit einem Fehler beendet.' },
   mark: {
-    cancelled: 'Du hast den Agenten hier gestoppt. Alles darüber bleibt erhalten.',
+    cancelled: 'Du hast den Agenten hier gestoppt. Alles darüber bleibt.',
     interrupted: 'Der Agent wurde hier unterbrochen.',
     compacted: 'Die Sitzung wurde zusammengefasst, um Kontext freizugeben.',
   },
@@ -161,6 +161,7 @@ export const words: typeof english = {
     stop: 'Stoppen',
     stopTitle: 'Den Agenten stoppen',
     offline: '{machine} ist offline. Deine Nachrichten warten bis zu 15 Minuten. Starte ihn mit {command}',
+    later: 'Wartet auf das Netz und wird dann gesendet.',
     unread: (machine) => `${machine} ist gerade nicht lesbar. Frühere Nachrichten lassen sich nicht laden.`,
     message: 'Nachricht',
     messageTo: (agent) => `Nachricht an ${toThe(agent)}`,

@@ -70,7 +70,7 @@ export const words = {
   },
   thought: {
     now: 'Thinking',
-    done: (ms: number | undefined) => (ms === undefined ? 'Thought' : `Thought for ${lasted(ms)}`),
+    done: (ms = 0) => (ms < 1000 ? 'Thought' : `Thought for ${lasted(ms)}`),
   },
   code: {
     region: (language: string) => (language === '' ? 'Code' : `Code, ${language}`),
@@ -163,6 +163,7 @@ export const words = {
     stop: 'Stop',
     stopTitle: 'Stop the agent',
     offline: '{machine} is offline. Messages you send wait for it, up to 15 minutes. Start it with {command}',
+    later: 'Waiting for the network, then sent by itself.',
     unread: (machine: string) => `${machine} can’t be read right now, so earlier messages can’t be loaded.`,
     message: 'Message',
     messageTo: (agent: string) => `Message ${the(agent)}`,
