@@ -8,7 +8,7 @@
 const files = [];
 const build = '';
 
-/** Of the languages of the pages; a worker cannot read which one was chosen there. */
+/** In the languages of the pages: a notification says which of them its browser chose. */
 const languages = {
   en: {
     allow: 'Allowed.',
@@ -35,7 +35,7 @@ const languages = {
     failed: 'Deine Antwort wurde nicht gesendet. Versuche es noch einmal, oder tippe, um die Sitzung zu öffnen.',
   },
 };
-const words = self.navigator.language.startsWith('de') ? languages.de : languages.en;
+const wordsOf = (lang) => ((lang || self.navigator.language).startsWith('de') ? languages.de : languages.en);
 
 /** A push that cannot be read is shown too: a browser takes away the permission of a page that stays silent. */
 const unread = { title: 'Relay', body: 'Something waits for you.', data: {} };
@@ -152,12 +152,12 @@ async function badge(count, version) {
 }
 
 self.addEventListener('push', (event) => {
-  const { title, body, tag, navigate, data, actions, app_badge: count } = read(event);
+  const { title, body, tag, navigate, data, actions, lang, app_badge: count } = read(event);
   // Without a number the notification is shown all the same.
   event.waitUntil(badge(count, data?.version).catch(() => undefined));
   event.waitUntil(
     show(title, {
-      ...{ body, tag },
+      ...{ body, tag, lang: text(lang) ?? '' },
       // A newer one buzzes again.
       ...(text(tag) === undefined ? {} : { renotify: true }),
       ...(Array.isArray(actions) ? { actions } : {}),
@@ -188,7 +188,7 @@ const timeOf = (iso) =>
     : '';
 
 /** The outcome of an answer, in a sentence; undefined when it may be tried again. */
-function sentenceFor(action, status, answer) {
+function sentenceFor(words, action, status, answer) {
   if (status === 202) {
     const until = timeOf(answer.queuedUntil);
     return until === '' ? words[action] : `${words[action]} ${words.waits(until)}`;
@@ -216,22 +216,23 @@ async function post(token, reply) {
 
 /** Gives the answer, and shows in the place of the notification what became of it. */
 async function give(notification, action, token, reply) {
-  const { title, tag, data, body, actions } = notification;
+  const { title, tag, data, body, actions, lang } = notification;
+  const words = wordsOf(lang);
   let sentence;
   try {
     const { status, answer } = await post(token, reply);
-    sentence = sentenceFor(action, status, answer);
+    sentence = sentenceFor(words, action, status, answer);
     // The pages that this browser kept of the person end with the sign-in.
     if (answer.code === 'TOKEN_REVOKED') indexedDB.deleteDatabase('relay-last');
   } catch {
     // No network, or no relay: the token is good for another attempt, which is the same answer.
   }
   if (sentence === undefined)
-    return show(title, { tag, data, actions, body: `${words.failed}\n${body}`, silent: true });
+    return show(title, { tag, data, actions, lang, body: `${words.failed}\n${body}`, silent: true });
   // The first of several lines is the name of the session.
   const [name, ...rest] = body.split('\n');
   const about = rest.length === 0 ? unread.title : name;
-  return show(about, { tag, data: { navigate: data.navigate }, body: sentence, silent: true });
+  return show(about, { tag, lang, data: { navigate: data.navigate }, body: sentence, silent: true });
 }
 
 self.addEventListener('notificationclick', (event) => {

@@ -15,7 +15,7 @@ export function declarativeOf(
   tag: string,
   maxBytes: number,
 ): Buffer {
-  const { cause, title, link: navigate, promptId, answers = [], badge } = message;
+  const { cause, language: lang, title, link: navigate, promptId, answers = [], badge } = message;
   // Browsers differ in where they look for it.
   const count = badge === undefined ? {} : { app_badge: badge.count };
   const text = (body: string, offered: typeof answers) =>
@@ -24,7 +24,7 @@ export function declarativeOf(
         web_push: 8030,
         ...count,
         notification: {
-          ...{ title, body, lang: 'en', navigate, tag, ...count },
+          ...{ title, body, lang, navigate, tag, ...count },
           data: {
             ...{ cause, sessionId, deliveryId: id },
             ...(badge === undefined ? {} : { version: badge.version }),

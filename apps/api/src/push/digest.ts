@@ -2,18 +2,7 @@
 import type { ClaimedDelivery } from '@relay/database';
 import type { DeliveryCause } from '@relay/protocol';
 import type { PushMessage } from './message.ts';
-
-const words: Record<DeliveryCause, string> = {
-  done: 'done',
-  needs_you: 'waiting for you',
-  failed: 'failed',
-  unknown: 'not sure to have arrived',
-  device_conflict: 'with two machines on one registration',
-  device_allowed: 'machine allowed',
-  program_allowed: 'program allowed',
-  account_changed: 'change of your account',
-  test: 'test',
-};
+import { notificationWords } from './words.ts';
 
 /** `message`: of the delivery itself, which stays as it is when there are no others. */
 export function digestOf(
@@ -23,12 +12,13 @@ export function digestOf(
   publicUrl: string,
 ): PushMessage {
   if (others.length === 0) return message;
+  const words = notificationWords[message.language];
   const counts = new Map<DeliveryCause, number>();
   for (const cause of [delivery.cause, ...others]) counts.set(cause, (counts.get(cause) ?? 0) + 1);
   return {
     ...message,
-    title: `${others.length + 1} notifications`,
-    body: [...counts].map(([cause, count]) => `${count} ${words[cause]}`).join(' · '),
+    title: words.many(others.length + 1),
+    body: [...counts].map(([cause, count]) => `${count} ${words.counted[cause]}`).join(' · '),
     link: `${publicUrl}/sessions`,
     topic: `digest:${delivery.subscriptionId}`,
     urgent: message.urgent || counts.has('needs_you'),

@@ -1,8 +1,9 @@
 /** The words of a notification, for every kind of address. Without `detail` they say nothing of the work (rules, 14.10). */
 import { createHash } from 'node:crypto';
-import { type DeliveryCause, cutText } from '@relay/protocol';
+import { type DeliveryCause, type NotificationLanguage, cutText } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
 import { questionText } from './question-text.ts';
+import { notificationWords } from './words.ts';
 
 /** An answer that the notification offers, with the token that gives it. */
 export interface OfferedAnswer {
@@ -13,6 +14,8 @@ export interface OfferedAnswer {
 
 export interface PushMessage {
   cause: DeliveryCause;
+  /** Of the relay's own words. */
+  language: NotificationLanguage;
   title: string;
   body: string;
   /** The page to open. */
@@ -29,31 +32,24 @@ export interface PushMessage {
   badge?: { count: number; version: number };
 }
 
-const titles: Record<DeliveryCause, string> = {
-  done: 'An agent is done',
-  needs_you: 'An agent needs you',
-  failed: 'An agent failed',
-  unknown: 'A message may not have arrived',
-  device_conflict: 'Two machines use one registration',
-  device_allowed: 'A machine was allowed',
-  program_allowed: 'A program was allowed',
-  account_changed: 'Your account was changed',
-  test: 'A test of the relay',
-};
 const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed', 'account_changed'];
 /** Where those lead that concern no session; else to the machines. */
 const pages: Partial<Record<DeliveryCause, string>> = { test: '/account', account_changed: '/activity' };
-const neutralBody = 'Open the relay to see more.';
 const textBytes = 1000;
 const titleBytes = 200;
 
-export function messageOf(delivery: ClaimedDelivery, publicUrl: string): PushMessage {
+export function messageOf(
+  delivery: ClaimedDelivery,
+  publicUrl: string,
+  language: NotificationLanguage = 'en',
+): PushMessage {
   const { cause, detail, sessionId } = delivery;
   const path = sessionId === '' ? (pages[cause] ?? '/devices') : `/sessions/${encodeURIComponent(sessionId)}`;
   return {
     cause,
-    title: titles[cause],
-    ...bodyOf(delivery, detail),
+    language,
+    title: notificationWords[language].titles[cause],
+    ...bodyOf(delivery, detail, language),
     link: `${publicUrl}${path}`,
     topic: sessionId === '' ? `${cause}:${delivery.id}` : sessionId,
     urgent: cause === 'needs_you' || ofPeople.includes(cause),
@@ -63,9 +59,10 @@ export function messageOf(delivery: ClaimedDelivery, publicUrl: string): PushMes
 function bodyOf(
   { cause, title, text, question }: ClaimedDelivery,
   detail: ClaimedDelivery['detail'],
+  language: NotificationLanguage,
 ): Pick<PushMessage, 'body' | 'isWhole'> {
-  if (cause === 'test') return { body: 'This address works. You will be notified here.' };
-  if (detail === 'none') return { body: neutralBody };
+  if (cause === 'test') return { body: notificationWords[language].tested };
+  if (detail === 'none') return { body: notificationWords[language].neutral };
   const name = cutText(title, titleBytes);
   if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
   const asked = question === undefined || question.isCut ? { text, isWhole: false } : questionText(question);
@@ -78,7 +75,7 @@ export const topicOf = ({ topic }: Pick<PushMessage, 'topic'>): string =>
   createHash('sha256').update(topic).digest('base64url').slice(0, 32);
 
 /** The same message without a word of the session, for a service that finds it too large or may read along. */
-export const neutral = ({ cause, title, link, topic, urgent }: PushMessage): PushMessage => ({
-  ...{ cause, title, link, topic, urgent },
-  body: neutralBody,
+export const neutral = ({ cause, language, title, link, topic, urgent }: PushMessage): PushMessage => ({
+  ...{ cause, language, title, link, topic, urgent },
+  body: notificationWords[language].neutral,
 });

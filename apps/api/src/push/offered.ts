@@ -5,12 +5,13 @@
 import type { ClaimedDelivery } from '@relay/database';
 import type { AnswerClaims, AnswerTokens } from './answer-tokens.ts';
 import { type OfferedAnswer, type PushMessage } from './message.ts';
+import { notificationWords } from './words.ts';
 
 const dayMs = 24 * 3600_000;
 /** A token is not worth a button for less. */
 const leastMs = 5000;
 
-type Offer = Pick<OfferedAnswer, 'action' | 'title'> & { option?: string };
+type Offer = Pick<OfferedAnswer, 'action'> & { option?: string };
 
 function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Offer[] {
   if (question === undefined || actions === 'none') return [];
@@ -19,9 +20,9 @@ function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Off
   const mayAgree = actions === 'all' && isWhole;
   const takesWords = question.kind === 'text' || (question.text === true && question.kind !== 'permission');
   return [
-    ...(mayAgree && allow !== undefined ? [{ action: 'allow', title: 'Allow once', option: allow } as const] : []),
-    ...(reject !== undefined ? [{ action: 'reject', title: 'Reject', option: reject } as const] : []),
-    ...(mayAgree && takesWords && !question.fields ? [{ action: 'reply', title: 'Reply' } as const] : []),
+    ...(mayAgree && allow !== undefined ? [{ action: 'allow', option: allow } as const] : []),
+    ...(reject !== undefined ? [{ action: 'reject', option: reject } as const] : []),
+    ...(mayAgree && takesWords && !question.fields ? [{ action: 'reply' } as const] : []),
   ].slice(0, 2);
 }
 
@@ -48,6 +49,7 @@ export async function withAnswers(
   );
   const signed = await tokens.sign(claims, expiresAt);
   if (signed === undefined) return message;
-  const answers = offers.map(({ action, title }, index) => ({ action, title, token: signed[index]! }));
+  const titles = notificationWords[message.language].answers;
+  const answers = offers.map(({ action }, index) => ({ action, title: titles[action], token: signed[index]! }));
   return { ...message, promptId: question.id, answers };
 }

@@ -97,7 +97,7 @@ export function createSender({
       if (refusal !== undefined) return refusal;
       const others = delivery.isDigest ? await gather(delivery) : [];
       try {
-        const alone = messageOf(delivery, publicUrl);
+        const alone = messageOf(delivery, publicUrl, target.language);
         // A message about many answers none of them.
         const one =
           others.length > 0

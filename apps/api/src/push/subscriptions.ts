@@ -119,7 +119,8 @@ export async function addAddress(
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
   const room = requireRoom(push);
   if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
-  const target = targetOf(body, (await room.vapid())?.current.publicKey, Date.now());
+  const { language } = body;
+  const target: Target = { ...targetOf(body, (await room.vapid())?.current.publicKey, Date.now()), language };
   const address = addressOf(target);
   const checked: { url?: URL } | { why: string } = address === undefined ? {} : room.guard.check(address);
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
@@ -196,9 +197,15 @@ export async function changeAddress(
   if (label === '') throw new RelayError('INVALID_REQUEST', '"label" may not be empty.');
   if (label !== undefined) requireShowable(label);
   const { sealed, subscription } = await readAddress(database, userId, id);
-  requireSealed(change.detail, push.room?.seal.open(sealed) as Target | undefined);
+  const target = push.room?.seal.open(sealed) as Target | undefined;
+  requireSealed(change.detail, target);
   requireActions(subscription.kind, change.actions);
-  if (!(await changeSubscription(database, userId, id, { ...change, label }))) throw missing();
+  const { language, ...columns } = change;
+  const spoken =
+    language === undefined || target === undefined
+      ? {}
+      : { sealed: requireRoom(push).seal.seal({ ...target, language }) };
+  if (!(await changeSubscription(database, userId, id, { ...columns, ...spoken, label }))) throw missing();
   return (await readAddress(database, userId, id)).subscription;
 }
 

@@ -1,4 +1,5 @@
 /** The sealed part of an address: all that its service needs (rules, 14.7). */
+import type { NotificationLanguage } from '@relay/protocol';
 
 /** The keys of a receiver, by which a text is sealed until it arrives (RFC 8291). */
 export interface ReceiverKeys {
@@ -34,7 +35,11 @@ export interface AppTarget {
   /** When the app registered it, in ms: a service may speak of an earlier registration. */
   registeredAt: number;
 }
-export type Target = NtfyTarget | WebhookTarget | WebPushTarget | AppTarget;
+/** The language of its notifications; absent in rows that are older than the choice. */
+interface Spoken {
+  language?: NotificationLanguage | undefined;
+}
+export type Target = (NtfyTarget | WebhookTarget | WebPushTarget | AppTarget) & Spoken;
 
 /** The address that its person gave, as the guard checks it. Undefined for apps: their service is the operator's choice. */
 export function addressOf(target: Target): string | undefined {

@@ -18,6 +18,7 @@ import { until } from '../until.ts';
 interface Pushed {
   title: string;
   body: string;
+  lang: string;
   actions?: { action: string; title: string; navigate: string; type?: string }[];
   data: { promptId?: string; tokens?: Record<string, string>; cause: string; version: number };
   app_badge: number;
@@ -55,13 +56,15 @@ describe('answers in a notification', () => {
     const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: keys.keys, ...more } as const;
     const { subscription } = (await scene.relay.call('addSubscription', { body })).body;
     added.push(subscription.id);
+    let seen = 0;
+    const another = () => (seen = receiver.at(path).length);
     const pushed = async (): Promise<Pushed> => {
-      await until(`something at ${path}`, () => receiver.at(path).length > 0);
+      await until(`something at ${path}`, () => receiver.at(path).length > seen);
       const { body: sealed } = receiver.at(path).at(-1)!;
       expect(sealed.length).toBeLessThanOrEqual(4096);
       return (keys.read(sealed) as { notification: Pushed }).notification;
     };
-    return { id: subscription.id, subscription, pushed };
+    return { id: subscription.id, subscription, pushed, another };
   };
   const permission = (more: object = {}) => ({
     uuid: `question-${(count += 1)}`,
@@ -136,6 +139,27 @@ describe('answers in a notification', () => {
       answer: { option: 'no', label: 'Refuse', on: 'My phone', at: expect.any(String) },
     });
     expect(resumes(native)).toBe(1);
+  });
+
+  it('are worded in the language of the address, and in another once it is chosen', async () => {
+    const german = await browser({ language: 'de', actions: 'all', detail: 'text' });
+    const [english, plain] = [await browser({ actions: 'all' }), await browser({ language: 'de', detail: 'none' })];
+    await ask(permission());
+    const worded = async ({ pushed }: typeof german) => {
+      const { title, lang, actions } = await pushed();
+      return { title, lang, actions: actions!.map(({ title: word }) => word) };
+    };
+    const inGerman = { title: 'Ein Agent braucht dich', lang: 'de', actions: ['Einmal erlauben', 'Ablehnen'] };
+    const inEnglish = { title: 'An agent needs you', lang: 'en', actions: ['Allow once', 'Reject'] };
+    expect(await worded(german)).toEqual(inGerman);
+    expect(await worded(english)).toEqual(inEnglish);
+    expect((await plain.pushed()).body).toBe('Öffne Relay, um mehr zu sehen.');
+    for (const [{ id }, language] of [[german, 'en'], [english, 'de']] as const)
+      expectSuccess('changeSubscription', 200, await scene.relay.call('changeSubscription', { params: { id }, body: { language } })); // prettier-ignore
+    for (const one of [german, english]) one.another();
+    await ask(permission());
+    expect(await worded(german)).toEqual(inEnglish);
+    expect(await worded(english)).toEqual(inGerman);
   });
 
   it('of three people at once, one counts and one frame goes to the daemon', async () => {

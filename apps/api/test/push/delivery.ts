@@ -29,6 +29,7 @@ export const deliveryOf = (given: Partial<ClaimedDelivery> = {}): ClaimedDeliver
 
 export const message: PushMessage = {
   cause: 'needs_you',
+  language: 'en',
   title: 'An agent needs you',
   body: 'plant a hedge',
   link: 'https://relay.example.com/sessions/device%3Aagent%3Asession',

@@ -3,6 +3,7 @@ import { type FormEvent, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { language } from '../languages/language.ts';
 import { AnswersChoice } from '../push/answers-choice.tsx';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
@@ -265,7 +266,8 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
     setSecret(undefined);
     const named = label.trim() === '' ? {} : { label: label.trim() };
     const address = url.trim() === '' ? {} : { url: url.trim() };
-    const body = kind === 'ntfy' ? { kind, topic: topic.trim(), ...named, ...address } : { kind, ...named, ...address };
+    const common = { language, ...named, ...address };
+    const body = kind === 'ntfy' ? { kind, topic: topic.trim(), ...common } : { kind, ...common };
     const answer = await client.call('addSubscription', { body });
     setSecret(answer.secret);
     setTopic('');

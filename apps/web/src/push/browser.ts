@@ -2,11 +2,14 @@
 import type { Client } from '@relay/client';
 import type { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
+import { language } from '../languages/language.ts';
 import { browserName } from '../ui/browser-name.ts';
 import { pushSubscription, registerWorker } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
 const storedId = 'relay.push';
+/** The language in which the relay notifies it. */
+const storedLanguage = 'relay.push.language';
 
 type WhyNot = keyof typeof words.notifications.impossible;
 
@@ -59,9 +62,16 @@ export async function turnOn(client: Client, place: Place, publicKey: string): P
   if (before !== null && base64url(before.options.applicationServerKey) !== publicKey) await before.unsubscribe();
   const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
   const keys = { p256dh: base64url(made.getKey('p256dh')), auth: base64url(made.getKey('auth')) };
-  const body = { kind: 'webpush', label: browserName(navigator.userAgent), endpoint: made.endpoint, keys } as const;
+  const body = {
+    kind: 'webpush',
+    label: browserName(navigator.userAgent),
+    endpoint: made.endpoint,
+    keys,
+    language,
+  } as const;
   const { subscription: added } = await client.call('addSubscription', { body });
   localStorage.setItem(storedId, added.id);
+  localStorage.setItem(storedLanguage, language);
   return true;
 }
 
@@ -69,14 +79,19 @@ export async function turnOn(client: Client, place: Place, publicKey: string): P
 const needsClick = () => browserName(navigator.userAgent).startsWith('Safari');
 let renewing: Promise<void> | undefined;
 
-/** After the relay took another key: this browser subscribes with it, without asking its person. Once for each load of the page. */
+/** After the relay took another key, or its person another language: this browser says so, without asking its person. Once for each load of the page. */
 export function renewBrowserPush(client: Client, place: Place): Promise<void> {
   return (renewing ??= renew(client, place));
 }
 
 async function renew(client: Client, place: Place): Promise<void> {
   const id = localStorage.getItem(storedId);
-  if (id === null || impossible() !== undefined || Notification.permission !== 'granted' || needsClick()) return;
+  if (id === null || impossible() !== undefined || Notification.permission !== 'granted') return;
+  if (localStorage.getItem(storedLanguage) !== language) {
+    await client.call('changeSubscription', { params: { id }, body: { language } });
+    localStorage.setItem(storedLanguage, language);
+  }
+  if (needsClick()) return;
   const { vapid } = await client.call('readPushConfig');
   const found = await pushSubscription(place);
   if (vapid === undefined || found === null || base64url(found.options.applicationServerKey) === vapid.publicKey)

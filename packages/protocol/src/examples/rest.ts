@@ -331,7 +331,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     limits: { subscriptions: 20, addressCharacters: 1000 },
   },
   SubscriptionList: { subscriptions: [subscription] },
-  AddSubscription: { kind: 'ntfy', label: 'My phone', url: 'https://ntfy.sh', topic: 'garden-x7k2p9' },
+  AddSubscription: { kind: 'ntfy', label: 'My phone', url: 'https://ntfy.sh', topic: 'garden-x7k2p9', language: 'de' },
   AddedSubscription: { subscription },
   Subscription: subscription,
   ChangeSubscription: { causes: { done: 'off' } },

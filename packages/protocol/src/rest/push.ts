@@ -17,6 +17,10 @@ export type SubscriptionDetail = (typeof subscriptionDetails)[number];
 export const subscriptionActions = ['none', 'reject', 'all'] as const;
 export type SubscriptionActions = (typeof subscriptionActions)[number];
 
+/** Languages of the words of a notification. */
+export const notificationLanguages = ['en', 'de'] as const;
+export type NotificationLanguage = (typeof notificationLanguages)[number];
+
 /** The notification of a test has a cause of its own. */
 export const deliveryCauses = [...notificationCauses, 'test'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
@@ -69,6 +73,8 @@ const actions = oneOf(
   'Answers that a notification of a question offers, only with `webpush` and `unifiedpush`: none; to reject; or also to allow once and to reply, where the whole question is in it. Anyone who holds the phone can give them, where its lock screen shows them. `reject` by default',
 );
 
+const language = oneOf(notificationLanguages, 'Language of the words of its notifications; `en` by default');
+
 export const AddSubscription = record('AddSubscription', 'An address at which to notify the person.', {
   kind: oneOf(subscriptionKinds, 'How it is reached'),
   label: maybe(label),
@@ -78,6 +84,7 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   group: maybe(group),
   delaySeconds: maybe(delaySeconds),
   actions: maybe(actions),
+  language: maybe(language),
   url: maybe(
     text('`webhook`: the address to post to. `ntfy`: the server, by default https://ntfy.sh', {
       maxLength: maxAddressCharacters,
@@ -112,6 +119,7 @@ export const ChangeSubscription = record('ChangeSubscription', 'Rename, choose c
   group: maybe(group),
   delaySeconds: maybe(delaySeconds),
   actions: maybe(actions),
+  language: maybe(language),
   state: maybe(
     oneOf(['active', 'paused'], '`active` ends a pause; an address that never took a test stays `unverified`'),
   ),
