@@ -13,7 +13,14 @@ import {
   startCluster,
   startRelayProcess,
 } from '@relay/testing';
-import { type Browser, type BrowserContext, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium,
+  firefox,
+} from 'playwright-core';
 
 const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
 /** Pages answer at once; what takes longer than this does not come. */
@@ -87,7 +94,15 @@ export async function startBrowserRelay(env: Record<string, string> = {}, givenP
   return { relay, url, setupLink, end };
 }
 
-export const launchBrowser = (): Promise<Browser> =>
+/** Firefox of the system, over WebDriver BiDi: for the tests that `npm run test:firefox` names. */
+const launchFirefox = (): Promise<Browser> =>
+  firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: fileURLToPath(new URL('firefox.mjs', import.meta.url)),
+    firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 },
+  });
+
+const launchChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
     args: [
@@ -100,6 +115,8 @@ export const launchBrowser = (): Promise<Browser> =>
       '--disable-sync',
     ],
   });
+
+export const launchBrowser = process.env.TEST_BROWSER === 'firefox' ? launchFirefox : launchChromium;
 
 export const password = 'correct horse battery';
 
@@ -241,9 +258,14 @@ export interface AskedCode {
 }
 
 /** A machine asks to be registered. */
-export async function askForCode(url: string, hostname = 'laptop.lan', name = 'My laptop'): Promise<AskedCode> {
+export async function askForCode(
+  url: string,
+  hostname = 'laptop.lan',
+  name = 'My laptop',
+  agentType = 'scripted',
+): Promise<AskedCode> {
   const answer = await send('POST', `${url}/api/devices/code`, {
-    body: { hostname, agent_type: 'scripted', device_name: name },
+    body: { hostname, agent_type: agentType, device_name: name },
   });
   const code = answer.body as { user_code: string; device_code: string; verification_uri_complete: string };
   return { userCode: code.user_code, deviceCode: code.device_code, link: code.verification_uri_complete };

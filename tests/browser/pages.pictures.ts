@@ -1,8 +1,10 @@
 /** `npm run pictures`: every page as people see it, on a desk and on a phone, light and dark, into docs/pictures/. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Registration } from '@relay/testing';
+import { type Registration, oneTimeCode } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -10,10 +12,30 @@ import {
   askForCode,
   launchBrowser,
   newPerson,
+  password,
   registeredDevice,
   startBrowserRelay,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+/** The design was drawn with these; pictures look alike on machines that have them. */
+const fonts = join(tmpdir(), 'relay-pictures-fonts.conf');
+writeFileSync(
+  fonts,
+  `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><include>/etc/fonts/fonts.conf</include>
+${[
+  ['system-ui', 'Inter'],
+  ['sans-serif', 'Inter'],
+  ['ui-monospace', 'JetBrains Mono'],
+  ['monospace', 'JetBrains Mono'],
+]
+  .map(
+    ([of, is]) =>
+      `<match><test name="family"><string>${of}</string></test><edit name="family" mode="prepend" binding="strong"><string>${is}</string></edit></match>`,
+  )
+  .join('')}</fontconfig>`,
+);
+process.env.FONTCONFIG_FILE = fonts;
 
 const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const mostBytes = 3_000_000;
@@ -24,7 +46,21 @@ const looks = [
   { name: 'desk-dark', width: 1360, height: 860, colorScheme: 'dark' },
   { name: 'phone-light', width: 390, height: 844, colorScheme: 'light' },
   { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
+  { name: 'phone-wide', width: 844, height: 390, colorScheme: 'light' },
 ] as const;
+/** A phone on its side is shown where it is tight. */
+const upright = looks.map(({ name }) => name).filter((name) => name !== 'phone-wide');
+
+/** A program on this computer asks to act for the person. */
+const consentPath = `/auth/oauth2/authorize?${new URLSearchParams({
+  response_type: 'code',
+  client_id: 'relay-cli',
+  redirect_uri: 'http://127.0.0.1:4999/callback',
+  scope: 'openid offline_access sessions:read devices:read',
+  state: 'xyz',
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+}).toString()}`;
 
 const call = (n: number, does: string, fields: object) =>
   item(`c${n}`, n, { kind: 'tool', id: `c${n}`, title: '', does, status: 'completed', ...fields });
@@ -74,11 +110,13 @@ describe('pictures', () => {
   });
 
   /** The page that is open, in every look. */
-  async function take(name: string, only: readonly string[] = looks.map((look) => look.name)): Promise<void> {
+  async function take(name: string, only: readonly string[] = upright): Promise<void> {
     const client = await person.context.newCDPSession(person.page);
     for (const { name: look, colorScheme, ...viewport } of looks.filter((one) => only.includes(one.name))) {
       await person.page.setViewportSize(viewport);
       await person.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // Colours change in a moment of their own.
+      await person.page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
       await person.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const { data } = await client.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
       writeFileSync(`${folder}${name}-${look}.webp`, Buffer.from(data, 'base64'));
@@ -90,6 +128,8 @@ describe('pictures', () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill(words);
     await person.page.getByLabel('Folder on the machine').fill(`/home/ada/code/${project}`);
+    // The list of folders would lie over the button.
+    await person.page.keyboard.press('Tab');
     await person.page.getByRole('radio', { name: /MacBook Pro/ }).check({ force: true });
     await person.click('Start session');
     const task = await daemon.next('task_start');
@@ -100,7 +140,8 @@ describe('pictures', () => {
     await person.page.waitForURL(`**${encodeURIComponent(`:scripted:${nativeId}`)}`);
     return taskId;
   }
-  const ask = (taskId: string, uuid: string, title: string, subject: object) =>
+  const ask = (taskId: string, nativeId: string, uuid: string, title: string, subject: object) => {
+    daemon.say(taskId, nativeId, [put(item(uuid, 3, { kind: 'question', state: 'open', question: { title } }))]);
     daemon.event(taskId, 'WAIT_FOR_USER', {
       prompt: title,
       result: '',
@@ -118,6 +159,7 @@ describe('pictures', () => {
         subject,
       },
     });
+  };
 
   it('takes the pictures of people who are not signed in, and of the first machine', async () => {
     await person.goto(relay.setupLink);
@@ -125,7 +167,7 @@ describe('pictures', () => {
     await take('setup', ['desk-light', 'phone-dark']);
     await person.createAccount(relay.setupLink, 'ada@example.com');
     await take('connect');
-    const { link } = await askForCode(relay.url, 'macbook.lan', 'MacBook Pro');
+    const { link } = await askForCode(relay.url, 'macbook.lan', 'MacBook Pro', 'claude_code');
     await person.goto(link);
     await person.heading('Connect a machine');
     await person.page.getByRole('button', { name: 'Approve' }).waitFor();
@@ -178,7 +220,8 @@ describe('pictures', () => {
     daemon.say(limit, 'limit', [
       put(item('l1', 2, { kind: 'text' }, 'Both limits live in `src/limits.ts`. The table needs one migration.')),
     ]);
-    ask(limit, 'q1', 'Run the database migration?', { type: 'command', command: 'npm run db:migrate -- --env staging' }); // prettier-ignore
+    await person.page.locator('.log').getByText('Both limits live in').first().waitFor();
+    ask(limit, 'limit', 'q1', 'Run the database migration?', { type: 'command', command: 'npm run db:migrate -- --env staging' }); // prettier-ignore
     daemon.send({ type: 'status', running_tasks: [flaky] });
     await person.page.locator('.q').getByText('npm run db:migrate').waitFor();
     await take('question');
@@ -202,6 +245,16 @@ describe('pictures', () => {
     await person.page.locator('.row', { hasText: 'Tidy up the upload code' }).click();
     await person.page.locator('.log').getByText('Uploads are checked before').first().waitFor();
     await take('conversation');
+    const wipe = await start('Clean up the build folder', 'wipe', 'garden-api');
+    daemon.say(wipe, 'wipe', [put(item('w1', 2, { kind: 'text' }, 'A clean start takes the old build away first.'))]);
+    await person.page.locator('.log').getByText('takes the old build').first().waitFor();
+    ask(wipe, 'wipe', 'q2', 'Remove the build folder?', { type: 'command', command: 'rm -rf build && npm run build' });
+    await person.page.locator('.q').getByText('rm -rf build').waitFor();
+    await take('dangerous', ['desk-light', 'phone-dark', 'phone-wide']);
+    await person.goto('/');
+    await person.heading(/./);
+    await person.page.waitForLoadState('networkidle');
+    await take('inbox', ['desk-light', 'phone-dark']);
   });
 
   it('takes the pictures of the other pages', async () => {
@@ -219,16 +272,63 @@ describe('pictures', () => {
       ['/account', 'Settings', 'settings'],
       ['/applications', 'Apps', 'apps'],
       ['/notifications', 'Notifications', 'notifications'],
+      ['/activity', 'Activity', 'activity'],
+      ['/device', 'Connect a machine', 'code'],
+      ['/nothing', 'Page not found', 'not-found'],
     ] as const) {
       await person.goto(path);
       await person.heading(heading);
       await person.page.waitForLoadState('networkidle');
       await take(name, ['desk-light', 'phone-dark']);
     }
+  });
+
+  it('takes the pictures of what is given out once: a key, a token, a link', async () => {
+    const { page } = person;
+    await person.goto('/devices');
+    await person.click('Make a key');
+    await page.getByLabel('Name (optional)').fill('Build machines');
+    await person.click('Make a key');
+    await page.getByLabel('the command that registers with the key', { exact: true }).scrollIntoViewIfNeeded();
+    await take('device-key', ['desk-light', 'phone-dark']);
+    await person.goto(`/devices/${registration.deviceId}`);
+    await page.getByLabel('The app, like “Phone”').fill('My phone');
+    await person.click('Connect an ACP app');
+    await page.getByRole('img', { name: 'QR code of the address and the token' }).scrollIntoViewIfNeeded();
+    await take('acp-app', ['desk-light', 'phone-dark']);
+    await person.goto('/account');
+    await person.click('Create invitation link');
+    const link = page.getByRole('group', { name: 'the invitation link' });
+    await link.scrollIntoViewIfNeeded();
+    await take('invite', ['desk-light', 'phone-dark']);
+    const invitation = await link.innerText();
+    await person.click('Set up');
+    await page.getByLabel('Your password', { exact: true }).fill(password);
+    await person.click('Continue');
+    await page.getByRole('img', { name: 'QR code for your authenticator app' }).scrollIntoViewIfNeeded();
+    await take('second-step', ['desk-light', 'phone-dark']);
+    const secret = (await page.getByLabel('the key', { exact: true }).textContent())!;
+    await page.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
+    await person.click('Turn on');
+    await page.getByRole('list', { name: 'Recovery codes' }).scrollIntoViewIfNeeded();
+    await take('recovery-codes', ['desk-light', 'phone-dark']);
+    await person.click('I have saved them');
+    await person.goto(consentPath);
+    await person.heading('Allow access?');
+    await take('consent', ['desk-light', 'phone-dark']);
     await person.context.clearCookies();
     await person.goto('/sign-in');
     await person.heading('Sign in');
     await take('sign-in', ['desk-light', 'phone-dark']);
+    await person.signIn('ada@example.com');
+    await person.heading('Second step at sign-in');
+    await take('second-step-sign-in', ['desk-light', 'phone-dark']);
+    await person.goto(invitation);
+    await person.heading('You’re invited');
+    await take('invited', ['desk-light', 'phone-dark']);
+    await person.goto('/error?error=invalid_client');
+    await person.heading('Sign-in didn’t work');
+    await take('error', ['desk-light', 'phone-dark']);
   });
 
   it('are small enough for a repository', () => {
