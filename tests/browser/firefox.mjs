@@ -14,7 +14,7 @@ const firefox = spawn(process.env.FIREFOX ?? '/usr/bin/firefox-esr', process.arg
 firefox.on('exit', (code) => process.exit(code ?? 1));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => firefox.kill(signal));
 
-/** What comes before the other side is open waits for it. */
+/** Messages that come before the other side is open wait for it. */
 function pass(from, to, take = () => false) {
   const waiting = [];
   to.on('open', () => waiting.splice(0).forEach((data) => to.send(data)));
