@@ -25,7 +25,7 @@ export function useSendingKey(): SendingKey {
 const againMs = 15_000;
 
 /**
- * What could not be sent for want of a network is sent by itself, under its key, once the relay may be reached again. `isWanted`: whether it
+ * Sends by itself, under its key, what could not be sent for want of a network, once the relay may be reached again. `isWanted`: whether it
  * should still be. Returns whether it waits.
  */
 export function useSentLater<Args extends unknown[]>(
