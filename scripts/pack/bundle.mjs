@@ -4,21 +4,22 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 
 /** Native code that these packages use where it is installed, and work without: `ws` the first two, `pg` the last. */
-const absent = ['bufferutil', 'utf-8-validate', 'pg-native'];
+export const absent = ['bufferutil', 'utf-8-validate', 'pg-native'];
 
 /** Resolves with the paths of all modules that went into the bundle. */
-export async function bundle(from, to, external = []) {
+export async function bundle(from, to, external = absent, { format = 'esm', plugins = [] } = {}) {
   const code = await readFile(from, 'utf8');
   const { output } = await build({
     input: from,
     platform: 'node',
-    external: [...absent, ...external],
+    external,
+    plugins,
     logLevel: 'warn',
     output: {
       file: to,
-      format: 'esm',
+      format,
       codeSplitting: false,
-      banner: code.startsWith('#!') ? '' : '#!/usr/bin/env node',
+      banner: code.startsWith('#!') || format === 'cjs' ? '' : '#!/usr/bin/env node',
     },
   });
   return output.flatMap(({ moduleIds = [] }) => moduleIds);

@@ -5,7 +5,7 @@ import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/pro
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { bundle } from './bundle.mjs';
+import { absent, bundle } from './bundle.mjs';
 import { programs } from './programs.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -49,7 +49,12 @@ export async function packProgram(name, file) {
   await rm(staged, { recursive: true, force: true });
   const modules = [];
   for (const [module, place] of Object.entries(program.entries))
-    modules.push(...(await bundle(join(from, module), join(staged, place), Object.keys(program.dependencies ?? {}))));
+    modules.push(
+      ...(await bundle(join(from, module), join(staged, place), [
+        ...absent,
+        ...Object.keys(program.dependencies ?? {}),
+      ])),
+    );
   for (const [source, place] of Object.entries(program.files))
     await cp(join(from, source), join(staged, place), { recursive: true });
   await cp(join(root, 'LICENSE'), join(staged, 'LICENSE'));

@@ -18,6 +18,7 @@ const groups = [
   [
     'Run it',
     ['docs/operations.md'],
+    ['docs/releases.md'],
     ['CHANGELOG.md'],
     ['docs/configuration.md'],
     ['docs/security.md', 'Security'],

@@ -19,7 +19,7 @@ import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
-import { demoAgentFile, demoScriptFile } from '../files.ts';
+import { demoAgentFile, demoScript } from '../files.ts';
 import { commandWords, findProgram, packageVersion, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
 
@@ -183,7 +183,7 @@ export function agentOf(
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
-      return { agent: scriptedAgent(readScript(choice.script ?? demoScriptFile)) };
+      return { agent: scriptedAgent(choice.script === undefined ? demoScript() : readScript(choice.script)) };
     case 'command':
       return { agent: commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules }) };
     case 'acp': {

@@ -1,0 +1,92 @@
+// One program as one executable: Node itself with the program inside ("single executable application" of Node), for the platform that
+// runs this. The machine that runs it needs no Node.
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { absent, bundle } from './bundle.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+/** Node finds its program behind this mark, which postject flips; its documentation names it. */
+const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+/**
+ * The content of an executable. `entry` is its first module; `instead` replaces modules that find files beside them, because there is no
+ * folder around an executable. The daemon starts itself again as its service and as the demonstration agent, as Node starts a script: by
+ * the first word.
+ */
+const programs = {
+  'relay-daemon': {
+    entry: `
+      import { runCli } from '${root}apps/daemon/dist/cli.js';
+      import { processTerminal } from '${root}apps/daemon/dist/commands/terminal.js';
+      const [first, ...rest] = process.argv.slice(2);
+      const start = async (words) => {
+        process.exitCode = await runCli(words, processTerminal());
+        setTimeout(() => process.exit(), 1000).unref();
+      };
+      if (first === '--demo-agent') import('${root}apps/daemon/scripts/demo-agent.mjs');
+      else start(first === '--program' ? rest : process.argv.slice(2));`,
+    instead: {
+      'apps/daemon/dist/files.js': `
+        import { parseScript } from '@relay/daemon-kit';
+        import script from '${root}apps/daemon/scripts/demo.json';
+        export const demoScriptFile = '';
+        export const demoScript = () => parseScript(script);
+        export const demoAgentFile = '--demo-agent';
+        export const programFile = '--program';
+        export const daemonVersion = '${version}';`,
+    },
+  },
+  relay: {
+    entry: `
+      import { runCli } from '${root}apps/cli/dist/cli.js';
+      import { processTerminal } from '${root}apps/cli/dist/terminal.js';
+      runCli(process.argv.slice(2), processTerminal()).then((code) => {
+        process.exitCode = code;
+        process.stdin.unref?.();
+        setTimeout(() => process.exit(), 1000).unref();
+      });`,
+    instead: { 'apps/cli/dist/version.js': `export const cliVersion = '${version}';` },
+  },
+};
+
+export const executables = Object.keys(programs);
+
+/** Packs the program `name` into the executable `file`. Its build must be there. */
+export async function packExecutable(name, file) {
+  const { entry, instead } = programs[name];
+  const staged = `${file}.staged`;
+  await rm(staged, { recursive: true, force: true });
+  await mkdir(staged, { recursive: true });
+  const inStaged = (part) => join(staged, part);
+  await writeFile(inStaged('entry.mjs'), entry);
+  const replace = {
+    name: 'instead',
+    // An executable loads no package from a folder: those that may be absent are.
+    resolveId: (id) => (absent.includes(id) ? `\0${id}` : undefined),
+    load: (id) =>
+      absent.includes(id.slice(1))
+        ? `throw new Error('absent');`
+        : Object.entries(instead).find(([module]) => id === join(root, module))?.[1],
+  };
+  await bundle(inStaged('entry.mjs'), inStaged('program.cjs'), [], { format: 'cjs', plugins: [replace] });
+  const config = { main: inStaged('program.cjs'), output: inStaged('blob'), disableExperimentalSEAWarning: true };
+  await writeFile(inStaged('config.json'), JSON.stringify(config));
+  await run(process.execPath, ['--experimental-sea-config', inStaged('config.json')]);
+  await copyFile(process.execPath, inStaged('executable'));
+  await chmod(inStaged('executable'), 0o755);
+  // Nothing of Node is needed but what runs: symbols for debuggers are left out where the tool for that is there.
+  if (process.platform === 'linux') await run('strip', [inStaged('executable')]).catch(() => undefined);
+  const injector = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+  const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
+  const blob = ['NODE_SEA_BLOB', inStaged('blob'), '--sentinel-fuse', fuse, ...segment];
+  await run(process.execPath, [injector, inStaged('executable'), ...blob]);
+  await copyFile(inStaged('executable'), file);
+  await rm(staged, { recursive: true });
+}
