@@ -1,7 +1,7 @@
 /** Finds sessions of a person by state, machine, words; for lists, and for changes to many at once. An index serves each filter. */
 import { type SessionStatus, limits } from '@relay/protocol';
 import { lastTask, shownStatus } from './session-status.ts';
-import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
+import { type SessionRecord, type SessionRow, sessionsOf, toSessionRecord } from './sessions.ts';
 import { isOverdue } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -34,8 +34,11 @@ export async function listSessions(
 ): Promise<SessionRecord[]> {
   const condition = await conditionOf(db, ownerId, filter, limit + 1, after);
   if (!condition) return [];
-  const rows = await db.sql.query<SessionRow>`
-    ${sessionSelect} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1}`;
+  // The rows of the page first, and only then what belongs to each: without statistics all sessions of the person would be read, with their
+  // tasks, to be sorted.
+  const tasks = filter.status === undefined ? sql.empty : sql`LEFT JOIN LATERAL ${lastTask} t ON true`;
+  const page = sql`(SELECT s.* FROM sessions s ${tasks} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1})`;
+  const rows = await db.sql.query<SessionRow>`${sessionsOf(page)} ${newestFirst}`;
   return rows.map(toSessionRecord);
 }
 

@@ -60,8 +60,8 @@ export interface SessionRow {
   queue_v: string;
 }
 
-/** Sessions as a reader sees them, with their last task. */
-export const sessionSelect = sql`
+/** Sessions as a reader sees them, with their last task. `source`: the table, or those rows of it that are wanted. */
+export const sessionsOf = (source: Sql): Sql => sql`
   SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
     ${shownStatus} AS status,
     s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
@@ -69,9 +69,11 @@ export const sessionSelect = sql`
     EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched, s.notify,
     t.id AS task_id, t.state AS task_state, t.error_code AS task_code,
     l.running_since, l.waiting, l.queue_v
-  FROM sessions s
+  FROM ${source} s
   LEFT JOIN LATERAL ${lastTask} t ON true
   LEFT JOIN LATERAL ${line} l ON true`;
+
+export const sessionSelect = sessionsOf(sql`sessions`);
 
 export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
