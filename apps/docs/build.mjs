@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addressOf, readContents } from './site/contents.mjs';
+import { readContents } from './site/contents.mjs';
 import { home, pictures } from './site/own-pages.mjs';
 import { readPage, wordsOf } from './site/markdown.mjs';
 import { frame } from './site/page.mjs';
@@ -39,13 +39,7 @@ function build() {
   };
   const pages = [
     home(contents, readFileSync(join(root, 'docs/README.md'), 'utf8')),
-    ...documents.map((document) => {
-      try {
-        return { address: addressOf(document.file), ...readPage(document, site) };
-      } catch (cause) {
-        throw new Error(`${document.file}: ${cause.message}`, { cause });
-      }
-    }),
+    ...documents.map((document) => ({ address: document.address, ...readPage(document, site) })),
     pictures(join(root, 'docs/pictures'), site.copied),
   ];
 
