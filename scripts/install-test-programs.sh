@@ -5,7 +5,7 @@ set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
   echo "install-test-programs: apt-get is missing. Install these with your package manager: PostgreSQL 15 or newer, Redis 7 with" \
-    "its Sentinel, HAProxy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, Python 3 with websockets, systemd-analyze, git and kubectl 1.27 or newer." >&2
+    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, Python 3 with websockets, systemd-analyze, git and kubectl 1.27 or newer." >&2
   exit 1
 fi
 as_root=()
@@ -21,6 +21,7 @@ has initdb || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missin
 has redis-server || missing+=(redis-server)
 has redis-sentinel || missing+=(redis-sentinel)
 has haproxy || missing+=(haproxy)
+has caddy || missing+=(caddy)
 has pgbouncer || missing+=(pgbouncer)
 has promtool || missing+=(prometheus)
 has openssl || missing+=(openssl)

@@ -102,7 +102,8 @@ const launchFirefox = (): Promise<Browser> =>
     firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 },
   });
 
-const launchChromium = (): Promise<Browser> =>
+/** `more`: arguments besides. */
+export const launchChromium = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
     args: [
@@ -113,10 +114,12 @@ const launchChromium = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 
-export const launchBrowser = process.env.TEST_BROWSER === 'firefox' ? launchFirefox : launchChromium;
+export const launchBrowser = (): Promise<Browser> =>
+  process.env.TEST_BROWSER === 'firefox' ? launchFirefox() : launchChromium();
 
 export const password = 'correct horse battery';
 
@@ -276,7 +279,10 @@ export const poll = (url: string, { deviceCode }: AskedCode) =>
   send('POST', `${url}/api/devices/token`, { body: { device_code: deviceCode } });
 
 /** A device of this person, approved without the page. */
-export async function registeredDevice(person: Person, name = 'My laptop'): Promise<Registration> {
+export async function registeredDevice(
+  person: Pick<Person, 'url' | 'bearer'>,
+  name = 'My laptop',
+): Promise<Registration> {
   const asked = await askForCode(person.url, 'laptop.lan', name);
   const headers = { Authorization: person.bearer };
   await send('POST', `${person.url}/api/devices/code/${asked.userCode}/approve`, { headers });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { oneTimeCode } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
-import type { Browser, CDPSession } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
@@ -15,27 +15,15 @@ import {
   phone,
   startBrowserRelay,
 } from './browser.ts';
+import { type FingerprintReader, fingerprintReader } from './fingerprint-reader.ts';
 
 const email = 'ada@example.com';
-
-/** The reader of fingerprints of a phone, which finds the right finger. */
-async function fingerprintReader({ context, page }: Person): Promise<{ cdp: CDPSession; authenticatorId: string }> {
-  const cdp = await context.newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
-  return { cdp, authenticatorId };
-}
 
 describeWith('chromium', 'passkeys', () => {
   let relay: BrowserRelay;
   let browser: Browser;
   let owner: Person;
-  let reader: Awaited<ReturnType<typeof fingerprintReader>>;
+  let reader: FingerprintReader;
 
   beforeAll(async () => {
     relay = await startBrowserRelay();

@@ -26,6 +26,7 @@ const needs = {
   'redis-server': () => onPath('redis-server') && onPath('redis-cli'),
   'redis-sentinel': () => onPath('redis-sentinel'),
   haproxy: () => onPath('haproxy'),
+  caddy: () => onPath('caddy'),
   pgbouncer: () => onPath('pgbouncer'),
   prometheus: () => onPath('promtool'),
   openssl: () => onPath('openssl'),
