@@ -4,7 +4,16 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -46,9 +55,9 @@ export interface TestStandby {
 
 /**
  * Starts a server; resolves when it answers. As root it runs as the user `postgres` (else `nobody`), because PostgreSQL
- * refuses root. Throws when PostgreSQL is not installed, naming the package to install.
+ * refuses root. `settings` are lines of postgresql.conf. Throws when PostgreSQL is not installed, naming the package to install.
  */
-export async function startPostgres(): Promise<TestPostgres> {
+export async function startPostgres({ settings = [] }: { settings?: readonly string[] } = {}): Promise<TestPostgres> {
   const bin = findPrograms();
   const owner = serverUser();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
@@ -59,6 +68,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
     const how = ['--no-sync', '--username=postgres', '--auth=trust', '--pgdata', cluster];
     await run(path.join(bin, 'initdb'), [...how, ...locale], { ...owner, cwd: folder });
+    appendFileSync(path.join(cluster, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
     let server = await launch(bin, folder, cluster, owner);
     const { port } = server;
     return {
