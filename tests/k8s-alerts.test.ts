@@ -1,11 +1,11 @@
-/** Promise: every alert of k8s/ fires when it should and is quiet when it should be, by k8s/check/alerts.cases.yaml. */
+/** Promise: every alert of k8s/ fires when it should and is quiet when it should be, by k8s/check/*.cases.yaml. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { describeWith } from '@relay/testing/needs';
+import { itWith } from '@relay/testing/needs';
 import { parse } from 'yaml';
 import { durationMs, firing, readSeries } from '../k8s/check/index.mjs';
 
@@ -30,21 +30,24 @@ interface Case {
   alert_rule_test: Moment[];
 }
 
-let rules: Map<string, Rule>;
-let cases: Case[];
-
-beforeAll(async () => {
-  const read = async (file: string): Promise<unknown> => parse(await readFile(join(k8s, file), 'utf8'));
-  const { spec } = (await read('components/monitoring/alerts.yaml')) as { spec: { groups: { rules: Rule[] }[] } };
-  rules = new Map(spec.groups.flatMap((group) => group.rules).map((rule) => [rule.alert, rule]));
-  cases = ((await read('check/alerts.cases.yaml')) as { tests: Case[] }).tests;
-});
+const read = async (file: string): Promise<unknown> => parse(await readFile(join(k8s, file), 'utf8'));
 
 const sorted = (alerts: Record<string, string>[]) =>
   alerts.map((labels) => JSON.stringify(Object.entries(labels).sort())).sort();
 const rule = (expr: string): Rule => ({ alert: 'Any', expr, for: '0m', labels: {} });
 
-describe('the alerts', () => {
+describe.each([
+  ['the relay', 'components/monitoring', 'check/alerts.cases.yaml', ['RelayDoorMissing']],
+  ['what it needs', 'components/monitoring-neighbours', 'check/neighbours.cases.yaml', []],
+])('the alerts of %s', (_, component, caseFile, ofWhatIsMissing) => {
+  let rules: Map<string, Rule>;
+  let cases: Case[];
+  beforeAll(async () => {
+    const { spec } = (await read(`${component}/alerts.yaml`)) as { spec: { groups: { rules: Rule[] }[] } };
+    rules = new Map(spec.groups.flatMap((group) => group.rules).map((rule) => [rule.alert, rule]));
+    cases = ((await read(caseFile)) as { tests: Case[] }).tests;
+  });
+
   it('fire at the moments of the cases, with these labels, and at the others do not', () => {
     const wrong = cases.flatMap(({ name, interval, input_series: input, alert_rule_test: moments }) => {
       const series = input.map((one) => readSeries(one, durationMs(interval)));
@@ -67,31 +70,32 @@ describe('the alerts', () => {
 
   it('are compared with values that are really there: without its series none but the one for what is missing fires', () => {
     const fired = [...rules.values()].filter((one) => firing(one, [], durationMs('3h'), everyMs).length > 0);
-    expect(fired.map(({ alert }) => alert)).toEqual(['RelayDoorMissing']);
+    expect(fired.map(({ alert }) => alert)).toEqual(ofWhatIsMissing);
   });
-});
 
-describeWith('prometheus', 'promtool', () => {
-  it('says the same of every case as our evaluator', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'relay-rules-'));
-    try {
-      const { spec } = parse(await readFile(join(k8s, 'components/monitoring/alerts.yaml'), 'utf8')) as {
-        spec: object;
-      };
-      // Texts for people are not compared here.
-      const texts = (key: string, value: unknown) => (key === 'annotations' ? undefined : value);
-      await writeFile(join(folder, 'rules.yaml'), JSON.stringify(spec, texts));
-      const text = parse(await readFile(join(k8s, 'check/alerts.cases.yaml'), 'utf8')) as object;
-      await writeFile(join(folder, 'cases.yaml'), JSON.stringify({ ...text, rule_files: ['rules.yaml'] }));
-      const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'cases.yaml'], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
-      expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+  itWith(
+    'prometheus',
+    'are the same in promtool',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'relay-rules-'));
+      try {
+        const { spec } = (await read(`${component}/alerts.yaml`)) as { spec: object };
+        // Texts for people are not compared here.
+        const texts = (key: string, value: unknown) => (key === 'annotations' ? undefined : value);
+        await writeFile(join(folder, 'rules.yaml'), JSON.stringify(spec, texts));
+        const text = (await read(caseFile)) as object;
+        await writeFile(join(folder, 'cases.yaml'), JSON.stringify({ ...text, rule_files: ['rules.yaml'] }));
+        const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'cases.yaml'], {
+          cwd: folder,
+          encoding: 'utf8',
+        });
+        expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    180_000,
+  );
 });
 
 describe('the evaluation of queries', () => {

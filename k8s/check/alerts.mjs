@@ -32,7 +32,9 @@ export function firing(rule, series, atMs, everyMs) {
   const tree = parseQuery(rule.expr);
   const waitMs = durationMs(rule.for ?? '');
   let since = new Map();
-  for (let nowMs = 0; nowMs <= atMs; nowMs += everyMs) {
+  // An alert that fires has been active since then at least; what was before does not matter.
+  const fromMs = Math.max(0, Math.floor((atMs - waitMs) / everyMs) * everyMs);
+  for (let nowMs = fromMs; nowMs <= atMs; nowMs += everyMs) {
     const active = new Map();
     for (const { labels } of evaluate(tree, series, nowMs)) {
       const told = { ...labels, ...rule.labels };

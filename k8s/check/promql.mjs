@@ -185,6 +185,7 @@ export function evaluate(tree, series, atMs) {
       return [...groups.values()].map(({ labels, values }) => ({ labels, value: aggregations[tree.name](values) }));
     }
     case 'call':
+      if (tree.name === 'time') return atMs / 1000;
       return call(tree, run, (node) => {
         const until = atMs - node.offsetMs;
         return chosen(node).map(({ labels, points }) => ({

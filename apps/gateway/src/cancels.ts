@@ -18,7 +18,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
     // Progress that was not shown yet would bring the task back to life on every screen.
     const entry = connection.memory.tasks.get(taskId);
     if (entry) progress.drop(entry.sessionKey);
-    connection.memory.tasks.delete(taskId);
+    connection.memory.forgetTask(taskId);
     return connection.send({ type: 'task_cancel', task_id: taskId });
   };
 

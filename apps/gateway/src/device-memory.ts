@@ -95,6 +95,8 @@ export class DeviceMemory {
   readonly looks = new SparseMap<string, number>();
   /** How often records were forgotten: one that was being read meanwhile may be older. */
   changes = 0;
+  /** When tasks of sessions ended over this connection (ms since 1970), by key; bounded. */
+  readonly #freedAtMs = new SparseMap<string, number>();
   reportHash: string | null = null;
   /** While a report is being written: native ids of sessions whose turn has ended since it came. */
   endedSinceReport: Set<string> | undefined;
@@ -127,6 +129,20 @@ export class DeviceMemory {
     const known = this.tasks.get(id);
     const isGivenBack = known?.state === 'sent' && known.writtenAtMs === undefined && known.fence === givenBackUnder;
     return (known !== undefined && !isGivenBack) || this.over.has(id) || this.strangers.has(id);
+  }
+
+  /** The task is over: the next one of its session may be written. */
+  forgetTask(taskId: string): void {
+    const task = this.tasks.get(taskId);
+    if (!task) return;
+    this.tasks.delete(taskId);
+    if (this.#freedAtMs.size >= 1000) this.#freedAtMs.clear();
+    this.#freedAtMs.set(task.sessionKey, Date.now());
+  }
+
+  /** Whether a message accepted at this moment waited for the relay alone: neither for its daemon nor for a turn of its session. */
+  couldBeWritten(sessionKey: string, acceptedAtMs: number): boolean {
+    return this.taskPhase.mayWriteSinceMs <= acceptedAtMs && (this.#freedAtMs.get(sessionKey) ?? 0) <= acceptedAtMs;
   }
 
   rememberEnd(taskId: string): void {

@@ -101,7 +101,7 @@ export function createEndings(deps: EndingDeps): Endings {
     const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
     unpublished.delete(connection);
     const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
-    memory.tasks.delete(taskId);
+    memory.forgetTask(taskId);
     progress.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });
     if (record) {

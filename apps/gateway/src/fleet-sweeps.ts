@@ -6,6 +6,7 @@ import {
   type Database,
   abandonedTasks,
   addNotification,
+  countDevices,
   devicesWithExpired,
   devicesWithLeftPrompts,
   endExpiredItems,
@@ -35,12 +36,13 @@ export interface FleetSweepDeps {
   presence: Presence;
   publisher: Publisher;
   logger: Logger;
-  metrics: Pick<GatewayMetrics, 'setBacks'>;
+  metrics: Pick<GatewayMetrics, 'setBacks' | 'devices' | 'devicesCounted'>;
   notify: () => void;
 }
 
 /** A device that has been away for so long while work waits is worth a look (rules, 14.16). */
 const deviceAwayMs = 300_000;
+const countEveryMs = 60_000;
 const purgeEveryMs = 3_600_000;
 export const sweepJitter = 1 / 3;
 
@@ -102,6 +104,12 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     }
   };
 
+  const devices = async () => {
+    for (const [state, count] of Object.entries(await countDevices(database)))
+      deps.metrics.devices.set({ state }, count);
+    deps.metrics.devicesCounted();
+  };
+
   /** Devices that count as online although no instance holds their lease: that instance died. */
   const orphans = async () => {
     let after = '';
@@ -140,6 +148,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
     // Elsewhere at once: after a restore while all instances were stopped no daemon shall be faster.
     ...(config.redisUrl === undefined ? [] : [job('timeline', ms, 0, () => watchTimeline(deps))]),
+    job('devices', countEveryMs, 5000, devices),
     job('purge', purgeEveryMs, 600_000, () => purge(database, config.idempotencyTtlSeconds)),
   ];
 }

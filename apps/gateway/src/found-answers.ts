@@ -75,7 +75,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       const { notified, record } = completed;
       const entry = memory.tasks.get(taskId);
       if (entry) progress.drop(entry.sessionKey);
-      memory.tasks.delete(taskId);
+      memory.forgetTask(taskId);
       metrics.tasks.inc({ state: 'completed' });
       if (record) await publish(connection, record, answer, entry?.writtenAtMs);
       if (notified) deps.notify();

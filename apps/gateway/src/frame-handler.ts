@@ -5,12 +5,14 @@ import { FrameFailures } from './failures.ts';
 import type { FairShare } from './fair-share.ts';
 import type { Inbound } from './inbound.ts';
 import { createLargeFrames } from './large-frames.ts';
+import type { GatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
 
 export interface FrameHandlerDeps {
   inbound: Inbound;
   share: FairShare;
   tracer: Tracer | undefined;
+  metrics: Pick<GatewayMetrics, 'events'>;
   isClosing: () => boolean;
 }
 
@@ -25,7 +27,7 @@ const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 /** Whether a frame is handled while a report before it is being written, which may take seconds (rules, 4.8). By the beginnings of both. */
 export const passesReport = (head: string, current: string): boolean => report.test(current) && passing.test(head);
 
-export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameHandlerDeps): FrameHandler {
+export function createFrameHandler({ inbound, share, tracer, metrics, isClosing }: FrameHandlerDeps): FrameHandler {
   const failures = new FrameFailures();
   const large = createLargeFrames(share);
 
@@ -56,7 +58,10 @@ export function createFrameHandler({ inbound, share, tracer, isClosing }: FrameH
 
   const handle = (connection: DaemonConnection, frame: Received | undefined): void | Promise<void> => {
     if (!frame) return;
-    return tracer && frame.type !== 'pong' ? traced(connection, frame, tracer) : work(connection, frame);
+    const startedAtMs = performance.now();
+    const done = tracer && frame.type !== 'pong' ? traced(connection, frame, tracer) : work(connection, frame);
+    if (!done || frame.type !== 'event') return done;
+    return done.finally(() => metrics.events.observe((performance.now() - startedAtMs) / 1000));
   };
 
   const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {

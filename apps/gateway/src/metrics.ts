@@ -1,7 +1,11 @@
 /** The metrics of a gateway. */
-import type { Metrics } from '@relay/telemetry';
+import { type Metrics, promiseBuckets } from '@relay/telemetry';
+
+/** Another gateway may have counted since. */
+const countedForMs = 150_000;
 
 export function gatewayMetrics(metrics: Metrics) {
+  let devicesCountedAt = -Infinity;
   return {
     connections: metrics.gauge('relay_daemon_connections', 'Daemons connected to this instance'),
     connectionsLimit: metrics.gauge('relay_daemon_connections_limit', 'Daemons that this instance takes, at most'),
@@ -9,6 +13,15 @@ export function gatewayMetrics(metrics: Metrics) {
       'relay_daemon_let_go_total',
       'Daemons that were told to connect elsewhere, to spread them over the gateways',
     ),
+    devices: metrics.gauge(
+      'relay_devices',
+      'Devices in the database: registered, seen within a day (today), online. Told by the gateway that counted last',
+      ['state'],
+      (gauge) => {
+        if (performance.now() - devicesCountedAt > countedForMs) gauge.reset();
+      },
+    ),
+    devicesCounted: () => (devicesCountedAt = performance.now()),
     accepts: metrics.counter('relay_daemon_accepts_total', 'Daemon connections accepted'),
     refusals: metrics.counter('relay_daemon_refusals_total', 'Daemon upgrades refused, by error code', ['code']),
     closes: metrics.counter('relay_daemon_closes_total', 'Daemon connections ended, by close code', ['code']),
@@ -34,6 +47,18 @@ export function gatewayMetrics(metrics: Metrics) {
     leasesLost: metrics.counter(
       'relay_leases_lost_total',
       'Leases that a newer owner was found to hold at their renewal',
+    ),
+    deliveries: metrics.histogram(
+      'relay_task_delivery_seconds',
+      'A message that could be written at once, from its acceptance until it was written to its daemon',
+      [],
+      promiseBuckets,
+    ),
+    events: metrics.histogram(
+      'relay_daemon_event_seconds',
+      'An event that is saved or published, from its turn until that is done',
+      [],
+      promiseBuckets,
     ),
     pings: metrics.histogram('relay_daemon_ping_seconds', 'Ping of the relay until the pong of the daemon'),
   };

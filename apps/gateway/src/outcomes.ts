@@ -58,7 +58,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
 
   /** A task that this connection took for one under way has ended over an earlier one, whose instance may not have found its text. */
   const over = (connection: DaemonConnection, asked: AskedTask) => {
-    connection.memory.tasks.delete(asked.id);
+    connection.memory.forgetTask(asked.id);
     if (asked.instruction !== '') findText(connection, asked);
   };
 

@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { closeCodes, decodeControl, limits } from '@relay/protocol';
+import { closeCodes, limits } from '@relay/protocol';
 import { readSessions } from '@relay/database';
 import { createSocketServer } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
@@ -13,6 +13,7 @@ import { createCancels } from './cancels.ts';
 import { connectionDeps } from './connection.ts';
 import { Connections } from './connections.ts';
 import { createContests } from './contests.ts';
+import { createControls } from './controls.ts';
 import type { GatewayDeps } from './deps.ts';
 import { createDoor } from './door.ts';
 import { createFairShare } from './fair-share.ts';
@@ -42,9 +43,6 @@ export interface Gateway {
   /** Closes what is left and stops every timer. */
   close(): Promise<void>;
 }
-
-/** All daemons of an instance connect again within this time. */
-const reconnectWithinMs = 60_000;
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const { config, database, backplane, deviceVerifier, logger } = deps;
@@ -135,22 +133,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     history,
     inbound,
     status,
-    handle: createFrameHandler({ inbound, share: shareOfLarge, tracer: deps.tracer, isClosing: () => closing }),
+    handle: createFrameHandler({
+      inbound,
+      share: shareOfLarge,
+      tracer: deps.tracer,
+      metrics,
+      isClosing: () => closing,
+    }),
     forget,
   });
-
-  /** Tasks, reports and fences may differ from what this instance remembers: every daemon reconnects, spread over a minute. */
-  const reconnectAll = async (): Promise<void> => {
-    const all = hub.all();
-    const pauseMs = Math.min(20, reconnectWithinMs / all.length);
-    // At once, so that no session is published from memory that the database has lost.
-    for (const { memory } of all) memory.forgetRecords();
-    for (const connection of all) {
-      if (closing) return;
-      connection.close('goingAway');
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-  };
 
   backplane.onCommand(createOutbound({ hub, history, writer, watching, unnamed, cancels, metrics }));
   backplane.onEvict((lease) => {
@@ -158,14 +149,17 @@ export function createGateway(deps: GatewayDeps): Gateway {
     connections.replace(hub.get(lease.device, lease.fence));
   });
   backplane.onRestored(() => sweeps.catchUp());
-  backplane.onControl((body) => {
-    const control = decodeControl(body);
-    if (control?.kind === 'database_set_back') void reconnectAll();
-    if (control?.kind === 'device_contested') contests.learn(control.deviceId, control);
-    if (control?.kind !== 'device_closed') return;
-    forget(control.deviceId);
-    hub.get(control.deviceId)?.close(control.why === 'deleted' ? 'deviceDeleted' : 'credential');
-  });
+  backplane.onControl(
+    createControls({
+      instance: backplane.instance,
+      hub,
+      connections,
+      contests,
+      logger,
+      forget,
+      isClosing: () => closing,
+    }),
+  );
 
   return {
     upgrade: createDoor({

@@ -80,7 +80,7 @@ export function createStatus(deps: StatusDeps): Status {
     for (const id of [...unknown, ...lost]) {
       const entry = tasks.get(id);
       if (entry) progress.drop(entry.sessionKey);
-      tasks.delete(id);
+      connection.memory.forgetTask(id);
     }
     metrics.tasks.inc({ state: 'running' }, confirmed.length);
     metrics.tasks.inc({ state: 'unknown' }, unknown.length);

@@ -11,6 +11,7 @@ export type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';
 /** The moves are named after what happens; one that does not fit the phase changes nothing. */
 export class TaskPhase {
   #now: TaskPhaseName = 'awaitingStatus';
+  #mayWriteSinceMs = Infinity;
 
   get now(): TaskPhaseName {
     return this.#now;
@@ -19,6 +20,11 @@ export class TaskPhase {
   /** Tasks may be written to the daemon. */
   get mayWrite(): boolean {
     return this.#now === 'open' || this.#now === 'overdue';
+  }
+
+  /** Since when tasks may be written (ms since 1970); Infinity before. */
+  get mayWriteSinceMs(): number {
+    return this.#mayWriteSinceMs;
   }
 
   /** A `status` came. */
@@ -33,11 +39,16 @@ export class TaskPhase {
 
   /** The wait for the first `status` is over, and what follows from its absence is written down. */
   giveUp(): void {
-    if (this.#now !== 'open') this.#now = 'overdue';
+    if (this.#now !== 'open') this.#open('overdue');
   }
 
   /** A `status` is written down. */
   settled(): void {
-    this.#now = 'open';
+    this.#open('open');
+  }
+
+  #open(now: 'open' | 'overdue'): void {
+    if (!this.mayWrite) this.#mayWriteSinceMs = Date.now();
+    this.#now = now;
   }
 }

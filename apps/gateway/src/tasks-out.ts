@@ -9,6 +9,7 @@ import {
   claimOwned,
   devicesWithQueue,
   imagesOf,
+  timeOfUlid,
   unclaimTask,
   unclaimUnwritten,
   withDevice,
@@ -171,7 +172,11 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });
-      remember(connection, task, { writtenAtMs: Date.now() });
+      const writtenAtMs = Date.now();
+      const acceptedAtMs = timeOfUlid(task.id);
+      if (memory.couldBeWritten(task.sessionKey, acceptedAtMs))
+        metrics.deliveries.observe(Math.max(0, writtenAtMs - acceptedAtMs) / 1000);
+      remember(connection, task, { writtenAtMs });
       written.push(task.sessionKey);
       // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.

@@ -61,7 +61,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
         return;
       }
       const record = await sessions.find(connection, nativeId);
-      memory.tasks.delete(taskId);
+      memory.forgetTask(taskId);
       memory.rememberEnd(taskId);
       if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
       else metrics.ignored.inc({ cause: 'unknown task' });

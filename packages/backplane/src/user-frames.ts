@@ -10,6 +10,8 @@ export interface UserFrame {
   readonly previous?: string;
   /** Hot frames are never in the history: an app that is not subscribed does not get them. */
   readonly hot: boolean;
+  /** When this entry was appended, by the clock of the instance that did (ms since 1970). Absent: hot, read from the history, or not known. */
+  readonly appendedAtMs?: number | undefined;
 }
 
 export interface HistoryItem {

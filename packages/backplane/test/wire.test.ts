@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { slotOf } from '../src/redis/cluster/slots.ts';
 import { RedisClock } from '../src/redis/clock.ts';
-import { createKeys, idOf, partitionOf, partitions } from '../src/redis/keys.ts';
+import { createKeys, idOf, partitionOf, partitions, timeOfOffset } from '../src/redis/keys.ts';
 import { type WireRecord, decodeRecords, encodeRecord } from '../src/redis/wire.ts';
 
 const decode = (text: string) => {
@@ -88,6 +88,14 @@ describe('keys', () => {
   it('refuse a prefix that would move them', () => {
     expect(() => createKeys('a{b}', true)).toThrow(TypeError);
     expect(() => createKeys('', true)).toThrow(TypeError);
+  });
+});
+
+describe('the time in an offset', () => {
+  it('is read, and is unknown in one of the release before, which wrote none', () => {
+    expect(timeOfOffset(`1L2XCEX7p1XA.1z.${(1_795_648_664_931).toString(36)}7`)).toBe(1_795_648_664_931);
+    expect(timeOfOffset('1L2XCEX7p1XA.1z.7')).toBeUndefined();
+    expect(timeOfOffset('')).toBeUndefined();
   });
 });
 

@@ -3,8 +3,11 @@ export {
   type DeviceOfPerson,
   type Overview,
   type WaitingQueue,
+  type GatewayLoad,
   listDevicesOf,
+  listGateways,
   listWaiting,
+  countDevices,
   readOverview,
 } from './overview.ts';
 export * from './agent-turns.ts';

@@ -64,3 +64,28 @@ export async function listWaiting(db: Db, limit: number): Promise<WaitingQueue[]
     WHERE t.state = 'queued' GROUP BY t.device_id ORDER BY min(t.created_at), t.device_id LIMIT ${limit}`;
   return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
 }
+
+/** The fleet: every registered device, those that were seen within a day, and those that count as online. Reads all of them: for one instance at a time. */
+export async function countDevices(db: Db): Promise<Record<'registered' | 'today' | 'online', number>> {
+  const [row] = await db.sql.query<Record<'registered' | 'today' | 'online', bigint>>`
+    SELECT count(*) AS registered, count(*) FILTER (WHERE last_seen_at > now() - interval '1 day') AS today,
+      count(*) FILTER (WHERE status = 'online') AS online
+    FROM devices WHERE removed_at IS NULL`;
+  const { registered, today, online } = row!;
+  return { registered: Number(registered), today: Number(today), online: Number(online) };
+}
+
+export interface GatewayLoad {
+  /** Its name in the backplane. */
+  instance: string;
+  devices: number;
+}
+
+/** The gateways by the devices that are online at each, the fullest first. A gateway without any is not known. */
+export async function listGateways(db: Db): Promise<GatewayLoad[]> {
+  const rows = await db.sql.query<{ instance: string; devices: bigint }>`
+    SELECT c.instance, count(*) AS devices FROM devices d
+    JOIN device_connections c ON c.device_id = d.id AND c.fence = d.connection_fence AND c.disconnected_at IS NULL
+    WHERE d.status = 'online' GROUP BY c.instance ORDER BY count(*) DESC, c.instance`;
+  return rows.map(({ instance, devices }) => ({ instance, devices: Number(devices) }));
+}

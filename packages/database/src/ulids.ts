@@ -1,6 +1,6 @@
 /** New ULIDs. Without a source of randomness the library asks the operating system for every single character. */
 import { randomFillSync } from 'node:crypto';
-import { ulid } from 'ulid';
+import { decodeTime, ulid } from 'ulid';
 
 const pool = Buffer.alloc(4096);
 let used = pool.length;
@@ -20,3 +20,6 @@ function random(): number {
 export function newUlid(): string {
   return Buffer.from(ulid(undefined, random), 'latin1').toString('latin1');
 }
+
+/** When an id was made, in ms since 1970. */
+export const timeOfUlid = (id: string): number => decodeTime(id);

@@ -5,7 +5,7 @@ export { createLogger } from './logger.ts';
 export type { Logger, LoggerOptions } from './logger.ts';
 export { measured } from './measured.ts';
 export type { MeasuredOptions } from './measured.ts';
-export { createMetrics } from './metrics.ts';
+export { createMetrics, promiseBuckets } from './metrics.ts';
 export type { Counter, Gauge, Histogram, Metrics, MetricsOptions } from './metrics.ts';
 export { startMetricsServer } from './metrics-server.ts';
 export type { MetricsServer, MetricsServerOptions } from './metrics-server.ts';

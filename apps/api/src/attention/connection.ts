@@ -21,6 +21,8 @@ export interface AppOptions {
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
+  /** A frame that was appended at this moment is on its way. */
+  delivered(appendedAtMs: number): void;
   /** How a connection that begins went: `fresh` had nothing to resume, `full` got everything it missed, `none` was told to reload. */
   resumed(outcome: 'fresh' | 'full' | 'none'): void;
   /** The app shows this session. */
@@ -75,7 +77,8 @@ export class AppConnection implements Guest {
     if (!delivery) return;
     const withOffsets = this.#options.since !== undefined;
     const droppable = delivery.kind === 'p' || delivery.kind === 'o' || delivery.kind === 't';
-    this.#socket?.send(withOffsets ? delivery.textWithOffset() : delivery.text, { droppable });
+    const isWritten = this.#socket?.send(withOffsets ? delivery.textWithOffset() : delivery.text, { droppable });
+    if (isWritten && frame.appendedAtMs !== undefined) this.#options.delivered(frame.appendedAtMs);
   }
 
   /** The frame in the form that this app asked for; undefined when it did not ask for it. */

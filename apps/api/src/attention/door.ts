@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Control, RelayError, limits } from '@relay/protocol';
 import { tellToReload } from '@relay/attention';
+import { promiseBuckets } from '@relay/telemetry';
 import type { ApiDeps } from '../deps.ts';
 import { verifyUserToken } from '../http/authenticate.ts';
 import type { LateRefusals } from '../http/late-refusals.ts';
@@ -33,6 +34,12 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
     'Apps that connected: fresh, with everything they missed (full), or told to reload (none)',
     ['outcome'],
   );
+  const shown = deps.metrics.histogram(
+    'relay_app_frame_seconds',
+    'A frame that is kept, from its publication until it was written to the socket of an app',
+    [],
+    promiseBuckets,
+  );
   const room = createRoom<AppConnection>(deps, late, {
     name: 'app',
     title: 'app',
@@ -52,6 +59,7 @@ export function createAttentionDoor(deps: ApiDeps, late: LateRefusals): Attentio
             logger.debug({ err: error }, 'the session that an app shows was not kept'),
           );
         },
+        delivered: (appendedAtMs) => shown.observe(Math.max(0, Date.now() - appendedAtMs) / 1000),
         resumed: (outcome) => resumes.inc({ outcome }),
         verify: (token) => verifyUserToken(token, deps.jwtVerifier),
       });

@@ -26,11 +26,18 @@ export function describeFrames(makeBus: MakeBus): void {
       const { gateway, api } = await open();
       const frames = createEar<UserFrame>();
       await api.subscribe('user', frames.hear);
+      const beforeMs = Date.now();
       const first = await gateway.append('user', 'one "1"\n');
       const second = await gateway.append('user', 'two 🐢');
-      expect(await frames.next()).toEqual({ body: 'one "1"\n', offset: first.offset, previous: '', hot: false });
+      expect(await frames.next()).toEqual({
+        ...{ body: 'one "1"\n', offset: first.offset, previous: '', hot: false },
+        appendedAtMs: expect.any(Number),
+      });
       const expected = { body: 'two 🐢', offset: second.offset, previous: first.offset, hot: false };
-      expect(await frames.next()).toEqual(expected);
+      const { appendedAtMs = 0, ...frame } = await frames.next();
+      expect(frame).toEqual(expected);
+      expect(appendedAtMs).toBeGreaterThanOrEqual(beforeMs);
+      expect(appendedAtMs).toBeLessThanOrEqual(Date.now());
       expect([first.receivers, second.receivers]).toEqual([1, 1]);
     });
 

@@ -97,7 +97,7 @@ export class Store {
 
   append(user: string, body: string): { offset: string; receivers: number } {
     const { offset, previous } = this.histories.append(user, body);
-    return { offset, receivers: this.#deliver(user, { body, offset, previous, hot: false }) };
+    return { offset, receivers: this.#deliver(user, { body, offset, previous, hot: false, appendedAtMs: Date.now() }) };
   }
 
   publish(user: string, body: string): number {

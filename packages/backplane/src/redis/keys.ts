@@ -46,3 +46,9 @@ export function createKeys(prefix: string, sharded: boolean): Keys {
     control: `${prefix}:c:{0}control`,
   };
 }
+
+/** The time in an offset, in ms since 1970; undefined in one of a release that wrote none. */
+export function timeOfOffset(offset: string): number | undefined {
+  const text = offset.slice(offset.lastIndexOf('.') + 1, -1);
+  return text.length >= 8 ? parseInt(text, 36) : undefined;
+}

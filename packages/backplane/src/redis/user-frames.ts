@@ -123,10 +123,14 @@ export class RedisUserFrames implements UserFrames {
     return { channel: this.#options.keys.user(user), message: records.join('') };
   }
 
-  /** Unique for ever; the last letter changes four times in the life of a history, which tells scripts when to prolong it. */
+  /**
+   * Unique for ever; ends with the time, and with a letter that changes four times in the life of a history, which tells scripts when
+   * to prolong it.
+   */
   #nextOffset(): string {
     this.#appended += 1;
-    const quarter = Math.floor((Date.now() / this.#options.historyTtlMs) * 4) % 36;
-    return `${this.#epoch}.${this.#appended.toString(36)}.${quarter.toString(36)}`;
+    const now = Date.now();
+    const quarter = Math.floor((now / this.#options.historyTtlMs) * 4) % 36;
+    return `${this.#epoch}.${this.#appended.toString(36)}.${now.toString(36)}${quarter.toString(36)}`;
   }
 }

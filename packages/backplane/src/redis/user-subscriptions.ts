@@ -5,7 +5,7 @@
 import { BackplaneError } from '../errors.ts';
 import { type Subscription, Subscriptions } from '../subscriptions.ts';
 import { within } from '../within.ts';
-import { type Keys, idOf } from './keys.ts';
+import { type Keys, idOf, timeOfOffset } from './keys.ts';
 import type { Run } from './operations.ts';
 import type { Topology } from './topology.ts';
 import type { WireRecord } from './wire.ts';
@@ -152,7 +152,8 @@ export class UserSubscriptions {
       case 'frame': {
         const { offset, previous, body } = record;
         subscribed.top = offset;
-        this.#subscriptions.deliver(user, { body, offset, previous, hot: false });
+        const appendedAtMs = timeOfOffset(offset);
+        this.#subscriptions.deliver(user, { body, offset, previous, hot: false, appendedAtMs });
         break;
       }
       case 'hotFrame':

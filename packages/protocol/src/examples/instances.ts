@@ -60,6 +60,7 @@ export const controlExamples: ExamplesOf<typeof controls> = {
   user_revoked: { v: 1, kind: 'user_revoked', subject: userId },
   device_contested: { v: 1, kind: 'device_contested', deviceId, heldMs: 60_000, retryAfter: 15 },
   database_set_back: { v: 1, kind: 'database_set_back', cause: '48213' },
+  gateway_drained: { v: 1, kind: 'gateway_drained', instance: 'relay-gateway-0-4f1c09a2b7de', overMs: 600_000 },
   outbox: { v: 1, kind: 'outbox' },
 };
 

@@ -160,6 +160,14 @@ export const controls = {
     'The database lost what was written last: daemons connect again, and apps reload.',
     { cause: text('The same for all that is said about it') },
   ),
+  gateway_drained: versioned(
+    'gateway_drained',
+    'A gateway takes no more daemons, and lets its own go one after the other.',
+    {
+      instance: text('The name of the gateway in the backplane'),
+      overMs: Type.Integer({ description: 'For so long the last of them is kept', minimum: 0, maximum: 86_400_000 }),
+    },
+  ),
   outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
 } as const;
 

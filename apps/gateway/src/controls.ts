@@ -1,0 +1,64 @@
+/** What a gateway does when all instances are told something. */
+import { decodeControl } from '@relay/protocol';
+import type { Logger } from '@relay/telemetry';
+import type { Connections } from './connections.ts';
+import type { Contests } from './contests.ts';
+import type { Hub } from './hub.ts';
+
+export interface ControlsDeps {
+  /** The name of this gateway in the backplane. */
+  instance: string;
+  hub: Hub;
+  connections: Pick<Connections, 'drain'>;
+  contests: Pick<Contests, 'learn'>;
+  logger: Logger;
+  /** The credential of the device is no longer good. */
+  forget: (deviceId: string) => void;
+  isClosing: () => boolean;
+}
+
+/** All daemons of an instance connect again within this time. */
+const reconnectWithinMs = 60_000;
+
+/** Takes the text of a control message. One that this release does not know is ignored. */
+export function createControls(deps: ControlsDeps): (body: string) => void {
+  const { hub, connections, contests, logger, forget } = deps;
+
+  /** Tasks, reports and fences may differ from what this instance remembers: every daemon reconnects, spread over a minute. */
+  const reconnectAll = async (): Promise<void> => {
+    const all = hub.all();
+    const pauseMs = Math.min(20, reconnectWithinMs / all.length);
+    // At once, so that no session is published from memory that the database has lost.
+    for (const { memory } of all) memory.forgetRecords();
+    for (const connection of all) {
+      if (deps.isClosing()) return;
+      connection.close('goingAway');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+
+  return (body) => {
+    const control = decodeControl(body);
+    switch (control?.kind) {
+      case 'database_set_back':
+        void reconnectAll();
+        return;
+      case 'device_contested':
+        contests.learn(control.deviceId, control);
+        return;
+      case 'gateway_drained': {
+        const { instance, overMs } = control;
+        if (instance !== deps.instance) return;
+        logger.info(
+          { daemons: hub.size, overMs },
+          'an operator drains this gateway: it takes no daemons until it is restarted',
+        );
+        void connections.drain(overMs);
+        return;
+      }
+      case 'device_closed':
+        forget(control.deviceId);
+        hub.get(control.deviceId)?.close(control.why === 'deleted' ? 'deviceDeleted' : 'credential');
+    }
+  };
+}
