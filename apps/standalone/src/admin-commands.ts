@@ -1,8 +1,10 @@
 /** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
 import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
-import { type AdminDeps, devices, doctor, queues, setupLink, status } from './admin-operations.ts';
+import { type AdminDeps, devices, doctor, drain, queues, redis, setupLink, status } from './admin-operations.ts';
+import { Refused } from './refused.ts';
 
+export { Refused };
 export type { AdminDeps };
 
 export const usage = `Usage: relay-admin <command> [options]
@@ -25,21 +27,24 @@ Commands:
   status                    release, database, backplane, how much there is and what waits
   devices [email]           devices of everyone or of one person, those that were seen last first (100)
   queues                    devices with messages that wait, the oldest first (100)
+  drain [gateway] [--over <minutes>]
+                            lists the gateways and their devices; with the name of one, or of its pod, it takes no more
+                            daemons and lets its own go within that time (10 minutes); delete the pod afterwards
+  redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
   doctor                    checks what the relay needs, and says what to do about what is wrong
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
 Options:
   --json      one JSON object per line
+  --over      with drain
   --version   prints the version
   --help      prints this
 `;
 
-/** The request cannot be done as it was written; the message says what to do. */
-export class Refused extends Error {}
-
 interface Options {
   json?: boolean | undefined;
   yes?: boolean | undefined;
+  over?: string | undefined;
 }
 
 /** Takes the word behind the command, or '' when it takes none; returns the lines to print. */
@@ -65,7 +70,9 @@ async function setDisabled({ people }: AdminDeps, email: string, disabled: boole
   ];
 }
 
-const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder' | 'maybe an email'; run: Command }>> = {
+const commands: Readonly<
+  Record<string, { takes: 'nothing' | 'email' | 'folder' | 'maybe an email' | 'maybe a gateway'; run: Command }>
+> = {
   people: {
     takes: 'nothing',
     run: async ({ people }, _, { json }) => {
@@ -143,6 +150,8 @@ const commands: Readonly<Record<string, { takes: 'nothing' | 'email' | 'folder' 
   status: { takes: 'nothing', run: status },
   devices: { takes: 'maybe an email', run: devices },
   queues: { takes: 'nothing', run: queues },
+  drain: { takes: 'maybe a gateway', run: drain },
+  redis: { takes: 'nothing', run: redis },
   doctor: { takes: 'nothing', run: doctor },
   backup: {
     takes: 'folder',
@@ -164,10 +173,10 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   if (values.help || positionals.length === 0) return 'help';
   const [command = '', word = '', ...more] = positionals;
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  const fits = known?.takes === 'maybe an email' || (known?.takes === 'nothing') === (word === '');
+  const fits = known?.takes.startsWith('maybe') || (known?.takes === 'nothing') === (word === '');
   if (!known || more.length > 0 || !fits)
     throw new Refused(`"${positionals.join(' ')}" is no command. "relay-admin --help" lists all.`);
-  return { command, word, options: { json: values.json, yes: values.yes } };
+  return { command, word, options: { json: values.json, yes: values.yes, over: values.over } };
 }
 
 /** Does what was asked and returns the lines to print. Throws Refused, or an error for people such as BACKUP_REFUSED. */
@@ -183,6 +192,7 @@ function parsed(args: string[]) {
     const options = {
       json: { type: 'boolean' },
       yes: { type: 'boolean' },
+      over: { type: 'string' },
       version: { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;

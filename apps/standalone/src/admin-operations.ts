@@ -2,13 +2,15 @@
 import { connect } from 'node:tls';
 import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';
-import { type Database, listDevicesOf, listWaiting, readOverview } from '@relay/database';
+import { type Database, listDevicesOf, listGateways, listWaiting, readOverview } from '@relay/database';
+import { type Backplane, describeRedis } from '@relay/backplane';
+import { Refused } from './refused.ts';
 
 export interface AdminDeps {
   people: People;
   config: RelayConfig;
   database: Database;
-  backplane: Pick<Database, 'health'>;
+  backplane: Pick<Backplane, 'health' | 'publishControl'>;
   version: string;
 }
 
@@ -17,6 +19,7 @@ const patienceMs = 5_000;
 
 interface Options {
   json?: boolean | undefined;
+  over?: string | undefined;
 }
 
 const ago = (seconds: number): string =>
@@ -62,6 +65,58 @@ export async function queues({ database }: AdminDeps, _: string, { json }: Optio
     ({ deviceId, email, status: state, waiting, oldestSeconds }) =>
       `${deviceId}  ${state.padEnd(7)}  ${waiting} wait, the oldest for ${ago(oldestSeconds)}  ${email}`,
   );
+}
+
+const defaultDrainMinutes = 10;
+const longestDrainMinutes = 24 * 60;
+
+/** Without a gateway: which there are, and how many devices each still has. */
+export async function drain(deps: AdminDeps, word: string, options: Options): Promise<string[]> {
+  const { database, backplane, config } = deps;
+  const { json } = options;
+  if (config.redisUrl === undefined) throw new Refused('This relay is one process: stop it, and its daemons wait.');
+  const gateways = await listGateways(database);
+  if (word === '') {
+    if (json) return gateways.map((gateway) => JSON.stringify(gateway));
+    if (gateways.length === 0) return ['No gateway has a device.'];
+    return gateways.map(({ instance, devices }) => `${instance}  ${devices} devices`);
+  }
+  const minutes = Number(options.over ?? defaultDrainMinutes);
+  if (!(minutes >= 0 && minutes <= longestDrainMinutes))
+    throw new Refused(`--over takes minutes, from 0 to ${longestDrainMinutes}.`);
+  // A pod is one instance after the other; each has a name of its own.
+  const [gateway, ...more] = gateways.filter(({ instance }) => instance === word || instance.startsWith(`${word}-`));
+  if (!gateway) throw new Refused(`No gateway "${word}" has a device. "relay-admin drain" lists those that have.`);
+  if (more.length > 0)
+    throw new Refused(
+      `"${word}" is ${more.length + 1} gateways. Give one of the names that "relay-admin drain" lists.`,
+    );
+  const { instance, devices: held } = gateway;
+  const control = { v: 1, kind: 'gateway_drained', instance, overMs: Math.round(minutes * 60_000) };
+  await backplane.publishControl(JSON.stringify(control));
+  if (json) return [JSON.stringify({ instance, devices: held, minutes })];
+  return [
+    `${instance} takes no more daemons, and lets its ${held} go within ${minutes} min.`,
+    '"relay-admin drain" says how many are left. Then delete the pod: only a new one takes daemons again.',
+  ];
+}
+
+const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+export async function redis({ config }: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+  if (config.redisUrl === undefined)
+    throw new Refused('This relay has no Redis: it is one process, and keeps in its memory what others keep there.');
+  const servers = await describeRedis(config.redisUrl);
+  if (json) return servers.map((server) => JSON.stringify(server));
+  return servers.flatMap((server) => [
+    `${server.server}: Redis ${server.version}, ${megabytes(server.usedBytes)} of ${server.maxBytes === 0 ? 'no bound (set maxmemory)' : megabytes(server.maxBytes)}, ${server.policy}${server.policy === 'noeviction' ? '' : ' (the relay wants noeviction)'}, ${server.evicted} evicted`,
+    `${server.keys} keys, ${server.sampled} of them looked at`,
+    ...server.kinds.map(
+      ({ kind, records, bytes }) => `  ${kind.padEnd(18)}  ${String(records).padStart(9)}  ${megabytes(bytes)}`,
+    ),
+    'largest:',
+    ...server.largest.map(({ key, bytes }) => `  ${megabytes(bytes)}  ${key}`),
+  ]);
 }
 
 interface Finding {

@@ -11,6 +11,8 @@ export type { MemoryBus, MemoryBusOptions } from './memory.ts';
 export { onPoke, poke, poker } from './pokes.ts';
 export { createRedisBackplane } from './redis.ts';
 export type { RedisBackplane } from './redis.ts';
+export { describeRedis } from './redis/describe.ts';
+export type { RedisContents, RedisKind } from './redis/describe.ts';
 export { RedisConnectionError } from './redis/connection-errors.ts';
 export type { RedisBackplaneOptions } from './redis/options.ts';
 export { RedisAddressError, parseRedisUrl } from './redis/url.ts';
