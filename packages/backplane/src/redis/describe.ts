@@ -1,4 +1,4 @@
-/** What is in Redis, for an operator: counted from a sample, so that a full Redis is not held up by the question. Reads only. */
+/** The contents of Redis, for an operator: counted from a sample, so that a full Redis is not held up by the question. Reads only. */
 import type { Redis } from 'ioredis';
 import { openConnection } from './connection.ts';
 import { createKeys } from './keys.ts';
@@ -22,7 +22,7 @@ export interface RedisContents {
   policy: string;
   evicted: number;
   keys: number;
-  /** How many of them were looked at. */
+  /** The number of those that were looked at. */
   sampled: number;
   /** The one with the most bytes first. */
   kinds: RedisKind[];
