@@ -24,7 +24,11 @@ const admin = (...args: string[]): Promise<string[]> => {
 };
 
 it('lists the gateways by their devices, and refuses a name that none or several have', async () => {
-  const listed = (await admin('drain', '--json')).map((line) => JSON.parse(line) as object);
+  const list = async () =>
+    (await admin('drain', '--json')).map((line) => JSON.parse(line) as { instance: string; devices: number });
+  // A daemon is marked online a moment after its socket is open.
+  let listed = await list();
+  while (listed.reduce((sum, { devices }) => sum + devices, 0) < 3) listed = await list();
   const [first, second] = relay.gateways.map(({ backplane }) => backplane.instance);
   expect(listed).toEqual([
     { instance: first, devices: 2 },
