@@ -6,7 +6,11 @@ import { type Scene, counted, end, idleSession, openScene, run, say, tick } from
 
 describe('promised times', () => {
   let { relay, daemon, app } = {} as Scene;
-  beforeAll(async () => void ({ relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 300 } })));
+  beforeAll(async () => {
+    ({ relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 300 } }));
+    // Written once the first `status` is settled: from then on messages are counted.
+    await idleSession(relay, daemon, app, 'first');
+  });
   afterAll(() => relay.stop());
 
   const written = () => counted(relay, 'relay_task_delivery_seconds_count');
