@@ -1,0 +1,82 @@
+/** Every page on small and touched screens, with wide text and without motion (acceptance 29, 30 and 31). */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { BrowserContextOptions } from 'playwright-core';
+import { type Person, newPerson } from './browser.ts';
+import { type EveryPage, cutTexts, settled, startEveryPage } from './every-page.ts';
+
+describeWith('chromium', 'every page', () => {
+  let all: EveryPage;
+  beforeAll(async () => {
+    all = await startEveryPage();
+  });
+  afterAll(async () => all?.end());
+
+  /** What `find` finds on each page, for its person and for a guest. */
+  async function foundOn(options: BrowserContextOptions, find: (person: Person) => Promise<string[]>): Promise<object> {
+    const found: Record<string, string[]> = {};
+    const [member, guest] = [await all.member(options), await newPerson(all.browser, all.relay.url, options)];
+    for (const [person, pages] of [
+      [member, all.pages],
+      [guest, all.open],
+    ] as const)
+      for (const [name, path] of pages) {
+        await settled(person, path);
+        const faults = await find(person);
+        if (faults.length > 0) found[name] = faults;
+      }
+    expect([...member.complaints, ...guest.complaints]).toEqual([]);
+    await member.context.close();
+    await guest.context.close();
+    return found;
+  }
+
+  it('29: has targets of 44 by 44 for a finger, or inside such a label; links in a sentence are as they are', async () => {
+    const small = (person: Person) =>
+      person.page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll('button, a[href], input, select, textarea, summary')]
+        .filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) && !element.closest('.skip, .sr, .for-readers, [inert]'))
+        .filter((element) => !(element.tagName === 'A' && getComputedStyle(element).display === 'inline'))
+        .filter((element) => {
+          const label = element.closest('label') ?? element;
+          const { width, height } = label.getBoundingClientRect();
+          return width > 1 && height > 1 && (width < 43.5 || height < 43.5);
+        })
+        .map((element) => { const { width, height } = element.getBoundingClientRect(); return [element.tagName, element.className, element.getAttribute('aria-label') ?? element.textContent.trim().slice(0, 30), Math.round(width) + '×' + Math.round(height)].join(' '); })`);
+    const options = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+    expect(await foundOn(options, small)).toEqual({});
+  });
+
+  it.each([
+    ['320 px wide', { width: 320, height: 720 }],
+    ['a desk at 200 %', { width: 640, height: 430 }],
+    ['a phone on its side', { width: 844, height: 390 }],
+  ])('30: cuts nothing on %s, with the text spacing of WCAG 1.4.12 too', async (_name, viewport) => {
+    const cut = async (person: Person) => {
+      const plain = await cutTexts(person);
+      // The policy of the page lets no style in but by script.
+      await person.page.evaluate(`{ const sheet = new CSSStyleSheet();
+        sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }');
+        document.adoptedStyleSheets = [sheet]; }`);
+      return [...plain, ...(await cutTexts(person)).map((text) => `spaced: ${text}`)];
+    };
+    expect(await foundOn({ viewport }, cut)).toEqual({});
+  });
+
+  it('31: moves nothing for people who want no motion', async () => {
+    // Signs that turn while something is loaded are there on every page.
+    const moving = (person: Person) =>
+      person.page.evaluate<
+        string[]
+      >(`document.body.append(...['spinner', 'ring'].map((className) => Object.assign(document.createElement('span'), { className }))),
+        document.getAnimations()
+        .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().iterations === Infinity)
+        .map(({ effect }) => effect.target.className)`);
+    expect(await foundOn({ reducedMotion: 'reduce' }, moving)).toEqual({});
+    const person = await all.member({ reducedMotion: 'no-preference' });
+    await settled(person, '/account');
+    expect(await moving(person)).toEqual(expect.arrayContaining(['spinner', 'ring']));
+    await person.context.close();
+  });
+});
