@@ -12,7 +12,7 @@ describeWith('chromium', 'every page', () => {
   });
   afterAll(async () => all?.end());
 
-  /** What `find` finds on each page, for its person and for a guest. */
+  /** Faults that `find` names on each page, for its person and for a guest. */
   async function foundOn(options: BrowserContextOptions, find: (person: Person) => Promise<string[]>): Promise<object> {
     const found: Record<string, string[]> = {};
     const [member, guest] = [await all.member(options), await newPerson(all.browser, all.relay.url, options)];
@@ -46,26 +46,30 @@ describeWith('chromium', 'every page', () => {
         .map((element) => { const { width, height } = element.getBoundingClientRect(); return [element.tagName, element.className, element.getAttribute('aria-label') ?? element.textContent.trim().slice(0, 30), Math.round(width) + '×' + Math.round(height)].join(' '); })`);
     const options = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
     expect(await foundOn(options, small)).toEqual({});
-  });
+  }, 180_000);
 
   it.each([
     ['320 px wide', { width: 320, height: 720 }],
     ['a desk at 200 %', { width: 640, height: 430 }],
     ['a phone on its side', { width: 844, height: 390 }],
-  ])('30: cuts nothing on %s, with the text spacing of WCAG 1.4.12 too', async (_name, viewport) => {
-    const cut = async (person: Person) => {
-      const plain = await cutTexts(person);
-      // The policy of the page lets no style in but by script.
-      await person.page.evaluate(`{ const sheet = new CSSStyleSheet();
+  ])(
+    '30: cuts nothing on %s, with the text spacing of WCAG 1.4.12 too',
+    async (_name, viewport) => {
+      const cut = async (person: Person) => {
+        const plain = await cutTexts(person);
+        // The policy of the page lets no style in but by script.
+        await person.page.evaluate(`{ const sheet = new CSSStyleSheet();
         sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }');
         document.adoptedStyleSheets = [sheet]; }`);
-      return [...plain, ...(await cutTexts(person)).map((text) => `spaced: ${text}`)];
-    };
-    expect(await foundOn({ viewport }, cut)).toEqual({});
-  });
+        return [...plain, ...(await cutTexts(person)).map((text) => `spaced: ${text}`)];
+      };
+      expect(await foundOn({ viewport }, cut)).toEqual({});
+    },
+    180_000,
+  );
 
   it('31: moves nothing for people who want no motion', async () => {
-    // Signs that turn while something is loaded are there on every page.
+    // Signs that turn while something is loaded are put on the page.
     const moving = (person: Person) =>
       person.page.evaluate<
         string[]
@@ -73,10 +77,14 @@ describeWith('chromium', 'every page', () => {
         document.getAnimations()
         .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().iterations === Infinity)
         .map(({ effect }) => effect.target.className)`);
-    expect(await foundOn({ reducedMotion: 'reduce' }, moving)).toEqual({});
-    const person = await all.member({ reducedMotion: 'no-preference' });
-    await settled(person, '/account');
-    expect(await moving(person)).toEqual(expect.arrayContaining(['spinner', 'ring']));
-    await person.context.close();
+    for (const [reducedMotion, expected] of [
+      ['reduce', []],
+      ['no-preference', ['spinner', 'ring']],
+    ] as const) {
+      const person = await all.member({ reducedMotion });
+      await settled(person, all.sessionPath);
+      expect(await moving(person)).toEqual(expected);
+      await person.context.close();
+    }
   });
 });
