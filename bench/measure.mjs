@@ -16,11 +16,38 @@ export class Table {
     this.title = title;
   }
 
-  /** Adds the number of one round. Rows and columns keep the order in which they first came; columns name their unit. */
+  /**
+   * Adds the number of one round. Rows and columns keep the order in which they first came; columns name their unit. Without a number, as
+   * the ratio to a system that does not take part, nothing.
+   */
   add(row, column, value) {
+    if (Number.isNaN(value)) return;
     const cells = this.#rows.get(row) ?? new Map();
     this.#rows.set(row, cells);
     cells.set(column, [...(cells.get(column) ?? []), value]);
+  }
+
+  /**
+   * The ratios of the numbers of `one` to those of `other`, round by round. Both names are a column, or a row, or the end of one, behind a colon.
+   * Undefined if the table has none of them.
+   */
+  ratios(one, other) {
+    const ratios = new Table(`${this.title}: ${one} / ${other}`);
+    const divide = (row, column, values, others) =>
+      others?.forEach((value, round) => ratios.add(row, column, values[round] / value));
+    for (const [row, cells] of this.#rows) {
+      const isOne = row === one || row.endsWith(`: ${one}`);
+      const others = isOne ? this.#rows.get(`${row.slice(0, -one.length)}${other}`) : undefined;
+      for (const [column, values] of cells) {
+        if (column === one) divide(row, `${one} / ${other}`, values, cells.get(other));
+        else divide(row, column, values, others?.get(column));
+      }
+    }
+    return ratios.#rows.size === 0 ? undefined : ratios;
+  }
+
+  get isEmpty() {
+    return this.#rows.size === 0;
   }
 
   /** `{ title, rows: { [row]: { [column]: { median, min, max, rounds } } } }` */

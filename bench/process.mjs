@@ -52,6 +52,10 @@ export function startBaseline(name) {
 export async function start(file, { env, execArgv = [], port: portIn }) {
   const startedAt = performance.now();
   const child = fork(file, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' });
+  const lastResort = () => child.kill('SIGKILL');
+  // Before the folders are removed in which it may still write.
+  process.prependOnceListener('exit', lastResort);
+  child.once('exit', () => process.off('exit', lastResort));
   let said = '';
   const port = await new Promise((resolve, reject) => {
     const fail = (why) => reject(new Error(`${file} ${why}. It said:\n${said}`));

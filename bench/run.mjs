@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildOf } from './builds.mjs';
 import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
 import { events } from './suites/events.mjs';
@@ -48,6 +49,10 @@ const suites = { ...compared, ...single, ...asked };
 /** The suites that start few processes: they end within three minutes even on a busy machine. */
 const quickly = ['events', 'requests', 'counts'];
 
+/** The suites that measure two revisions beside each other. */
+const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth'];
+const comparedByDefault = ['events', 'requests', 'connect', 'lists'];
+
 const HELP = `Usage: npm run bench -- [options]
 
 Starts the relay as it is deployed (api and gateway processes, Redis, PostgreSQL) and as one process, and measures both next
@@ -66,6 +71,10 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works
   --profile <dir> write a profile of the relay's processor time (.cpuprofile) for each of its processes
+  --compare <commit>
+                  instead of the others, the relay of this commit beside the one of the working folder, and the ratio of
+                  each row; for ${comparable.join(', ')} (default: ${comparedByDefault.join(', ')}).
+                  It is built once, in a folder for temporary files, and stays there. A folder that is built will do, too
   --json          print JSON instead of tables
   --help          print this
 
@@ -81,14 +90,18 @@ function options() {
       share: { type: 'string' },
       quick: { type: 'boolean', default: false },
       profile: { type: 'string' },
+      compare: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const usual = values.quick ? quickly : Object.keys(compared);
+  const isCompared = values.compare !== undefined;
+  const usual = isCompared ? comparedByDefault : values.quick ? quickly : Object.keys(compared);
   const names = (values.only ?? usual.join(',')).split(',').map((name) => name.trim());
   const unknown = names.find((name) => !Object.hasOwn(suites, name));
   if (unknown !== undefined) throw new Error(`--only has "${unknown}"; known are ${Object.keys(suites).join(', ')}`);
+  const alone = names.find((name) => isCompared && !comparable.includes(name));
+  if (alone !== undefined) throw new Error(`--compare cannot have "${alone}"; it can have ${comparable.join(', ')}`);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds is "${values.rounds}"; it must be 1 or more`);
   const share = Number(values.share ?? (values.quick ? 0.05 : 1));
@@ -111,10 +124,14 @@ function machine() {
 }
 
 async function main() {
-  const { names, rounds, share, profile, json, help } = options();
+  const { names, rounds, share, profile, compare, json, help } = options();
   if (help) return void process.stdout.write(HELP);
   if (!existsSync('/proc/self/status')) throw new Error('needs /proc, that is Linux');
   const folders = [];
+  const removeFolders = () => {
+    for (const made of folders) rmSync(made, { recursive: true, force: true });
+  };
+  process.once('exit', removeFolders);
   const folder = () => {
     const made = mkdtempSync(join(tmpdir(), 'relay-bench-'));
     folders.push(made);
@@ -122,17 +139,28 @@ async function main() {
   };
   const startedOn = machine();
   const tables = [];
+  const before = compare === undefined ? undefined : buildOf(compare);
   try {
     for (const name of names) {
       const progress = (what) => process.stderr.write(`${name}: ${what}\n`);
-      const found = await suites[name]({ rounds, share, profile, progress, folder });
+      const all = await suites[name]({ rounds, share, profile, progress, folder, before: before?.folder });
+      // The ratios to others have no rows when there are no others.
+      const measured = all.filter((table) => !table.isEmpty);
+      const ratios = before ? measured.map((table) => table.ratios('relay', 'before')) : [];
+      const found = [...ratios.filter((table) => table !== undefined), ...measured];
       if (!json) process.stdout.write(`${found.join('\n\n')}\n\n`);
       tables.push(...found);
     }
   } finally {
-    for (const made of folders) rmSync(made, { recursive: true, force: true });
+    removeFolders();
   }
-  const facts = { ...startedOn, loadAtEnd: machine().load, rounds, share };
+  const facts = {
+    ...startedOn,
+    ...(before ? { before: before.commit } : {}),
+    loadAtEnd: machine().load,
+    rounds,
+    share,
+  };
   if (json) process.stdout.write(`${JSON.stringify({ ...facts, tables }, undefined, 2)}\n`);
   else
     process.stdout.write(
@@ -141,6 +169,16 @@ async function main() {
         .join(', ')}\n`,
     );
 }
+
+// A signal ends all that the bench has started, too: children and folders are ended by `exit`.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+])
+  process.once(signal, () => process.exit(code));
+// One listener for each process, and there may be many.
+process.setMaxListeners(0);
 
 main().catch((error) => {
   process.stderr.write(`bench: ${error.stack ?? error}\n`);

@@ -1,12 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { setTimeout as tick } from 'node:timers/promises';
 import { itWith } from '@relay/testing/needs';
 
 const main = fileURLToPath(new URL('../bench/run.mjs', import.meta.url));
+const history = fileURLToPath(new URL('../scripts/bench-history.mjs', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const execute = promisify(execFile);
+const few = ['--only', 'lists', '--rounds', '1', '--share', '0.02'];
 const bench = (...words: string[]) =>
   promisify(execFile)(process.execPath, [main, ...words], { timeout: 240_000, maxBuffer: 16 * 1024 * 1024 });
+
+interface Night {
+  before: string;
+  rounds: number;
+  ratios: Record<string, { median: number }>;
+}
 
 interface Result {
   tables: { title: string; rows: Record<string, Record<string, { median: number; rounds: number }>> }[];
@@ -41,4 +56,46 @@ describe('the bench', () => {
     },
     300_000,
   );
+
+  itWith(
+    ['postgresql', 'redis-server'],
+    'measures two builds beside each other, and keeps the ratios of each night in a file',
+    async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'relay-bench-test-')), 'history.jsonl');
+      const { stdout } = await execute(process.execPath, [history, file, '--compare', root, ...few]);
+      expect(stdout).toMatch(/one at a time: relay.*instance and Redis/);
+      const { ratios, ...night } = JSON.parse(readFileSync(file, 'utf8')) as Night;
+      expect(night).toMatchObject({ before: root, rounds: 1 });
+      expect(Object.keys(ratios)).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^A list of 20 .*: one at a time/)]),
+      );
+      for (const { median } of Object.values(ratios)) expect(median).toBeGreaterThan(0);
+    },
+    300_000,
+  );
+
+  itWith(
+    ['postgresql', 'redis-server'],
+    'ends all that it started when it is ended',
+    async () => {
+      const child = spawn(process.execPath, [main, '--only', 'lists', '--rounds', '1'], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const ended = once(child, 'exit');
+      for await (const said of child.stderr) if (/warming up/.test(String(said))) break;
+      const started = descendantsOf(child.pid!);
+      expect(started.length).toBeGreaterThan(5);
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([143, null]);
+      // The servers end with it; that they have is for the kernel to say.
+      while (started.some((pid) => existsSync(`/proc/${pid}`))) await tick(50);
+    },
+    240_000,
+  );
 });
+
+/** The processes that this one started, and those that they did. */
+function descendantsOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+}

@@ -6,7 +6,7 @@ import { measured, names, startAll } from '../systems/all.mjs';
 const perRound = 300;
 const window = 64;
 
-export async function connect({ rounds, progress, folder, share, profile }) {
+export async function connect({ rounds, progress, folder, share, profile, before }) {
   const ratios = new Table('Daemons that connect: ratios of CPU');
   const cost = new Table('Daemons that connect: CPU, µs per connection');
   const speed = new Table('Daemons that connect: wall clock');
@@ -17,6 +17,7 @@ export async function connect({ rounds, progress, folder, share, profile }) {
     folder,
     progress,
     profile,
+    before,
   });
   const cases = [
     { name: 'accept, authenticate, claim', hello: 0, how: 'sockets' },

@@ -40,7 +40,7 @@ async function listedDaemon(system) {
   return { daemon, client, body };
 }
 
-export async function lists({ rounds, progress, folder, share, profile }) {
+export async function lists({ rounds, progress, folder, share, profile, before }) {
   const table = new Table(`A list of ${listed} sessions over REST: CPU, µs per request`);
   const ratios = new Table('Lists over REST: ratios of CPU');
   const speed = new Table('Lists over REST: wall clock');
@@ -49,10 +49,12 @@ export async function lists({ rounds, progress, folder, share, profile }) {
     progress('starting');
     const relay = await startInstances({ people: 1, profile });
     running.push({ name: 'relay', system: relay });
-    running.push({ name: 'single', system: await startSingle({ people: 1, dataDir: folder(), profile }) });
+    if (before === undefined)
+      running.push({ name: 'single', system: await startSingle({ people: 1, dataDir: folder(), profile }) });
+    else running.push({ name: 'before', system: await startInstances({ people: 1, build: before }) });
     const { body, daemon, client } = await listedDaemon(relay);
-    const alone = await listedDaemon(running[1].system);
-    for (const one of await startPlain(body)) running.push(one);
+    const other = await listedDaemon(running[1].system);
+    if (before === undefined) for (const one of await startPlain(body)) running.push(one);
     for (const one of running) one.load = await startLoad(one.system);
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
@@ -77,8 +79,8 @@ export async function lists({ rounds, progress, folder, share, profile }) {
         ratios.add(way, 'single process / node:http', took.single / took['node:http']);
       }
     }
-    for (const one of [daemon, alone.daemon]) await one.close();
-    for (const one of [client, alone.client]) one.close();
+    for (const one of [daemon, other.daemon]) await one.close();
+    for (const one of [client, other.client]) one.close();
   } finally {
     for (const { load, system } of running.reverse()) {
       await load?.stop();

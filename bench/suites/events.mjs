@@ -13,7 +13,7 @@ export const cases = [
   { name: 'message 200 B, kept for who comes back', bytes: 200, count: 4_000, kept: true },
 ];
 
-export async function events({ rounds, progress, folder, share, profile }) {
+export async function events({ rounds, progress, folder, share, profile, before }) {
   const cost = new Table('Events: CPU of instances and Redis, µs per event');
   const ratios = new Table('Events: ratios of CPU');
   const parts = new Table('Events: where the CPU goes, µs per event');
@@ -23,6 +23,7 @@ export async function events({ rounds, progress, folder, share, profile }) {
     folder,
     progress,
     profile,
+    before,
   });
   try {
     for (const { load } of systems) await load.ask('pairs', { count: pairs });

@@ -9,17 +9,17 @@ const pairs = 30;
 const window = 8;
 const inFlight = 64;
 const count200 = 12_000;
-const questions = { relay: 6_000, raw: 6_000, socketio: 1_500 };
+const questions = { relay: 6_000, before: 6_000, raw: 6_000, socketio: 1_500 };
 /** One api and two gateways more. */
 const added = ['api', 'gateway', 'gateway'];
 
-export async function growth({ rounds, progress, folder, share, profile }) {
+export async function growth({ rounds, progress, folder, share, profile, before }) {
   const table = new Table('Events of 200 B: CPU of instances and Redis, µs per event');
   const busy = new Table('Five instances, questions to daemons');
   const ratios = new Table('Five instances: ratios');
   const which = ['relay', 'raw', 'socketio'];
-  const few = await startAll(which, { people: pairs, folder, progress, profile });
-  const many = await startAll(which, { people: pairs, folder, progress, profile });
+  const few = await startAll(which, { people: pairs, folder, progress, profile, before });
+  const many = await startAll(which, { people: pairs, folder, progress, profile, before });
   try {
     for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
     for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
@@ -49,13 +49,13 @@ export async function growth({ rounds, progress, folder, share, profile }) {
     await few.stop();
     await many.stop();
   }
-  await ask(which, { rounds, progress, folder, share, profile }, busy, ratios);
+  await ask(which, { rounds, progress, folder, share, profile, before }, busy, ratios);
   return [table, ratios, busy];
 }
 
 /** Apps on two instances, daemons on three; both of the first ask. */
-async function ask(which, { rounds, progress, folder, share, profile }, busy, ratios) {
-  const five = await startAll(which, { people: pairs, apis: 2, gateways: 3, folder, progress, profile });
+async function ask(which, { rounds, progress, folder, share, profile, before }, busy, ratios) {
+  const five = await startAll(which, { people: pairs, apis: 2, gateways: 3, folder, progress, profile, before });
   try {
     for (const one of five.systems) {
       const sessions = await one.load.ask('pairs', { count: pairs });
@@ -81,6 +81,7 @@ async function ask(which, { rounds, progress, folder, share, profile }, busy, ra
         busy.add(names[name], 'p99 ms', seen[name].p99);
       }
       if (round === 0) continue;
+      if (before !== undefined) continue;
       ratios.add('questions, CPU', 'relay / raw', seen.relay.cpu / seen.raw.cpu);
       ratios.add('questions, CPU', 'relay / Socket.IO', seen.relay.cpu / seen.socketio.cpu);
       ratios.add('questions, rate', 'relay / raw', seen.relay.rate / seen.raw.rate);

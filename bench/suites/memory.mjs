@@ -10,7 +10,7 @@ const settleMs = 1_000;
 /** Resident memory grows in steps that V8 takes ahead of time; what is in use of it does not. */
 const titles = { resident: 'resident', inUse: 'in use', heap: 'of it JavaScript' };
 
-export async function memory({ rounds, progress, folder, share, profile }) {
+export async function memory({ rounds, progress, folder, share, profile, before }) {
   const batch = Math.ceil((connections * share) / rounds);
   const ratios = new Table(`Memory per silent connection, up to ${batch * rounds}: ratios`);
   const each = new Table(`Memory per silent connection, ${rounds} batches of ${batch}: kB`);
@@ -20,6 +20,7 @@ export async function memory({ rounds, progress, folder, share, profile }) {
     folder,
     progress,
     profile,
+    before,
     weighed: true,
   });
   try {

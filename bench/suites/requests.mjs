@@ -9,7 +9,7 @@ const inFlight = 64;
 const inside = 6_000;
 const overRest = 1_000;
 
-export async function requests({ rounds, progress, folder, share, profile }) {
+export async function requests({ rounds, progress, folder, share, profile, before }) {
   const ratios = new Table('Questions to daemons: ratios of CPU');
   const cost = new Table(`Questions to daemons, ${inFlight} in flight: CPU, µs per question`);
   const speed = new Table('Questions to daemons: wall clock');
@@ -18,6 +18,7 @@ export async function requests({ rounds, progress, folder, share, profile }) {
     folder,
     progress,
     profile,
+    before,
   });
   const inner = 'from an instance';
   const outer = 'history over REST';

@@ -11,17 +11,23 @@ const flatUs = 4_000;
 const lookMs = 100;
 const looks = 100;
 
-export const names = { relay: 'relay', single: 'single process', raw: 'raw', socketio: 'Socket.IO' };
+export const names = { relay: 'relay', before: 'before', single: 'single process', raw: 'raw', socketio: 'Socket.IO' };
 
 const starts = {
   relay: (options) => startInstances(options),
+  /** The relay of another revision. */
+  before: (options) => startInstances({ ...options, build: options.before }),
   single: (options) => startSingle({ ...options, dataDir: options.folder() }),
   raw: (options) => startRival('raw', options),
   socketio: (options) => startRival('socketio', options),
 };
 
-/** Starts the systems of these names, together. `stop` ends all of them. */
-export async function startAll(which, options) {
+/**
+ * Starts the systems of these names, together; with `before`, the folder of another revision, the relay of both instead. `stop` ends all of
+ * them.
+ */
+export async function startAll(wanted, options) {
+  const which = options.before === undefined ? wanted : ['relay', 'before'];
   const running = [];
   const stop = async () => {
     await Promise.all(

@@ -1,4 +1,5 @@
 // The relay as it is deployed: api and gateway processes of the built programs on Redis and PostgreSQL, and the single process.
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '@relay/database';
 import { startIssuer, startPostgres } from '@relay/testing';
@@ -6,7 +7,8 @@ import { startRedis } from '@relay/testing/redis';
 import { start } from '../process.mjs';
 import { registerPeople } from './people.mjs';
 
-const main = (role) => fileURLToPath(new URL(`../../apps/${role}/dist/main.js`, import.meta.url));
+const here = fileURLToPath(new URL('../..', import.meta.url));
+const main = (role, build = here) => join(build, 'apps', role, 'dist/main.js');
 const asker = fileURLToPath(new URL('../rivals/asker.mjs', import.meta.url));
 const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
 /** `weighed`: asked for its memory; `profile`: writes a profile of its processor time into this folder when it ends. */
@@ -45,7 +47,7 @@ const environment = (issuer, shippedLimits) => ({
 
 /**
  * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
- * only asks. `env`: further variables of the instances. In the end everything is stopped.
+ * only asks. `env`: further variables of the instances. `build`: the folder of another revision that is built. In the end everything is stopped.
  */
 export async function startInstances({
   apis = 1,
@@ -56,6 +58,7 @@ export async function startInstances({
   weighed = false,
   profile,
   env: given = {},
+  build,
 }) {
   const stops = [];
   const stop = async () => {
@@ -70,10 +73,11 @@ export async function startInstances({
     const issuer = await startIssuer(`${publicUrl}/api`);
     stops.push(() => issuer.close());
     const url = await postgres.createDatabase();
-    const people = await registerPeople({ url }, issuer, count, moreOfFirst);
+    const where = { url, ...(build === undefined ? {} : { migrationsDir: join(build, 'prisma/migrations') }) };
+    const people = await registerPeople(where, issuer, count, moreOfFirst);
     const env = { ...environment(issuer, shippedLimits), DATABASE_URL: url, REDIS_URL: redis.url, ...given };
     const launch = async (role, metricsPort = 0) => {
-      const child = await start(main(role), {
+      const child = await start(main(role, build), {
         env: { ...env, INSTANCE_NAME: role, METRICS_PORT: String(metricsPort) },
         execArgv: argumentsOf({ weighed, profile }),
         port: listening,
@@ -84,7 +88,7 @@ export async function startInstances({
     const running = { apis: [], gateways: [] };
     for (let n = 0; n < apis; n += 1) running.apis.push(await launch('api'));
     for (let n = 0; n < gateways; n += 1) running.gateways.push(await launch('gateway'));
-    const database = await openDatabase({ url });
+    const database = await openDatabase(where);
     stops.push(() => database.close());
     const redisPid = Number(/process_id:(\d+)/.exec(await redis.command('INFO', 'server'))[1]);
     return {
