@@ -98,9 +98,7 @@ export function Thought({ text, open, tookMs }: { text: string; open: boolean; t
         onClick={() => setOpen(!isOpen)}
       >
         {isOpen ? <ChevronDown className="i" aria-hidden /> : <ChevronRight className="i" aria-hidden />}
-        <span className="v soft">
-          {open ? words.thought.now : words.thought.done(tookMs)}
-        </span>
+        <span className="v soft">{open ? words.thought.now : words.thought.done(tookMs)}</span>
       </button>
       {isOpen && (
         <div className="thought" id={id}>
