@@ -1,4 +1,5 @@
 /** `/applications`: programs that act for the person. */
+import { AppWindow } from 'lucide-react';
 import { useState } from 'react';
 import type { Application } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
@@ -24,7 +25,11 @@ export function Applications() {
       <Loaded of={applications} what={words.apps.loading}>
         {(all) =>
           all.length === 0 ? (
-            <p role="status">{words.apps.none}</p>
+            <div className="empty s" role="status">
+              <AppWindow className="i" aria-hidden />
+              <h2>{words.apps.none}</h2>
+              <p className="soft">{words.apps.noneMore}</p>
+            </div>
           ) : (
             <ul className="cards">
               {all.map((one) => (

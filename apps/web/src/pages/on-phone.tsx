@@ -13,7 +13,13 @@ export function OnPhone() {
   return (
     <section aria-labelledby="on-phone">
       <h2 id="on-phone">{words.phone.title}</h2>
-      <p>{isHere ? words.phone.here : words.phone.scan}</p>
+      {isHere ? (
+        <p>
+          {words.phone.here} <a href={`${publicUrl}/docs/reach.html`}>{words.phone.how}</a>
+        </p>
+      ) : (
+        <p>{words.phone.scan}</p>
+      )}
       {!isHere && (
         <Suspense fallback={null}>
           <QrCode text={publicUrl} label={words.phone.label(publicUrl)} />

@@ -142,6 +142,7 @@ export const words: typeof english = {
   apps: {
     loading: 'Apps werden geladen…',
     none: 'Noch keine Apps',
+    noneMore: 'Eine App, in der du dich mit diesem Konto anmeldest, bittet um deine Erlaubnis und steht dann hier.',
     revoke: 'Widerrufen',
     revokeOf: (name) => `${name} widerrufen`,
     allowed: 'erlaubt {time}',
@@ -187,7 +188,8 @@ export const words: typeof english = {
     title: 'Auf deinem Telefon',
     scan: 'Scanne dies mit deinem Telefon, um Relay dort zu öffnen.',
     label: (address: string) => `QR-Code von ${address}`,
-    here: 'Diese Adresse geht nur auf diesem Rechner. Ein Telefon braucht eine https-Adresse: docs/reach.md sagt, wie du eine bekommst.',
+    here: 'Diese Adresse geht nur auf diesem Rechner. Ein Telefon braucht eine https-Adresse.',
+    how: 'So bekommst du eine',
     insecure:
       'Diese Seite kam ohne https. Mitteilungen, Installation und Passkeys gehen hier nicht, weil Browser sie nur auf https-Seiten erlauben.',
   },

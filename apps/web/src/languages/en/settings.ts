@@ -137,6 +137,7 @@ export const words = {
   apps: {
     loading: 'Loading apps…',
     none: 'No apps yet',
+    noneMore: 'An app that you sign in to with this account asks for your permission, and is listed here.',
     revoke: 'Revoke',
     revokeOf: (name: string) => `Revoke ${name}`,
     allowed: 'allowed {time}',
@@ -182,7 +183,8 @@ export const words = {
     title: 'On your phone',
     scan: 'Scan this with your phone to open Relay there.',
     label: (address: string) => `QR code of ${address}`,
-    here: 'This address works on this machine only. A phone needs an https address: docs/reach.md says how to get one.',
+    here: 'This address works on this machine only. A phone needs an https address.',
+    how: 'How to get one',
     insecure:
       'This page came without https. Notifications, installing and passkeys do not work here, because browsers allow them on https pages only.',
   },
