@@ -4,7 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
-import { choose, prompt, stalledReader, words } from './acp-rows.ts';
+import { choose, prompt, words } from './acp-rows.ts';
+import { stalledReader } from './acp-stalled-reader.ts';
 import { type SocketOptions, acpScene, acpToken, initialize, openAcp } from './acp-scene.ts';
 
 const scene = acpScene();

@@ -4,7 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Cluster, UpgradeRefused, registerDevice, startCluster } from '@relay/testing';
-import { acpRows, choose, prompt, stalledReader, words } from '../acp-rows.ts';
+import { acpRows, choose, prompt, words } from '../acp-rows.ts';
+import { stalledReader } from '../acp-stalled-reader.ts';
 import { acpScene, acpToken, checkEndpoint, openAcp } from '../acp-scene.ts';
 
 describe('an ACP client on a WebSocket', () => {
