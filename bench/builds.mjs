@@ -36,6 +36,7 @@ export function buildOf(revision) {
       'run',
       'build',
       '--filter=@relay/api',
+      '--filter=@relay/web',
       '--filter=@relay/gateway',
     );
     renameSync(making, folder);
