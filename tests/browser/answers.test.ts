@@ -135,11 +135,10 @@ describeWith('chromium', 'answers on a notification', () => {
     await desk.heading('Sign in');
     await pushed.tap('allow');
     await until(async () => (await pushed.shown()).some(({ body }) => body.startsWith('This browser is signed out.')));
+    const ended = desk.bearer;
     await desk.signIn('ada@example.com');
-    await desk.page
-      .getByRole('link', { name: /New session/ })
-      .first()
-      .waitFor();
+    // The pages are shown before their first request with the new token.
+    await until(async () => desk.bearer !== ended);
     const headers = { Authorization: desk.bearer };
     const { body } = await send('GET', `${relay.url}/api/push/subscriptions`, { headers });
     expect(body).toEqual({ subscriptions: [] });
