@@ -26,7 +26,6 @@ const tooLong = [
   'apps/gateway/src/tasks-out.ts',
   'apps/web/src/conversation/composer.tsx',
   'apps/web/src/transcript/log.tsx',
-  'packages/protocol/src/routes.ts',
   'packages/testing/src/field-daemon.ts',
 ];
 

@@ -1,6 +1,6 @@
 /** Facts that follow from a route but are not written in it: its parameters and every error that it may answer. */
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
-import type { Route } from '../routes.ts';
+import type { Route } from '../routes/route.ts';
 
 /** Names in the path, in order: `/api/sessions/:id` → `['id']`. */
 export const pathParameters = ({ path }: Route): string[] =>

@@ -1,6 +1,6 @@
 /** The rows of `routes` for tokens of ACP clients (rules, 18.8). */
-import { endpoints } from './endpoints.ts';
-import * as tokens from './rest/acp-tokens.ts';
+import { endpoints } from '../endpoints.ts';
+import * as tokens from '../rest/acp-tokens.ts';
 
 export const acpTokenRoutes = {
   createAcpToken: {

@@ -1,8 +1,8 @@
 /** The rows of `routes` for addresses at which a person is notified, and for the deliveries to them (rules, 14.7 and 14.8). */
-import { endpoints } from './endpoints.ts';
-import * as settings from './rest/notification-settings.ts';
-import * as prompts from './rest/prompts.ts';
-import * as push from './rest/push.ts';
+import { endpoints } from '../endpoints.ts';
+import * as settings from '../rest/notification-settings.ts';
+import * as prompts from '../rest/prompts.ts';
+import * as push from '../rest/push.ts';
 
 export const pushRoutes = {
   readNotificationSettings: {

@@ -1,6 +1,6 @@
 /** The rows of `routes` for registration keys (rules, 7.13). */
-import { endpoints } from './endpoints.ts';
-import * as keys from './rest/device-keys.ts';
+import { endpoints } from '../endpoints.ts';
+import * as keys from '../rest/device-keys.ts';
 
 export const deviceKeyRoutes = {
   createDeviceKey: {

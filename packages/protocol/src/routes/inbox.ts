@@ -1,6 +1,6 @@
 /** The rows of `routes` for the inbox: what waits for a person (rules, 14.16 to 14.19). */
-import { endpoints } from './endpoints.ts';
-import * as inbox from './rest/inbox.ts';
+import { endpoints } from '../endpoints.ts';
+import * as inbox from '../rest/inbox.ts';
 
 export const inboxRoutes = {
   listInbox: {

@@ -1,0 +1,52 @@
+/** The rows of `routes` for the caller: the account, its data, and what was done in its name. */
+import { endpoints } from '../endpoints.ts';
+import { AccountExport } from '../rest/account-export.ts';
+import { AuditPage, AuditQuery } from '../rest/audit.ts';
+import * as people from '../rest/people.ts';
+
+export const accountRoutes = {
+  me: {
+    ...endpoints.me,
+    summary: 'The caller',
+    success: { 200: people.Me },
+    errors: [],
+  },
+  deleteMe: {
+    ...endpoints.deleteMe,
+    summary: 'Delete the account and everything that the relay keeps of the person, at once',
+    scope: ['sessions:write', 'devices:write'],
+    body: people.DeleteAccount,
+    success: { 204: undefined },
+    errors: ['SIGN_IN_NOT_RECENT'],
+  },
+  exportMe: {
+    ...endpoints.exportMe,
+    summary: 'Everything that the relay keeps of the person, as one document; six times in ten minutes',
+    scope: ['sessions:read', 'devices:read'],
+    success: { 200: AccountExport },
+    errors: [],
+    limit: 'export',
+    streamed: true,
+  },
+} as const;
+
+export const auditRoutes = {
+  listAudit: {
+    ...endpoints.listAudit,
+    summary: 'What was done in the name of the user, newest first',
+    scope: ['sessions:read', 'devices:read'],
+    query: AuditQuery,
+    success: { 200: AuditPage },
+    errors: [],
+  },
+} as const;
+
+export const ticketRoutes = {
+  createTicket: {
+    ...endpoints.createTicket,
+    summary: 'A single-use credential for `/ws/attention`',
+    scope: 'sessions:read',
+    success: { 201: people.Ticket },
+    errors: [],
+  },
+} as const;

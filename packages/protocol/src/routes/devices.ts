@@ -1,0 +1,68 @@
+/** The rows of `routes` for the devices of a person. */
+import { endpoints } from '../endpoints.ts';
+import * as folders from '../rest/folders.ts';
+import * as people from '../rest/people.ts';
+import { Type, limits, maybe, text } from '../schema.ts';
+
+const FoldersQuery = Type.Object({
+  path: maybe(
+    text('Also the folders in this one, from a daemon that declared `browse`; empty: those that it allows', {
+      maxLength: limits.pathCharacters,
+    }),
+  ),
+});
+
+export const deviceRoutes = {
+  listDevices: {
+    ...endpoints.listDevices,
+    summary: 'List devices',
+    scope: 'devices:read',
+    success: { 200: people.DeviceList },
+    errors: [],
+  },
+  updateDevice: {
+    ...endpoints.updateDevice,
+    summary: 'Rename a device',
+    scope: 'devices:write',
+    body: people.UpdateDevice,
+    success: { 200: people.Device },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+  deleteDevice: {
+    ...endpoints.deleteDevice,
+    summary: 'Remove a device',
+    scope: 'devices:write',
+    success: { 204: undefined },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+  pingDevice: {
+    ...endpoints.pingDevice,
+    summary: 'Ask the daemon of a device whether it answers',
+    scope: 'devices:read',
+    success: { 200: people.DevicePing },
+    errors: ['DEVICE_NOT_FOUND', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
+  },
+  listFolders: {
+    ...endpoints.listFolders,
+    summary:
+      'The folders in which sessions of a device worked last; with `path` the folders in that folder, from the daemon',
+    scope: ['devices:read', 'sessions:read'],
+    query: FoldersQuery,
+    success: { 200: folders.FolderList },
+    errors: [
+      'DEVICE_NOT_FOUND',
+      'FOLDER_NOT_FOUND',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  listConnections: {
+    ...endpoints.listConnections,
+    summary: 'The newest 50 connections of a device',
+    scope: 'devices:read',
+    success: { 200: people.ConnectionList },
+    errors: ['DEVICE_NOT_FOUND'],
+  },
+} as const;

@@ -1,0 +1,105 @@
+/** The rows of `routes` that concern the agent of a session; nearly all of them are answered by its daemon. */
+import { endpoints } from '../endpoints.ts';
+import * as content from '../rest/content.ts';
+import * as conversation from '../rest/conversation.ts';
+import * as settings from '../rest/settings.ts';
+import { Type, count, maybe } from '../schema.ts';
+import { transcriptLimits } from '../transcript/index.ts';
+
+const ContentQuery = Type.Object({
+  offset: maybe(count('First byte of the piece; 0 unless given')),
+  limit: maybe(
+    Type.Integer({ description: 'Bytes of the piece, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
+  ),
+});
+
+export const fromDaemonRoutes = {
+  listCommands: {
+    ...endpoints.listCommands,
+    summary: 'The slash commands of the agent',
+    scope: 'sessions:read',
+    success: { 200: conversation.CommandList },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  readContext: {
+    ...endpoints.readContext,
+    summary: 'How full the context of the session is, from the daemon',
+    scope: 'sessions:read',
+    success: { 200: conversation.SessionContext },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  readSummary: {
+    ...endpoints.readSummary,
+    summary: 'The subject of the session, from the daemon',
+    scope: 'sessions:read',
+    success: { 200: conversation.SessionSummary },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  readSettings: {
+    ...endpoints.readSettings,
+    summary: 'The settings of the session (mode, model, …), from the daemon',
+    scope: 'sessions:read',
+    success: { 200: settings.SessionSettings },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'SETTINGS_NOT_SUPPORTED',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  changeSetting: {
+    ...endpoints.changeSetting,
+    summary: 'Choose something else in the session; answers all settings as they are then',
+    scope: 'sessions:write',
+    body: settings.SettingChange,
+    success: { 200: settings.SessionSettings },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'SETTINGS_NOT_SUPPORTED',
+      'INVALID_SETTING',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  readContent: {
+    ...endpoints.readContent,
+    summary: 'A piece of what an item names: an image, or the whole output of a tool, from the daemon',
+    scope: 'sessions:read',
+    query: ContentQuery,
+    success: { 200: content.ItemContent },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'CONTENT_NOT_FOUND',
+      'SESSION_NOT_RESOLVED',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'DEVICE_OFFLINE',
+      'DEVICE_TIMEOUT',
+      'DEVICE_ERROR',
+    ],
+  },
+  releaseSession: {
+    ...endpoints.releaseSession,
+    summary: 'End the program on the machine that holds the session, to go on in an app',
+    scope: 'sessions:write',
+    success: { 200: conversation.ReleasedSession },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
+  },
+} as const;

@@ -1,0 +1,43 @@
+/** The rows of `routes` by which a machine becomes a device: codes (RFC 8628) and their approval. */
+import { endpoints } from '../endpoints.ts';
+import * as people from '../rest/people.ts';
+
+export const registrationRoutes = {
+  requestCode: {
+    ...endpoints.requestCode,
+    summary: 'Begin the registration of a device',
+    body: people.RequestCode,
+    success: { 200: people.DeviceCode },
+    errors: ['KEY_NOT_VALID', 'TOO_MANY_DEVICES'],
+  },
+  pollCode: {
+    ...endpoints.pollCode,
+    summary: 'Poll for the credential; 400 carries the strings of RFC 8628',
+    body: people.PollCode,
+    success: { 200: people.DeviceCredential },
+    refusals: { 400: people.PollErrorResponse },
+    errors: [],
+    limit: 'misuse',
+  },
+  readCode: {
+    ...endpoints.readCode,
+    summary: 'The machine that asks to be registered',
+    scope: 'devices:write',
+    success: { 200: people.CodeDetail },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+  approveCode: {
+    ...endpoints.approveCode,
+    summary: 'Let the device in',
+    scope: 'devices:write',
+    success: { 200: people.CodeApproved },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED', 'TOO_MANY_DEVICES', 'SIGN_IN_NOT_RECENT'],
+  },
+  denyCode: {
+    ...endpoints.denyCode,
+    summary: 'Turn the device away',
+    scope: 'devices:write',
+    success: { 200: people.CodeDenied },
+    errors: ['CODE_NOT_FOUND', 'CODE_ALREADY_USED'],
+  },
+} as const;

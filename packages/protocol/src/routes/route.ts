@@ -1,0 +1,31 @@
+/** The form of one row of `routes`. */
+import type { Endpoint } from '../endpoints.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { TSchema } from '../schema.ts';
+
+export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write';
+
+export interface Route extends Endpoint {
+  summary: string;
+  /** All of them are needed. */
+  scope?: Scope | readonly Scope[];
+  query?: TSchema;
+  body?: TSchema;
+  /** With this field a body may hold `imageRequestBytes`; what is not in the field, `requestBodyBytes` as anywhere. */
+  largeField?: 'images';
+  success: Readonly<Record<number, TSchema | undefined>>;
+  /** The errors particular to the route; `errorsOf` adds those that follow from its credential and inputs. */
+  errors: readonly ErrorCode[];
+  /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
+  refusals?: Readonly<Record<number, TSchema>>;
+  /** The fields of the body may be in the query instead. */
+  bodyInQuery?: true;
+  /**
+   * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
+   * of new sessions. `export`, `pushTest`: also against that of exports, of tests of addresses. `misuse`: only if it turns out to be a
+   * misuse, per address.
+   */
+  limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'misuse';
+  /** The answer is written part by part. */
+  streamed?: true;
+}

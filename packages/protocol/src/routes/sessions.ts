@@ -1,0 +1,96 @@
+/** The rows of `routes` for sessions, as the relay keeps them. */
+import { endpoints } from '../endpoints.ts';
+import * as bulk from '../rest/bulk.ts';
+import * as conversation from '../rest/conversation.ts';
+import { Type, id, limits, maybe, oneOf, text } from '../schema.ts';
+import { HistoryQuery, page } from './queries.ts';
+
+const SessionsQuery = Type.Object({
+  limit: page(limits.sessionsPage),
+  cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
+  deviceId: maybe(id('Only of this device')),
+  status: maybe(oneOf(conversation.sessionStatuses, 'Only in this state')),
+  q: maybe(
+    text('Only those in which every word of it begins a word of the title, the project path or the last message', {
+      maxLength: limits.nameCharacters,
+    }),
+  ),
+  pinned: maybe(oneOf(['true'], 'Only pinned ones')),
+  archived: maybe(oneOf(['false', 'true', 'all'], 'false: not archived (default), true: only archived, all: both')),
+});
+
+export const sessionRoutes = {
+  listSessions: {
+    ...endpoints.listSessions,
+    summary: 'List sessions, newest first',
+    scope: 'sessions:read',
+    query: SessionsQuery,
+    success: { 200: conversation.SessionList },
+    errors: [],
+  },
+  createSession: {
+    ...endpoints.createSession,
+    summary: 'Start a session with a first message',
+    scope: 'sessions:write',
+    body: conversation.CreateSession,
+    largeField: 'images',
+    success: { 201: conversation.CreatedSession },
+    errors: [
+      'DEVICE_NOT_FOUND',
+      'DEVICE_OFFLINE',
+      'IDEMPOTENCY_CONFLICT',
+      'INVALID_IMAGE',
+      'AGENT_NOT_OFFERED',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'QUEUE_FULL',
+      'TOO_MANY_SESSIONS',
+    ],
+    limit: 'creation',
+  },
+  changeSessions: {
+    ...endpoints.changeSessions,
+    summary: 'Archive or delete what a filter means, 100 sessions at a time',
+    scope: 'sessions:write',
+    body: bulk.ChangeSessions,
+    success: { 200: bulk.ChangedSessions },
+    errors: [],
+  },
+  readSession: {
+    ...endpoints.readSession,
+    summary: 'A session with its recent messages',
+    scope: 'sessions:read',
+    query: HistoryQuery,
+    success: { 200: conversation.SessionDetail },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  updateSession: {
+    ...endpoints.updateSession,
+    summary: 'Rename, archive, pin, or choose its notifications',
+    scope: 'sessions:write',
+    body: conversation.UpdateSession,
+    success: { 200: conversation.Session },
+    errors: ['SESSION_NOT_FOUND', 'TOO_MANY_WATCHED'],
+  },
+  deleteSession: {
+    ...endpoints.deleteSession,
+    summary: "Forget a session; the daemon's history is untouched",
+    scope: 'sessions:write',
+    success: { 204: undefined },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  markRead: {
+    ...endpoints.markRead,
+    summary: 'Mark the messages of the agent as read, on every device of the user',
+    scope: 'sessions:write',
+    body: conversation.MarkRead,
+    success: { 200: conversation.Session },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  markUnread: {
+    ...endpoints.markUnread,
+    summary: 'Mark a session as unread',
+    scope: 'sessions:write',
+    success: { 200: conversation.Session },
+    errors: ['SESSION_NOT_FOUND'],
+  },
+} as const;
