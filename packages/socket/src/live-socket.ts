@@ -9,6 +9,7 @@ import type { SocketLimits } from './limits.ts';
 import { type LongFrames, longBytes } from './long-frames.ts';
 import { Outbox } from './outbox.ts';
 import type { CloseCode, Socket, SocketClose, SocketCloses, SocketHandlers } from './socket.ts';
+import { sharedCharacters } from './text-frames.ts';
 import { violationOf } from './violations.ts';
 
 /** Shared by all sockets of a server. */
@@ -16,6 +17,7 @@ export interface LiveSocketOptions {
   readonly limits: SocketLimits;
   readonly closes: SocketCloses;
   readonly longFrames: LongFrames;
+  readonly frameOf: (text: string) => Buffer;
   readonly now: () => number;
   /** A pong waits until everything before its ping was handled. */
   readonly receipts: boolean;
@@ -144,7 +146,9 @@ export class LiveSocket implements Socket {
       this.#duplex.cork();
       process.nextTick(passOn, this);
     }
-    this.#ws.send(text, (error) => void (error ?? taken()));
+    const onWritten = (error?: Error | null) => void (error ?? taken());
+    if (text.length > sharedCharacters) this.#ws.send(text, onWritten);
+    else if (this.#ws.readyState === this.#ws.OPEN) this.#duplex.write(this.#options.frameOf(text), onWritten);
     if (this.#ws.bufferedAmount - this.#bufferedBefore >= gatheredBytes) this.#passOn();
   }
 

@@ -7,6 +7,7 @@ import { type SocketLimits, withDefaults } from './limits.ts';
 import { LiveSocket } from './live-socket.ts';
 import { LongFrames } from './long-frames.ts';
 import type { Socket, SocketCloses, SocketHandlers } from './socket.ts';
+import { createTextFrames } from './text-frames.ts';
 
 export interface SocketServerOptions {
   readonly limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>;
@@ -60,7 +61,10 @@ export function createSocketServer({ limits, closes, now = Date.now }: SocketSer
       return protocol !== undefined && offered.has(protocol) ? protocol : false;
     },
   };
-  const shared = { limits: bounds, closes, now, longFrames: new LongFrames(), receipts: false };
+  const shared = {
+    ...{ limits: bounds, closes, now, receipts: false },
+    ...{ longFrames: new LongFrames(), frameOf: createTextFrames() },
+  };
   const withReceipts = { ...shared, receipts: true };
   const server = new WebSocketServer(options);
   server.on('headers', (lines, request) => {

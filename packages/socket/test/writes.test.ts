@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
+import { sharedCharacters } from '../src/text-frames.ts';
 import { type DoorOptions, type Door, readUntil, openDoor, until } from './door.ts';
 
 const chunk = '.'.repeat(2 ** 16);
@@ -27,6 +28,26 @@ describe('outbound frames', () => {
     await until('all are received', () => received.length === texts.length);
     expect(received).toEqual(texts);
     expect(socket.unsentBytes).toBe(0);
+  });
+
+  it('of any length and language come whole to each socket, between pings', async () => {
+    await open();
+    const [first, second] = [await door.connect(), await door.connect()];
+    const lengths = [0, 1, 125, 126, sharedCharacters, sharedCharacters + 1, 2 ** 16];
+    const texts = lengths.flatMap((length) => ['.', 'ß', '漢'].map((letter) => letter.repeat(length)));
+    const received = [first, second].map(({ client }) => {
+      const all: string[] = [];
+      client.on('message', (data: Buffer) => all.push(data.toString()));
+      return all;
+    });
+    for (const text of texts) {
+      for (const { socket } of [first, second]) {
+        expect(socket.send(text)).toBe(true);
+        socket.ping();
+      }
+    }
+    await until('all are received', () => received.every((all) => all.length === texts.length));
+    expect(received).toEqual([texts, texts]);
   });
 
   it('of five MiB in one turn reach a healthy reader, who is not closed', async () => {
