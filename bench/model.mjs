@@ -1,0 +1,245 @@
+// `node bench/model.mjs`: how much of everything an installation needs, from what was measured (docs/performance.md, docs/operations.md) and
+// from what its people do. docs/operations.md takes its tables from it; `tests/k8s-sizing.test.ts` keeps them equal.
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/** The work of people and daemons; each rate is an option of the command line. */
+const rates = {
+  connects: { usual: 1, means: 'connections of a daemon, a day' },
+  reports: { usual: 8, means: 'changed reports of a daemon, a day' },
+  turns: { usual: 4, means: 'turns of conversation of a daemon, a day' },
+  events: { usual: 12, means: 'frames for apps that a turn brings' },
+  kept: { usual: 3, means: 'of them messages that are kept for who comes back' },
+  apps: { usual: 0.2, means: 'apps in the busiest hour, for each daemon' },
+  requests: { usual: 10, means: 'requests of an app in the busiest hour' },
+  busiest: { usual: 0.2, means: 'of the work of a day, in its busiest hour' },
+  active: { usual: 1 / 12, means: 'of the people of the busiest hour, active within five minutes' },
+  days: { usual: 30, means: 'days that tasks are kept' },
+};
+
+/** Processor time, µs, by where it is spent. Frames travel alone, which is dearer than in batches: at these rates they nearly always do. */
+const costs = {
+  /** A silent daemon for a ping interval, and its lease. */
+  silent: { gateway: 150, redis: 3 },
+  event: { gateway: 112, api: 64, redis: 22 },
+  kept: { gateway: 140, api: 64, redis: 41 },
+  /** A message until its task is over, without its frames; PostgreSQL by statements, as below. */
+  turn: { gateway: 2_000, api: 3_000, redis: 320 },
+  report: { gateway: 470, redis: 40 },
+  connect: { gateway: 1_100, redis: 60 },
+  /** Between a list and a message. */
+  request: { api: 3_000, redis: 48 },
+};
+
+/** Numbers of them; a device is seen once in 300 s, 500 in a statement, and its lease renewed in 20 s. */
+const statements = { connect: 6, report: 3, turn: 12, request: 2, device: 1 / 300 / 500 };
+const operations = { connect: 4, turn: 8, event: 2, kept: 2, device: 1 / 20 };
+
+const limits = {
+  /** Planned sockets of an instance, and what it may take. */
+  socketsPerInstance: 5_000,
+  connectsPerGateway: 150,
+  pingSeconds: 30,
+  /** MB of an instance without sockets, KB of a socket as planned: three times what a silent one takes. */
+  idleMB: { gateway: 180, api: 315 },
+  socketKB: { gateway: 40, api: 24 },
+  /** Of a core. Above it queues grow faster than work. */
+  load: { instance: 0.6, redis: 0.5, postgres: 0.5 },
+  statementMs: 0.2,
+  /** PostgreSQL, for a daemon that connects with a changed report in a storm. */
+  connectMs: 1.1,
+  /** A machine for PostgreSQL that can be rented anywhere; from there on cells. */
+  postgresCores: 16,
+  poolPerInstance: 10,
+  /** Operations a second of one Redis, half of what it can do; the share of its memory that is planned. */
+  redisOperations: 10_000,
+  redisMemoryShare: 0.1,
+  redisKBPerDaemon: 0.3,
+  redisKBPerPerson: 100,
+  /** Rows of tasks above which deleting day by day is dearer than dropping a partition. Planned, not measured. */
+  partitionRows: 100_000_000,
+};
+
+const powerOfTwo = (value) => 2 ** Math.ceil(Math.log2(value));
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+
+/** The needs of so many daemons in the busiest hour. */
+function sizeOf(daemons, rate) {
+  const perSecond = (aDay) => (daemons * aDay * rate.busiest) / 3600;
+  const apps = daemons * rate.apps;
+  const kept = Math.min(rate.kept, rate.events);
+  const each = {
+    device: daemons,
+    silent: daemons / limits.pingSeconds,
+    connect: perSecond(rate.connects),
+    // A report that changed something shows one frame.
+    report: perSecond(rate.reports),
+    turn: perSecond(rate.turns),
+    event: perSecond(rate.turns * (rate.events - kept) + rate.reports),
+    kept: perSecond(rate.turns * kept),
+    request: (apps * rate.requests) / 3600,
+  };
+  const cores = (where) => sum(Object.entries(each).map(([what, n]) => (n * (costs[what]?.[where] ?? 0)) / 1e6));
+
+  const instances = (where, sockets) => {
+    const bySockets = Math.ceil(sockets / limits.socketsPerInstance);
+    // Two, so that one is left, and one more, so that one may be missing.
+    return Math.max(2, bySockets, Math.ceil(cores(where) / limits.load.instance)) + 1;
+  };
+  const gateways = instances('gateway', daemons);
+  const apis = instances('api', apps);
+  const memoryMB = (where, sockets, count) =>
+    limits.idleMB[where] + (Math.min(sockets / (count - 1), limits.socketsPerInstance) * limits.socketKB[where]) / 1000;
+
+  const perSecondOf = (table) => sum(Object.entries(table).map(([what, n]) => each[what] * n));
+  const statementsPerSecond = perSecondOf(statements);
+  const operationsPerSecond = perSecondOf(operations);
+  const redisCores = cores('redis');
+  const redisMiB = (limits.redisKBPerDaemon * daemons + limits.redisKBPerPerson * apps * rate.active) / 1024;
+  const shards = Math.max(
+    1,
+    Math.ceil(operationsPerSecond / limits.redisOperations),
+    Math.ceil(redisCores / limits.load.redis),
+  );
+
+  // As many as keep up with what the gateways let in after a fault; two at least: one is left while the other vacuums.
+  const storm = (gateways * limits.connectsPerGateway * limits.connectMs) / 1000;
+  const busy = (statementsPerSecond * limits.statementMs) / 1000 / limits.load.postgres;
+  const postgresCores = Math.min(limits.postgresCores, powerOfTwo(Math.max(2, busy, storm)));
+  const taskRows = daemons * rate.turns * rate.days;
+
+  return {
+    daemons,
+    gateways,
+    gatewayCores: cores('gateway'),
+    gatewayMB: memoryMB('gateway', daemons, gateways),
+    apis,
+    apiCores: cores('api'),
+    apiMB: memoryMB('api', apps, apis),
+    statementsPerSecond,
+    connections: limits.poolPerInstance * (gateways + apis),
+    postgresCores,
+    postgresGiB: postgresCores * 4,
+    taskRows,
+    partitioned: taskRows > limits.partitionRows,
+    operationsPerSecond,
+    redisCores,
+    redisMiB,
+    redisShards: shards,
+    redisShardMiB: Math.max(256, powerOfTwo(redisMiB / shards / limits.redisMemoryShare)),
+    stormSeconds: Math.max(
+      daemons / (limits.connectsPerGateway * gateways),
+      (daemons * limits.connectMs) / 1000 / postgresCores,
+    ),
+  };
+}
+
+/** The most daemons for which `holds`, to a thousand. */
+function mostDaemons(holds, given) {
+  let daemons = 0;
+  for (let step = 2 ** 20; step >= 1; step /= 2)
+    while (daemons + step <= 10_000 && holds(sizeOf((daemons + step) * 1000, given))) daemons += step;
+  return daemons * 1000;
+}
+
+/** Two digits are what such a model gives. */
+function shown(value, unit = '') {
+  if (value < 1) return `< 1${unit}`;
+  const digit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return `${(Math.round(value / digit) * digit).toLocaleString('en')}${unit}`;
+}
+const whole = (value) => value.toLocaleString('en');
+const core = (value) => (value < 0.1 ? '< 0.1' : value < 10 ? value.toFixed(1) : shown(value));
+const memory = (mib) => (mib < 1024 ? `${mib} MiB` : `${mib / 1024} GiB`);
+
+function redisOf({ daemons, redisShards, redisShardMiB }) {
+  if (redisShards > 1) return `Cluster, ${redisShards} shards of ${memory(redisShardMiB)}`;
+  return `${daemons < 10_000 ? 'one' : 'Sentinel (3)'}, ${memory(redisShardMiB)}`;
+}
+
+const columns = [
+  ['Daemons', ({ daemons }) => whole(daemons)],
+  ['Gateways', ({ gateways, gatewayMB }) => `${gateways} × ${shown(gatewayMB, ' MB')}`],
+  ['busy cores', ({ gatewayCores }) => core(gatewayCores)],
+  ['Apis', ({ apis, apiMB }) => `${apis} × ${shown(apiMB, ' MB')}`],
+  ['busy cores', ({ apiCores }) => core(apiCores)],
+  ['Statements/s', ({ statementsPerSecond }) => shown(statementsPerSecond)],
+  ['Connections', ({ connections }) => whole(connections)],
+  ['PostgreSQL', ({ postgresCores, postgresGiB }) => `${postgresCores} cores, ${postgresGiB} GiB`, '---'],
+  ['Rows of tasks', ({ taskRows, partitioned }) => `${shown(taskRows)}${partitioned ? ', partitioned' : ''}`],
+  ['Operations/s in Redis', ({ operationsPerSecond }) => shown(operationsPerSecond)],
+  ['busy cores', ({ redisCores }) => core(redisCores)],
+  ['Memory of Redis', ({ redisMiB }) => shown(redisMiB, ' MiB')],
+  ['Redis', redisOf, '---'],
+  ['Storm', ({ stormSeconds }) => shown(stormSeconds, ' s')],
+];
+
+/** The sizes in Markdown, and where one Redis and one table of tasks end. */
+function markdown(sizes, given) {
+  const lines = [
+    columns.map(([title]) => title),
+    columns.map(([, , align]) => align ?? '---:'),
+    ...sizes.map((size) => columns.map(([, cell]) => cell(size))),
+  ];
+  const redisEnds = mostDaemons(({ redisShards }) => redisShards === 1, given);
+  const tableEnds = mostDaemons(({ partitioned }) => !partitioned, given);
+  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}
+
+With these rates one Redis is enough up to ${shown(redisEnds)} daemons, then Redis Cluster; tasks are one table up to ${shown(tableEnds)}, above
+that deleting them day by day costs more than dropping a partition for each day would. The schema has none yet.
+`;
+}
+
+const usualSizes = [100, 1_000, 10_000, 100_000, 1_000_000];
+const options = Object.entries(rates).map(
+  ([name, { usual, means }]) => `  --${`${name} <n>`.padEnd(15)} ${means} (default: ${Number(usual.toFixed(3))})`,
+);
+const help = `Usage: node bench/model.mjs [options]
+
+Prints what an installation needs in its busiest hour: instances, cores and memory, PostgreSQL and Redis.
+
+  --daemons <list>  comma list (default: ${usualSizes.join(',')})
+${options.join('\n')}
+  --json            print JSON: rates, costs, limits, sizes
+  --write           write the tables of docs/operations.md
+  --help            print this
+`;
+
+/** Puts the tables into the page, between its two marks. */
+async function writePage(tables) {
+  const page = fileURLToPath(new URL('../docs/operations.md', import.meta.url));
+  const marked = /(<!-- model: .* -->\n<!-- prettier-ignore -->\n)[\s\S]*(\n<!-- model: end -->)/;
+  const text = await readFile(page, 'utf8');
+  if (!marked.test(text)) throw new Error('docs/operations.md has no place for the tables');
+  await writeFile(
+    page,
+    text.replace(marked, (_, begin, end) => `${begin}${tables}${end}`),
+  );
+}
+
+function numberOf(name, text) {
+  const number = text.trim() === '' ? NaN : Number(text);
+  if (number >= 0 && Number.isFinite(number)) return number;
+  throw new Error(`--${name} is "${text}"; it must be a number, 0 or more`);
+}
+
+async function main() {
+  const flags = ['json', 'write', 'help'].map((name) => [name, { type: 'boolean', default: false }]);
+  const words = [...Object.keys(rates), 'daemons'].map((name) => [name, { type: 'string' }]);
+  const { values } = parseArgs({ options: Object.fromEntries([...flags, ...words]) });
+  if (values.help) return void process.stdout.write(help);
+  const given = Object.fromEntries(
+    Object.entries(rates).map(([name, { usual }]) => [name, values[name] ? numberOf(name, values[name]) : usual]),
+  );
+  const asked = values.daemons?.split(',').map((text) => numberOf('daemons', text)) ?? usualSizes;
+  const sizes = asked.map((daemons) => sizeOf(daemons, given));
+  const json = () => `${JSON.stringify({ rates: given, costs, limits, sizes }, undefined, 2)}\n`;
+  if (values.write) await writePage(markdown(sizes, given));
+  else process.stdout.write(values.json ? json() : markdown(sizes, given));
+}
+
+main().catch((error) => {
+  process.stderr.write(`model: ${error.message}\n`);
+  process.exitCode = 1;
+});
