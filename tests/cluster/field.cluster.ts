@@ -138,7 +138,18 @@ describe(`${daemons} daemons of the field while gateways end, seed ${seed}`, () 
           const file = journalFile ?? `node_modules/.cache/field/${seed}.txt`;
           const whose = people.map(({ user, kind, daemon }) => `${user} ${daemon.deviceId} ${kind}`);
           mkdirSync(dirname(file), { recursive: true });
-          const all = [...wrong, '', ...whose, '', lastOf(journal, journal.entries.length), '', whatTheySaid(cluster)];
+          const stuck = await truth.sessions(stuckTasks(tasks).map((row) => row.session_key));
+          const all = [
+            ...wrong,
+            '',
+            ...whose,
+            '',
+            ...stuck,
+            '',
+            lastOf(journal, journal.entries.length),
+            '',
+            whatTheySaid(cluster),
+          ];
           writeFileSync(file, all.join('\n'));
           process.stderr.write(`seed ${seed}: the journal is in ${file}\n`);
         }

@@ -25,6 +25,8 @@ export interface DeviceRow {
 export interface Truth {
   tasks(): Promise<TaskRow[]>;
   task(id: string): Promise<TaskRow | undefined>;
+  /** One line for each of these sessions: everything that decides whether its queue goes on, and its tasks. */
+  sessions(keys: readonly string[]): Promise<string[]>;
   devices(): Promise<DeviceRow[]>;
   device(id: string): Promise<DeviceRow | undefined>;
   /** Fence of the live lease of each device that has one. */
@@ -56,6 +58,16 @@ export async function openTruth(
       WHERE ${id ?? null}::text IS NULL OR id = ${id ?? null} ORDER BY seq`;
     return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
   };
+  const sessions = async (keys: readonly string[]) => {
+    const rows = await database.sql.query<{ line: unknown }>`
+      SELECT json_build_object('key', s.key, 'status', s.status, 'held', s.queue_held, 'placeholder', s.placeholder,
+        'deleted', s.deleted_at, 'promptSeq', s.prompt_seq,
+        'prompts', (SELECT json_agg(json_build_array(q.seq, q.uuid, q.state)) FROM prompts q WHERE q.session_key = s.key),
+        'tasks', (SELECT json_agg(json_build_array(t.seq, t.id, t.kind, t.state, t.error_code, t.note, t.prompt_uuid, t.fence, t.sent_at,
+          t.finished_at, t.expires_at) ORDER BY t.seq) FROM tasks t WHERE t.session_key = s.key)) AS line
+      FROM sessions s WHERE s.key = ANY(${[...keys]}::text[])`;
+    return rows.map(({ line }) => JSON.stringify(line));
+  };
   const devices = async (id?: string) => {
     const rows = await database.sql.query<Omit<DeviceRow, 'fence' | 'open'> & { fence: bigint; open: bigint }>`
       SELECT d.id, d.status, d.connection_fence AS fence,
@@ -84,6 +96,7 @@ export async function openTruth(
   };
   return {
     tasks: () => tasks(),
+    sessions,
     task: async (id) => (await tasks(id))[0],
     devices: () => devices(),
     device: async (id) => (await devices(id))[0],

@@ -1,10 +1,12 @@
 /**
  * Ends that earlier connections did not find (rules, 3.4): the history was not asked, or the connection ended before it answered. Every
- * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again.
+ * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again. An outage
+ * of the database is waited out: a daemon that says its status once would not cause another look.
  */
 import { type Database, findAskedTask, unfoundEnds } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import { gathered } from './gather.ts';
+import { outlast } from './outage.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Unnamed } from './unnamed.ts';
 
@@ -33,10 +35,16 @@ export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDep
     for (const id of idsOf('doubtful').slice(-maxDoubtful)) await unnamed.named(connection, id);
   };
 
+  const find = async (connection: DaemonConnection) =>
+    outlast(
+      () => findAll(connection),
+      () => !connection.live,
+    );
+
   return (connection: DaemonConnection): void => {
     if (searched.has(connection)) return;
     searched.add(connection);
-    findAll(connection).catch((error: unknown) =>
+    find(connection).catch((error: unknown) =>
       connection.logger.warn({ err: error }, 'ends that an earlier connection did not find were not looked for'),
     );
   };

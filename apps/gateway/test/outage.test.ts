@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+import { createUnfoundEnds } from '../src/unfound-ends.ts';
 import { begin, idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
 import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 
@@ -51,6 +52,22 @@ describe('an outage of the database', () => {
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
     const said = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
     expect(said.map((frame) => messageIn(frame).content)).toEqual(['told after all']);
+  });
+
+  it('does not lose the text of an end that an earlier connection did not find', async () => {
+    const { taskId } = await run(relay, daemon, app, 'wordless');
+    daemon.event(taskId, 'TASK_COMPLETE', { result: '' });
+    await until(async () => (await readTask(relay, taskId)).state === 'completed');
+    const asked: string[] = [];
+    const outcomes = { ofWordless: (_: unknown, { id }: { id: string }) => void asked.push(id) };
+    const connection = { deviceId: daemon.deviceId, live: true, logger: { warn: () => undefined } };
+    const find = createUnfoundEnds({ database, outcomes: outcomes as never, unnamed: {} as never });
+    database.setDown(true);
+    const before = database.failures;
+    find(connection as never);
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setDown(false);
+    await until(() => Promise.resolve(asked.includes(taskId)));
   });
 
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {

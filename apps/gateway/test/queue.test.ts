@@ -116,6 +116,25 @@ describe('the queue of a session', () => {
     expect(more).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
   });
 
+  it('is held by an unknown delivery that the answer to a question has overtaken, and says so', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'overtaken');
+    const doubtful = await say(relay, id, 'did it arrive?');
+    const behind = await say(relay, id, 'behind it');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
+    await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'waiting');
+    const answer = await say(relay, id, 'no');
+    await resumed(answer);
+    daemon.event(answer, 'TASK_COMPLETE', { result: 'kept' });
+    await resumed(doubtful);
+    await daemon.drop();
+    daemon = await connectDaemon(relay, { registration: daemon.registration });
+    await unknown(doubtful);
+    const lastTask = { id: doubtful, state: 'unknown', code: 'DELIVERY_UNKNOWN' };
+    expect(await readSession(relay, id)).toMatchObject({ status: 'failed', lastTask });
+    await say(relay, id, 'go on');
+    await resumed(behind);
+  });
+
   it('keeps a message for a device that is away, and writes it when it is back', async () => {
     const away = await connectDaemon(relay);
     await away.close();

@@ -191,11 +191,19 @@ export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'wai
 export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
-/** The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the one that the user must decide about. */
+/**
+ * The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the one that the user must decide
+ * about, which an answer to a question may have overtaken. Two branches, so that the usual one reads one row of its index.
+ */
 export const lastTask = sql`(
-    SELECT id, CASE WHEN ${isOverdue('tasks')} THEN 'expired' ELSE state END AS state,
-      CASE WHEN ${isOverdue('tasks')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
-    FROM tasks WHERE session_key = s.key AND (NOT s.queue_held OR state <> 'queued') ORDER BY seq DESC LIMIT 1
+    SELECT id, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
+      CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
+    FROM (
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held ORDER BY seq DESC LIMIT 1)
+      UNION ALL
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state <> 'queued'
+        ORDER BY state = 'unknown' DESC, finished_at DESC, seq DESC LIMIT 1)
+    ) last
   )`;
 
 /** The tasks under way and queued in a session `s`, for `LEFT JOIN LATERAL`; one row. */
