@@ -1,0 +1,31 @@
+/** The files of a daemon, all in one folder. */
+import { join } from 'node:path';
+import { systemClock } from './clock.ts';
+import { openContents } from './contents.ts';
+import type { DaemonOptions } from './daemon-options.ts';
+import { reasonOf } from './failure.ts';
+import { openJournal } from './journal.ts';
+import { silentLog } from './log.ts';
+import { makePrivateFolder } from './private-folder.ts';
+import { openQuestions } from './questions.ts';
+import { fileNameOf, openStore } from './store.ts';
+
+export type DaemonFiles = ReturnType<typeof openFiles>;
+
+/** Opens the files of the daemon, which no other daemon may use. Throws when the folder cannot be used. */
+export function openFiles({ storeDir, clock = systemClock, log = silentLog }: DaemonOptions) {
+  makePrivateFolder(storeDir);
+  const store = openStore(join(storeDir, 'sessions'), () => clock.now());
+  if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
+  const onTrouble = (what: string, why: string) => log.warn(what, { why });
+  return {
+    store,
+    contents: openContents({
+      folder: join(storeDir, 'sessions'),
+      nameOf: fileNameOf,
+      onTrouble: (error) => log.warn('content not kept', { why: reasonOf(error) }),
+    }),
+    journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), onTrouble }),
+    questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
+  };
+}

@@ -1,0 +1,32 @@
+/** The headers by which a daemon introduces itself to the relay. */
+import { hostname } from 'node:os';
+import { agentsHeader, type Capability, capabilities, formatAgents } from '@relay/protocol';
+import type { Agent } from './agent.ts';
+import type { DaemonOptions } from './daemon-options.ts';
+import type { Browse } from './folders.ts';
+import type { TranscriptSettings } from './transcript/transcripts.ts';
+
+export const headersOf = (options: DaemonOptions, declared: readonly Capability[]): Record<string, string> => ({
+  Authorization: `Bearer ${options.refreshToken}`,
+  'X-Device-ID': options.deviceId,
+  'X-Agent-Type': options.agentType,
+  'X-Daemon-Version': options.daemonVersion,
+  // Only for people, when two machines use the same registration; a header allows no other characters.
+  'X-Daemon-Hostname': hostname().replace(/[^\x21-\x7e]/g, ''),
+  ...agentsIn(options),
+  'X-Daemon-Capabilities': declared.join(', '),
+});
+
+/** Nothing for a daemon that has one agent, and says nothing of it. */
+function agentsIn({ agentType, product, further = [] }: DaemonOptions): Record<string, string> {
+  if (!product && further.length === 0) return {};
+  return { [agentsHeader]: formatAgents([{ agentType, ...product }, ...further]) };
+}
+
+/** A relay that does not know a name ignores it. */
+export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, browse?: Browse): Capability[] => [
+  capabilities.receipts,
+  ...(agent.capabilities ?? []),
+  ...(browse ? [capabilities.browse] : []),
+  ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
+];

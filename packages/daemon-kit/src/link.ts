@@ -1,0 +1,29 @@
+/** The relay at the other end of the connection: its capabilities, and the frames to it. */
+import { relayCapabilities, type FromDaemonFrame } from '@relay/protocol';
+import type { TranscriptSettings } from './transcript/transcripts.ts';
+
+export interface Link {
+  /** A connection to a relay with these capabilities. */
+  declare: (capabilities: ReadonlySet<string>) => void;
+  isDeclared: (capability: string) => boolean;
+  tellsTranscript: () => boolean;
+  tellsPrompts: () => boolean;
+  /** `hot`: the frame may be left out when the connection is slow. Returns whether it was sent. */
+  send: (frame: FromDaemonFrame, hot?: boolean) => boolean;
+}
+
+export function createLink(
+  { detail }: TranscriptSettings,
+  write: (frame: FromDaemonFrame, hot: boolean) => boolean,
+): Link {
+  let declared: ReadonlySet<string> = new Set();
+  const isDeclared = (capability: string) => declared.has(capability);
+  const tellsTranscript = () => detail !== 'off' && isDeclared(relayCapabilities.transcript);
+  return {
+    declare: (now) => (declared = now),
+    isDeclared,
+    tellsTranscript,
+    tellsPrompts: () => tellsTranscript() && isDeclared(relayCapabilities.prompts),
+    send: (frame, hot = false) => write(frame, hot),
+  };
+}

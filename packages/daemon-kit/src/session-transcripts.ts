@@ -1,0 +1,66 @@
+/** The transcripts of the tasks, joined with those that the agent keeps by itself. */
+import type { Agent } from './agent.ts';
+import { systemClock } from './clock.ts';
+import { keepingIn } from './contents.ts';
+import { type DaemonOptions, daemonTimings } from './daemon-options.ts';
+import type { DaemonFiles } from './files.ts';
+import type { Link } from './link.ts';
+import { type Joined, type Outside, joinOutside } from './outside.ts';
+import { type TranscriptSettings, type Transcripts, createTranscripts } from './transcript/transcripts.ts';
+
+export function openTranscripts({
+  options: { clock = systemClock, timings },
+  files: { store, contents },
+  agent,
+  outside,
+  settings,
+  link: { send, tellsTranscript, tellsPrompts },
+  isActive,
+  isWatched,
+}: {
+  options: DaemonOptions;
+  files: DaemonFiles;
+  agent: Agent;
+  outside: Outside | undefined;
+  settings: TranscriptSettings;
+  link: Link;
+  /** Whether a turn of ours runs in the session. */
+  isActive: (sessionId: string) => boolean;
+  isWatched: (sessionId: string) => boolean;
+}): { transcripts: Transcripts; joined: Joined } {
+  const idOf = (sessionId: string) =>
+    agent.nameOf ? agent.nameOf(sessionId) : agent.messageName && agent.messageName.bind(agent);
+
+  const transcripts = createTranscripts({
+    store,
+    contents,
+    clock,
+    settings,
+    joinMs: timings?.joinMs ?? daemonTimings.joinMs,
+    idOf,
+    frames: () => (tellsTranscript() ? (frame) => void send(frame, true) : undefined),
+    said: (event) => void (tellsTranscript() && send(event)),
+    closed(sessionId, taskId, uuid, state) {
+      const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;
+      const status = isActive(sessionId) ? 'active' : 'idle';
+      if (tellsPrompts()) send({ ...about, event_type: 'PROMPT_CLOSED', uuid, state, status });
+    },
+    keepsQuestions: agent.holdsQuestions !== true,
+    isWatched,
+  });
+  const joined = joinOutside({
+    store,
+    outside,
+    settingsOf: (sessionId, cwd) => ({
+      sessionId,
+      cwd,
+      idOf: idOf(sessionId),
+      detail: settings.detail === 'outline' ? 'outline' : 'full',
+      thoughts: settings.thoughts,
+    }),
+    keepOf: (sessionId) => keepingIn(contents, sessionId),
+    isBusy: isActive,
+    onWritten: transcripts.written,
+  });
+  return { transcripts, joined };
+}

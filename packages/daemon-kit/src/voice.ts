@@ -1,0 +1,39 @@
+/** The output of the tasks as frames. */
+import type { DaemonEvent } from '@relay/protocol';
+import type { Watched } from './inbound.ts';
+import type { FinalEvent } from './journal.ts';
+import type { Link } from './link.ts';
+import { activityOf } from './report.ts';
+import type { Store } from './store.ts';
+import type { Voice } from './task.ts';
+
+export function voiceOf({
+  link,
+  watched,
+  store,
+  onStatus,
+  asked,
+  final,
+}: {
+  link: Link;
+  watched: Watched;
+  store: Store;
+  onStatus: () => void;
+  asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
+  final: (event: FinalEvent) => void;
+}): Voice {
+  return {
+    status: onStatus,
+    event(event) {
+      // Already in its transcript.
+      if (event.event_type === 'OUTPUT' && link.tellsTranscript()) return;
+      link.send(event, event.event_type !== 'SESSION_STARTED');
+    },
+    asked,
+    final,
+    activity(sessionId, isCompletion) {
+      const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
+      if (session) link.send(activityOf(session, isCompletion, link.tellsTranscript()));
+    },
+  };
+}
