@@ -1,4 +1,5 @@
 /** The relay that a command talks to. */
+import { baseAddress, travelsInClear } from '@relay/protocol';
 import { Failure, exitCodes, usage } from './failure.ts';
 import type { Home } from './home.ts';
 import { readProfiles } from './profiles.ts';
@@ -6,17 +7,11 @@ import type { CommonOptions } from './terminal.ts';
 
 export const localRelay = 'http://localhost:4000';
 
-/**
- * A base address as a person types it → how it is stored. Throws a Failure (usage) for anything but http and https, and for
- * an address that carries a user, a query or a fragment.
- */
+/** A base address as a person types it → how it is stored. Throws a Failure (usage) for what is none. */
 export function relayAddress(text: string): string {
-  const refuse = (why: string) => usage(`"${text}" is not a relay address: ${why}. Example: https://relay.example.com`);
-  if (!URL.canParse(text)) throw refuse('it is not a URL');
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('it must begin with http:// or https://');
-  if (url.username || url.password || url.search || url.hash) throw refuse('it may contain only host, port and path');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const base = baseAddress(text);
+  if ('address' in base) return base.address;
+  throw usage(`"${text}" is not a relay address: ${base.why}. Example: https://relay.example.com`);
 }
 
 /** The chosen address: `--url`, else RELAY_CLI_URL; undefined without either. */
@@ -48,10 +43,4 @@ export function refuseClear(address: string, insecure: boolean): void {
     `${address} is not encrypted: anyone on the network could read your credential and your messages. Use an https:// address. If you trust the network in between, add --insecure.`,
     exitCodes.usage,
   );
-}
-
-/** True when a credential sent to this address could be read on the way: http, and not to this machine. */
-export function travelsInClear(address: string): boolean {
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -1,5 +1,6 @@
 /** Where a credential may be sent: encrypted, or not off this machine. */
-import { Failure, travelsInClear } from '@relay/daemon-kit';
+import { Failure } from '@relay/daemon-kit';
+import { travelsInClear } from '@relay/protocol';
 
 /**
  * A relay on another machine is reached over https, unless the person says that the network in between is trusted (rules, 16.2).

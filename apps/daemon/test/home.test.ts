@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { daemonSocketAddress, makePrivateFolder, serverAddress, travelsInClear } from '@relay/daemon-kit';
+import { daemonSocketAddress, makePrivateFolder, serverAddress } from '@relay/daemon-kit';
+import { travelsInClear } from '@relay/protocol';
 import { readConfig, requireConfig, writeConfig } from '../src/config.ts';
 import { readCredentials, writeCredentials } from '../src/credentials.ts';
 import { homeOf } from '../src/home.ts';

@@ -22,7 +22,7 @@ export { createDeviceVerifier } from './device-verifier.ts';
 export type { DeviceRecord, DeviceVerifier, DeviceVerifierOptions } from './device-verifier.ts';
 export type { Algorithm, IssuerConfig, Jwk } from './issuer-config.ts';
 export { agentScope, knownScopes, ordinaryScopes, userIdOf } from './principal.ts';
-export type { DevicePrincipal, Principal, Scope, UserPrincipal } from './principal.ts';
+export type { DevicePrincipal, Scope, UserPrincipal } from './principal.ts';
 export type { Revocation } from './revocations.ts';
 export { createJwtVerifier } from './verify-jwt.ts';
 export type { JwtVerifier, JwtVerifierOptions } from './verify-jwt.ts';

@@ -40,8 +40,6 @@ export interface DevicePrincipal {
   readonly agentType: string;
 }
 
-export type Principal = UserPrincipal | DevicePrincipal;
-
 /**
  * The key of a person whom another service knows. The issuer ends at the first `|`: the verifier takes no issuer that contains
  * one, so two different pairs never share a key, whatever a subject contains. A key without `|` is an account of this relay.

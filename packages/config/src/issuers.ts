@@ -27,7 +27,8 @@ const knownAlgorithms: readonly string[] = ['ES256', 'RS256', 'PS256'];
 
 type Check = (value: unknown) => string | undefined;
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 512;
+export const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= 512;
 const isListOf = (value: unknown, allowed: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(allowed);
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,5 +1,6 @@
 /** AUTH_UPSTREAM: services that the built-in sign-in sends people to. Checks the shape; makes no request, and repeats no secret. */
 import { isSafeAddress } from './addresses.ts';
+import { isText } from './issuers.ts';
 import type { Parsed } from './variable.ts';
 
 interface Common {
@@ -21,8 +22,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const fields = ['provider', 'id', 'name', 'clientId', 'clientSecret', 'issuer', 'address'];
 const names: Readonly<Record<string, string>> = { github: 'GitHub', google: 'Google' };
 const maxEntries = 20;
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 512;
 
 /** The problem of an entry; never a value of it, because one of them is a secret. */
 function problemOf(entry: Fields): string | undefined {

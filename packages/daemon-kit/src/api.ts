@@ -1,7 +1,7 @@
 /** The three REST calls of a daemon (specification §4.1; rules, chapter 7). Knows no file and no socket. */
+import { retryAfterMs } from '@relay/protocol';
 import { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 import { type HttpAnswer, exchange } from './http.ts';
-import { retryAfterMs } from './reconnect.ts';
 
 export interface DeviceCode {
   deviceCode: string;

@@ -1,6 +1,9 @@
 /** Text cut to a number of UTF-8 bytes, never in the middle of a character. */
 import { limits } from '@relay/protocol';
 
+/** The first bytes of a text. */
+export { cutText as keepHead } from '@relay/protocol';
+
 /** Bytes a daemon puts into one field. A result and a message may be as large as the relay accepts from an app. */
 export const fieldBytes = {
   message: limits.messageBytes,
@@ -12,15 +15,8 @@ export const fieldBytes = {
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** The first `maxBytes` bytes. */
-export function keepHead(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= maxBytes) return text;
-  let end = maxBytes;
-  while (end > 0 && isContinuation(bytes[end])) end--;
-  return bytes.toString('utf8', 0, end);
-}
+/** The bytes of an entry of a list in JSON, with the comma. */
+export const entryBytes = (entry: object): number => Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
 
 /** The last `maxBytes` bytes. */
 export function keepTail(text: string, maxBytes: number): string {

@@ -3,20 +3,11 @@
  * knows nothing of tasks or sessions.
  */
 import type { IncomingMessage } from 'node:http';
-import { limits, relayCapabilitiesHeader } from '@relay/protocol';
+import { limits, relayCapabilitiesHeader, retryAfterMs } from '@relay/protocol';
 import { WebSocket } from 'ws';
 import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import {
-  type BackoffTimings,
-  type Ending,
-  type Stop,
-  backoffMs,
-  retryAfterMs,
-  stepAfter,
-  stopOf,
-  waitMs,
-} from './reconnect.ts';
+import { type BackoffTimings, type Ending, type Stop, backoffMs, stepAfter, stopOf, waitMs } from './reconnect.ts';
 
 export interface ConnectionTimings extends BackoffTimings {
   /** Between WebSocket pings. */

@@ -2,14 +2,16 @@
  * Everything of a daemon but the agent: give `createDaemon` a relay, a credential, a folder and an `Agent`, and it keeps the
  * connection, the tasks, the history and the reports. Knows the protocol, and no agent but the scripted one.
  */
-export { daemonSocketAddress, serverAddress, travelsInClear } from './address.ts';
+export { daemonSocketAddress, serverAddress } from './address.ts';
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
 export { type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
 export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
-export { subjectOf } from './transcript/tool.ts';
+export { present } from './transcript/calls.ts';
+export { linesOf } from './transcript/diff.ts';
+export { below, commandOf, subjectOf } from './transcript/tool.ts';
 export { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';

@@ -82,10 +82,3 @@ export function waitMs(ending: Ending, backoff: number): number {
   // Added, not the larger of the two: all daemons received the same number.
   return ending.retryAfterMs === undefined ? backoff : ending.retryAfterMs + Math.min(backoff, 1000);
 }
-
-/** A header Retry-After (seconds or a date) in milliseconds, at most ten minutes; undefined when absent or unreadable. */
-export function retryAfterMs(header: string | null | undefined, now: number): number | undefined {
-  if (!header) return undefined;
-  const waited = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Number.isFinite(waited) ? Math.min(Math.max(waited, 0), 600_000) : undefined;
-}

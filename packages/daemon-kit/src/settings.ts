@@ -1,7 +1,7 @@
 /** Settings of sessions, between the agent and the relay: within their bounds, and with a notice to the relay when one changed. */
 import { type FromDaemon, type Setting, type ToDaemon, limits, settingLimits } from '@relay/protocol';
 import type { Agent } from './agent.ts';
-import { keepHead } from './bounds.ts';
+import { entryBytes, keepHead } from './bounds.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Store } from './store.ts';
@@ -43,14 +43,14 @@ export function withinBounds(settings: readonly Setting[]): Setting[] {
     .filter(({ id, value }) => isId(id) && isId(value))
     .slice(0, settingLimits.settings)
     .map((setting): Setting => ({ ...described(setting), options: [] }));
-  for (const setting of kept) left -= sizeOf(setting);
+  for (const setting of kept) left -= entryBytes(setting);
   for (const setting of kept) {
     const { options = [] } = settings.find(({ id }) => id === setting.id) ?? {};
     const current = options.filter(({ id }) => id === setting.value);
     const others = options.filter(({ id }) => id !== setting.value && isId(id));
     const fit = new Set<string>();
     for (const option of [...current, ...others].slice(0, settingLimits.options)) {
-      const size = sizeOf(described(option));
+      const size = entryBytes(described(option));
       if (size > left) break;
       left -= size;
       fit.add(option.id);
@@ -61,7 +61,6 @@ export function withinBounds(settings: readonly Setting[]): Setting[] {
 }
 
 const isId = (text: string) => text !== '' && text.length <= limits.idCharacters;
-const sizeOf = (value: object) => Buffer.byteLength(JSON.stringify(value), 'utf8') + 1;
 const described = <T extends { name: string; description?: string }>(one: T): T => ({
   ...one,
   name: keepHead(one.name, limits.nameCharacters),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { retryAfterMs } from '@relay/protocol';
 import fc from 'fast-check';
-import { type Ending, backoffMs, retryAfterMs, stepAfter, stopOf, waitMs } from '../src/reconnect.ts';
+import { type Ending, backoffMs, stepAfter, stopOf, waitMs } from '../src/reconnect.ts';
 
 const timings = { initialDelayMs: 1000, maxDelayMs: 30_000 };
 const closed = (code: number): Ending => ({ kind: 'closed', code, reason: '' });

@@ -1,5 +1,7 @@
 /** The protocol, written once: schemas, and the types, validators and documents that follow from them. Every other package may import it; it imports none of ours. */
 export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
+export * from './base-address.ts';
+export * from './retry-after.ts';
 export * from './session-id.ts';
 export * from './cut-text.ts';
 export * from './last-string.ts';
@@ -15,7 +17,6 @@ export {
   relayCapabilitiesHeader,
   toDaemonFrames,
   type Capability,
-  type RelayCapability,
   type ToDaemon,
   type ToDaemonFrame,
 } from './frames/to-daemon.ts';

@@ -12,7 +12,6 @@ import {
   merged,
   mergeItems,
   parts,
-  partOf,
   shownText,
   validator,
 } from '../src/index.ts';
@@ -175,7 +174,6 @@ describe('a part', () => {
     const unknown = item('a', 1, { part: { kind: 'hologram', depth: 3 } });
     expect(validator(registry['transcript.Item']!.schema)(unknown).ok).toBe(true);
     expect(isItem(unknown)).toBe(true);
-    expect(partOf(unknown, 'text')).toBeUndefined();
   });
 
   it.each(Object.entries(parts))('of kind %s has its golden example as a valid item', (kind, schema) => {

@@ -4,6 +4,7 @@ import type { SubscriptionKind } from '@relay/protocol';
 import { AddressRefused } from './guard.ts';
 import type { PostAnswer } from './post.ts';
 import { quietEnd } from './quiet.ts';
+import { isOfProgram } from './targets.ts';
 
 const retryMs = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 const leastDelayMs = 1000;
@@ -28,9 +29,6 @@ const refused = (httpStatus: number, attempts: number, random: () => number): De
   delayMs: delayAfter(attempts, random),
 });
 
-/** A person typed the others, and mends them. */
-const isMadeByApps = (kind: SubscriptionKind) => kind !== 'ntfy' && kind !== 'webhook';
-
 /** Full jitter: a service that was away is not met by everyone at once. */
 function delayAfter(attempts: number, random: () => number): number {
   const bound = retryMs[Math.min(attempts, retryMs.length) - 1] ?? leastDelayMs;
@@ -50,7 +48,7 @@ export function outcomeOf(
   if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500)
     return { state: 'pending', httpStatus, reason, delayMs: retryAfterMs ?? delayAfter(attempts, random) };
   // A browser or app that left; an address that a person typed is kept, to be mended.
-  if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isMadeByApps(kind)))
+  if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isOfProgram(kind)))
     return { state: 'gone', httpStatus, reason };
   if ([400, 401, 403, 404, 410].includes(httpStatus))
     return { state: 'failed', httpStatus, reason, pause: `The service answered ${httpStatus}. Check the address.` };

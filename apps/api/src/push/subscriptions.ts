@@ -21,7 +21,7 @@ import {
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
-import { type Target, type WebhookTarget, addressOf, isSealed } from './targets.ts';
+import { type Target, type WebhookTarget, addressOf, isOfProgram, isSealed } from './targets.ts';
 import { type Push, type PushRoom, ttlMs } from './push.ts';
 
 const ntfyServer = 'https://ntfy.sh';
@@ -59,8 +59,6 @@ function targetOf(body: AddSubscription, vapidKey: string | undefined, now: numb
   }
 }
 
-/** An address that belongs to the place of a sign-in, and ends with it; what a person typed stays. */
-const isOfSignIn = (kind: Target['kind']) => kind !== 'ntfy' && kind !== 'webhook';
 /** A worker of ours, or an app, gets the whole message sealed. */
 const takesAnswers = (kind: Target['kind']) => kind === 'webpush' || kind === 'unifiedpush';
 
@@ -145,12 +143,12 @@ export async function addAddress(
     delaySeconds: body.delaySeconds ?? 0,
     detail,
     actions,
-    ...(isOfSignIn(target.kind) ? { login, client } : {}),
+    ...(isOfProgram(target.kind) ? { login, client } : {}),
     verified: target.kind !== 'webhook',
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
-  if (isOfSignIn(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
+  if (isOfProgram(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
     await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }

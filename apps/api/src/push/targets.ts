@@ -56,6 +56,9 @@ export function addressOf(target: Target): string | undefined {
   }
 }
 
+/** Whether a browser or an app added the address: it ends with the sign-in there. A person typed the others, and repairs them. */
+export const isOfProgram = (kind: Target['kind']): boolean => kind !== 'ntfy' && kind !== 'webhook';
+
 /** The text of a session goes only where it is sealed until it arrives. */
 export const isSealed = (target: Target): boolean =>
   target.kind === 'webpush' || target.kind === 'unifiedpush' || ('keys' in target && target.keys !== undefined);

@@ -17,11 +17,15 @@ export interface SessionsOptions extends CommonOptions {
   pinned?: boolean;
 }
 
-const isStatus = (text: string): text is SessionStatus => (sessionStatuses as readonly string[]).includes(text);
+/** The option `--status`. Throws a Failure (usage) for anything else than a status. */
+export function statusOf(text: string | undefined): SessionStatus | undefined {
+  const status = sessionStatuses.find((one) => one === text);
+  if (text !== undefined && status === undefined) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
+  return status;
+}
 
 export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<number> {
-  const { status } = options;
-  if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
+  const status = statusOf(options.status);
   const { relay, say, json } = contextOf(options, terminal);
   const device = options.device === undefined ? undefined : await findDevice(relay, options.device);
   const sessions = await allSessions(relay, {

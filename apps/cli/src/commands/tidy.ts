@@ -1,9 +1,10 @@
 /** `relay tidy`: archives or deletes all sessions that fit, in as many calls as it takes. */
-import { type ChangeSessions, type SessionStatus, sessionStatuses } from '@relay/protocol';
+import type { ChangeSessions } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
+import { statusOf } from './sessions.ts';
 
 export interface TidyOptions extends CommonOptions {
   device?: string;
@@ -16,12 +17,11 @@ export interface TidyOptions extends CommonOptions {
 
 const actions = { archive: 'archived', unarchive: 'unarchived', delete: 'deleted' } as const;
 const isAction = (text: string): text is keyof typeof actions => Object.hasOwn(actions, text);
-const isStatus = (text: string): text is SessionStatus => (sessionStatuses as readonly string[]).includes(text);
 
 export async function tidyCommand(action: string, options: TidyOptions, terminal: Terminal): Promise<number> {
-  const { status, search, archived } = options;
+  const { search, archived } = options;
   if (!isAction(action)) throw usage(`Unknown action "${action}". Use archive, unarchive or delete.`);
-  if (status !== undefined && !isStatus(status)) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
+  const status = statusOf(options.status);
   if (archived && action !== 'delete') throw usage('--archived works only with "delete".');
   const before = options.before === undefined ? undefined : new Date(options.before);
   if (before && Number.isNaN(before.getTime())) throw usage('--before must be a date such as 2026-10-01.');

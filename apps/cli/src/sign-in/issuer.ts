@@ -2,9 +2,9 @@
  * The relay's own sign-in as OAuth sees it: discovery, and what every request to it has in common. The program knows
  * nothing about the relay beforehand but its address and that it is the client `relay-cli`.
  */
+import { retryAfterMs } from '@relay/protocol';
 import * as oauth from 'oauth4webapi';
 import { Failure, exitCodes, notARelay, reasonOf, unreachable } from '../failure.ts';
-import { retryAfterMs } from '../clock.ts';
 import { exchange } from '../http.ts';
 
 export const clientId = 'relay-cli';

@@ -5,7 +5,7 @@ import { renderUnicodeCompact } from 'uqr';
 import { type ChoiceOptions, choiceOf, furtherOf } from '../agents/choice.ts';
 import { presetOf } from '../agents/acp/presets.ts';
 import { fromHome } from '../agents/project.ts';
-import { agentTypePattern, limits } from '@relay/protocol';
+import { agentTypePattern, limits, travelsInClear } from '@relay/protocol';
 import {
   createApi,
   exitCodes,
@@ -14,7 +14,6 @@ import {
   register,
   serverAddress,
   systemClock,
-  travelsInClear,
 } from '@relay/daemon-kit';
 import { refuseClear } from '../insecure.ts';
 import { type AgentChoice, readConfig, writeConfig } from '../config.ts';

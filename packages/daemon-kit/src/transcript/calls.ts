@@ -201,7 +201,8 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
 
 const sizeOf = (call: Fields) => JSON.stringify(call).length;
 
-const present = (fields: Fields): Fields =>
+/** The fields that have a value. */
+export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /** The patch (RFC 7396) that makes one part of the other. */

@@ -23,7 +23,8 @@ interface Step {
   line: string;
 }
 
-const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+/** The lines of a text; none of an empty one. */
+export const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
 /** Equal, removed and added lines in order: what is equal at both ends, and a longest common subsequence between. */
 function scriptOf(old: readonly string[], now: readonly string[]): Step[] {

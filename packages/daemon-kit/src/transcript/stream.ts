@@ -4,7 +4,7 @@
  * Apps that read no items do not ask: where operations add another text than these apps always got, the frame carries that text too.
  */
 import { type DaemonEvent, type Operation, shownText, transcriptLimits } from '@relay/protocol';
-import { keepHead } from '../bounds.ts';
+import { entryBytes, keepHead } from '../bounds.ts';
 import { type Cancel, type Clock, elapsedOn } from '../clock.ts';
 import { waitingText } from '../output.ts';
 
@@ -35,14 +35,14 @@ export interface Stream {
 
 /** The bound of the operations: the other members of a frame fit in the rest. */
 const maxFrameBytes = transcriptLimits.frameBytes - 1024;
-const sizeOf = (operation: Operation) => Buffer.byteLength(JSON.stringify(operation), 'utf8') + 1;
 
 /** In portions that each fit into an operation. */
 function* piecesOf(text: string): Generator<string> {
   const { operationBytes } = transcriptLimits;
   for (let rest = text; rest !== '';) {
     let piece = keepHead(rest, operationBytes);
-    while (sizeOf({ op: 'print', text: piece }) > operationBytes) piece = keepHead(piece, Math.ceil(piece.length / 2));
+    while (entryBytes({ op: 'print', text: piece }) > operationBytes)
+      piece = keepHead(piece, Math.ceil(piece.length / 2));
     yield piece;
     rest = rest.slice(piece.length);
   }
@@ -78,7 +78,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
     saidAt = elapsedOn(clock);
     const isSaid = !prints || text === shownText(ops);
     const print: Operation = { op: 'print', text };
-    const fits = size + sizeOf(print) <= maxFrameBytes;
+    const fits = size + entryBytes(print) <= maxFrameBytes;
     if (isSkipped) advance();
     else if (v !== undefined) say(v, isSaid ? ops : [...ops, fits ? print : { op: 'print', text: '' }]);
     if (isSaid || (v !== undefined && !isSkipped && fits)) return;
@@ -113,7 +113,7 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
         return;
       }
     }
-    const size = sizeOf(operation);
+    const size = entryBytes(operation);
     bytes += size;
     if (size > transcriptLimits.operationBytes) skipped = true;
     else waiting.push(operation);

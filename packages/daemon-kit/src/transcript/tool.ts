@@ -59,7 +59,8 @@ const titleOf = (call: Fields): string =>
   wordsOf(call.kind) ||
   'Tool';
 
-function commandOf(call: Fields): string | undefined {
+/** The command that a call runs, as one line. */
+export function commandOf(call: Fields): string | undefined {
   const { command, cmd } = recordOf(call.rawInput);
   for (const value of [command, cmd]) {
     if (typeof value === 'string' && value !== '') return value;

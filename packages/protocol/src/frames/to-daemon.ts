@@ -37,7 +37,6 @@ export type Capability = keyof typeof capabilities;
 /** The header of the 101 in which the relay declares its capabilities; absent: none. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
 export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
-export type RelayCapability = keyof typeof relayCapabilities;
 
 const images = maybe(
   list(

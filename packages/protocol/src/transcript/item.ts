@@ -163,8 +163,3 @@ export const Item = record('Item', 'One entry of a conversation, with its part.'
   ...itemFields,
 });
 export type Item = Static<typeof Item>;
-
-/** The part as this release knows it; undefined for a kind that it does not know, or that is another one. */
-export function partOf<K extends PartKind>(item: { part?: AnyPart | undefined }, kind: K): Part<K> | undefined {
-  return item.part?.kind === kind ? (item.part as unknown as Part<K>) : undefined;
-}

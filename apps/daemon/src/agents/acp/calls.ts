@@ -1,6 +1,5 @@
 /** A tool call of ACP in words: its action, its object and its change. Pure; reads by shape. */
-import { relative } from 'node:path';
-import { keepHead } from '@relay/daemon-kit';
+import { below, commandOf, keepHead, linesOf } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 
 const actions: Readonly<Record<string, string>> = {
@@ -45,15 +44,6 @@ export function describeCall(call: Fields, cwd: string): [action: string, target
 /** Whether the call already names its object. The folder of a command does not count. */
 export const hasInput = (call: Fields) =>
   Object.keys(recordOf(call.rawInput)).length > 0 || (call.kind !== 'execute' && listOf(call.locations).length > 0);
-
-export function commandOf(call: Fields): string | undefined {
-  const { command, cmd } = recordOf(call.rawInput);
-  for (const value of [command, cmd]) {
-    if (typeof value === 'string' && value !== '') return value;
-    if (Array.isArray(value) && value.length > 0) return value.map(String).join(' ');
-  }
-  return undefined;
-}
 
 /** The title, without the backticks around it. */
 export const titleOf = (call: Fields) =>
@@ -112,21 +102,12 @@ function changeOf({ path, oldText, newText }: Fields, cwd: string): string {
   return [`${below(wordsOf(path), cwd)} (+${come.length} −${gone.length})`, ...gone, ...come].join('\n');
 }
 
-const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
-
 export function pathOf(call: Fields, cwd: string): string | undefined {
   const [location] = listOf(call.locations);
   const [diff] = diffsOf(call);
   const input = recordOf(call.rawInput);
   const path = [location?.path, input.file_path, input.filePath, input.path, diff?.path].map(wordsOf).find(Boolean);
   return path === undefined ? undefined : below(path, cwd);
-}
-
-/** Relative when the path lies below the folder of the session. */
-function below(path: string, cwd: string): string {
-  if (!path.startsWith('/')) return path;
-  const inside = relative(cwd, path);
-  return inside === '' || inside.startsWith('..') ? path : inside;
 }
 
 /** The result of a tool call, as text: its output, and of changed files the path. */

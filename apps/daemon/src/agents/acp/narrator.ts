@@ -2,7 +2,7 @@
  * The updates of an agent during a turn, from ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
  * processes nor questions. Tolerant: an update of an unknown kind or shape is ignored.
  */
-import { fieldBytes, keepTail } from '@relay/daemon-kit';
+import { fieldBytes, keepTail, present } from '@relay/daemon-kit';
 import { contentOf, describeCall, hasInput } from './calls.ts';
 import { type Fields, pieceOf, recordOf, textOf } from './content.ts';
 
@@ -149,8 +149,5 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     told: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, failed }),
   };
 }
-
-const present = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 const metaOf = (fields: Fields): Fields => recordOf(fields._meta);

@@ -1,5 +1,5 @@
 /** A tool call of Claude Code as its adapter reports it in ACP: title, kind, places and changes. Pure; reads by shape. */
-import { relative } from 'node:path';
+import { below } from '@relay/daemon-kit';
 import { type Row, recordOf, textIn } from './native.ts';
 
 type Told = Partial<Record<'title' | 'kind' | 'locations' | 'content', unknown>>;
@@ -57,12 +57,6 @@ const diff = (path: string, oldText: string, newText: unknown) => ({
 });
 
 const lineOf = (offset: unknown) => (Number.isSafeInteger(offset) ? Math.max(Number(offset), 1) : 1);
-
-function below(path: string, cwd: string): string {
-  if (!path.startsWith('/') || cwd === '') return path;
-  const inside = relative(cwd, path);
-  return inside === '' || inside.startsWith('..') ? path : inside;
-}
 
 /** The result of a call. Of an edit its patch says all; the text of a file comes with the numbers of its lines. */
 export function resultOf(name: string, block: Row, told: Row): Row {
