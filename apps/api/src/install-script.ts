@@ -4,7 +4,7 @@ export interface InstallScript {
   /** The address of the relay, without a slash at its end. */
   base: string;
   version: string;
-  /** Of the package, in hex. */
+  /** The SHA-256 of the package, in hex. */
   sha256: string;
 }
 

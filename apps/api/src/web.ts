@@ -91,7 +91,7 @@ function contentSecurityPolicy(publicUrl: string): string {
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** The page, told where it is: its files are named from the root, because it is served at addresses of any depth. */
+/** The page with its base address: its files are named from the root, because it is served at addresses of any depth. */
 function readIndex({ directory, publicUrl }: WebOptions): Buffer {
   let html: string;
   try {

@@ -45,7 +45,7 @@ export interface Begin {
   taskId?: string;
   /** The message that the person has just sent; it is not shown again. */
   said?: Message;
-  /** Nothing of it can have happened before the stream was live, so the frames tell everything, in order. */
+  /** Nothing of it can have happened before the stream was live, so the frames have everything, in order. */
   isNew?: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface FollowWish {
   once: boolean;
 }
 
-/** The relay counts a session as open for five minutes after it was read, and daemons tell more about open ones (rules, 14.2). */
+/** The relay counts a session as open for five minutes after it was read, and daemons report more about open ones (rules, 14.2). */
 const keepOpenMs = 240_000;
 
 export const hasEnded = (state: Task['state']): boolean => !['queued', 'sent', 'running'].includes(state);
@@ -79,7 +79,7 @@ export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
         const { sessionId } = conversation;
         const look = () => relay.call('readSession', { params: { id: sessionId() }, query: { limit: 1 } });
         keepOpen = setInterval(() => void look().catch(() => undefined), keepOpenMs);
-        // Its state may be ahead of the frames that are still to be heard, and would end this before them.
+        // Its state may be ahead of the frames that are still to come, and would end this before them.
         if (!begin.isNew) yield* conversation.load(wish.history);
       } else if (conversation) yield* conversation.hear(happening);
       if (conversation?.isOver()) break;
@@ -95,7 +95,7 @@ type Conversation = ReturnType<typeof createConversation>;
 
 function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
   const memory = createMemory();
-  /** Knows a version as soon as the daemon turned out to have a transcript; then items are told instead of messages. */
+  /** Knows a version as soon as the daemon turned out to have a transcript; then items are printed instead of messages. */
   const copy = new TranscriptCopy({ keep: itemsKept });
   let askedAt = -Infinity;
   const ids = new Set([begin.sessionId]);
@@ -185,7 +185,7 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
     }
   }
 
-  /** Of the newest page: where what this person has just said stands, or the newest words of a user. */
+  /** The place in the newest page behind the message that was just sent, or else behind the newest one of a user. */
   const beginOf = (items: readonly Item[]): number => {
     const own = items.findIndex(({ uuid }) => uuid === begin.said?.uuid);
     return (own >= 0 ? own : items.findLastIndex(({ role }) => role === 'USER')) + 1;
@@ -200,7 +200,7 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
     if (copy.isBehind) yield* catchUp();
   }
 
-  /** Of a daemon with a transcript every message is an item as well; frames of it may have been lost. */
+  /** With a daemon that has a transcript every message is an item too, whose frames may have been lost. */
   async function* hearMessage(frame: Attention<'new_message'>): AsyncGenerator<Said, void> {
     const { message } = frame;
     const item = copy.get(message.uuid);
@@ -224,7 +224,7 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
       switch (frame.type) {
         case 'session_update':
           if (!ids.has(frame.session.id) && !ids.has(frame.previousId ?? '')) return;
-          // Two instances that tell of one session may cross.
+          // Frames of two instances about one session may arrive in either order.
           if (frame.previousId === undefined && frame.session.updatedAt < updatedAt) return;
           adopt(frame.session);
           yield frame;

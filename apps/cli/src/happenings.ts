@@ -1,4 +1,4 @@
-/** Everything that happens to a person, as commands tell it: the frames, and what became of the connection. */
+/** Everything that happens to a person, as commands print it: the frames, and the state of the connection. */
 import type { AttentionItem } from '@relay/client';
 import { sentenceOf, streamFailureOf } from './refusals.ts';
 import type { Relay } from './relay.ts';
@@ -24,7 +24,7 @@ export interface HappeningsWish {
 
 /**
  * Ends when the signal is aborted. Throws a Failure when the first connection cannot be made, when the person must sign in
- * again, or when the relay does not want this program back. After an outage it tries for ever.
+ * again, or when the relay does not want this program back. After an outage it retries forever.
  */
 export async function* happenings({ relay, output, signal }: HappeningsWish): AsyncGenerator<Happening, void> {
   let wasLive = false;

@@ -12,7 +12,7 @@ export interface Home {
 
 export function homeOf(env: NodeJS.ProcessEnv): Home {
   const { RELAY_CLI_CONFIG_DIR: chosen, XDG_CONFIG_HOME: xdg, HOME: home } = env;
-  // An XDG variable that is set to a relative path is to be ignored (XDG base directory specification).
+  // A relative path in an XDG variable must be ignored (XDG base directory specification).
   const configs = xdg?.startsWith('/') ? xdg : join(home || homedir(), '.config');
   const folder = chosen ? resolve(chosen) : join(configs, 'relay');
   return {

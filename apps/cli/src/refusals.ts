@@ -28,7 +28,7 @@ function exitCodeOf(status: number, code: string): number {
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** Of a call. Errors that are none of the client's pass. */
+/** The failure of a call. Errors that do not come from the client are passed on. */
 export function failureOf(url: string, error: unknown): unknown {
   if (error instanceof SignedOutError) return error.cause;
   if (error instanceof TimeoutError) return unreachable(url, new Error(error.message.toLowerCase().replace(/\.$/, '')));
@@ -37,7 +37,7 @@ export function failureOf(url: string, error: unknown): unknown {
   return error instanceof RelayError ? refusal(url, error) : error;
 }
 
-/** Of a stream that ended. */
+/** The failure of a stream that ended. */
 export function streamFailureOf(url: string, error: unknown): unknown {
   if (error instanceof ClosedError) {
     const why = sentenceOf(error);

@@ -12,7 +12,7 @@ export interface Relay extends Pick<Client, 'url' | 'call' | 'request'> {
   attention: Client['attention'];
 }
 
-/** The fields that everything here is built on: an answer without them is none of a relay. Others may come and go. */
+/** The fields that everything here is built on: an answer without them does not come from a relay. Others may come and go. */
 const essential: Partial<Record<RouteName, readonly string[]>> = {
   me: ['id', 'scopes'],
   exportMe: ['account', 'sessions'],

@@ -120,7 +120,7 @@ export function untilInterrupted(): { signal: AbortSignal; release: () => void }
 export async function uninterrupted<T>(work: () => Promise<T>): Promise<T> {
   let came: NodeJS.Signals | undefined;
   const remember = (signal: NodeJS.Signals) => (came = signal);
-  // A command that listens itself hears the signal and leaves in order.
+  // A command that handles the signal itself leaves in order.
   const deaf = (['SIGINT', 'SIGTERM'] as const).filter((signal) => process.listenerCount(signal) === 0);
   for (const signal of deaf) process.on(signal, remember);
   try {

@@ -41,7 +41,7 @@ export function homeOf({ home, profile = '', env = process.env }: HomeChoice): H
     );
   }
   const chosen = home ?? env.RELAY_DAEMON_HOME;
-  // An XDG variable that is set to a relative path is to be ignored (XDG base directory specification).
+  // A relative path in an XDG variable must be ignored (XDG base directory specification).
   const xdg = (name: string, fallback: string) => {
     const value = env[name];
     return join(value?.startsWith('/') ? value : join(env.HOME ?? homedir(), fallback), 'relay-daemon');

@@ -16,7 +16,7 @@ export interface Asked {
   previous: string;
   /** When that task ended, by the relay's clock; absent without one. */
   previousEndedAtMs?: number | undefined;
-  /** When an event of the task was heard last, by the relay's clock; absent when none was on this connection. */
+  /** When the last event of the task arrived, by the relay's clock; absent when none did on this connection. */
   heardAtMs?: number | undefined;
 }
 
@@ -92,7 +92,7 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   if (instruction) {
     // The same words said twice, and the daemon kept only the first: that is the turn before.
     if (isOld(instruction, asked) && asked.previous !== '' && isSame(said.content, asked.previous)) return undefined;
-    // By the daemon's clock, set by when it noted the instruction: words before something that was heard are not the last ones.
+    // By the daemon's clock, set by when it noted the instruction: words before a later event are not the last ones.
     const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
     if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;
   }
@@ -100,7 +100,7 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   return { uuid, content, timestamp, length: turn.length };
 }
 
-/** Facts known besides the page. */
+/** Facts that are known in addition to the page. */
 export interface Circumstances {
   /** The answer in the page before; undefined when there was none, or none was asked for. */
   before: Answer | undefined;

@@ -7,7 +7,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { ProgressBoard } from './progress.ts';
 
 export interface Cancels {
-  /** Forgets a task that was cancelled, and tells the daemon. False when the socket is closing: then it was not told. */
+  /** Forgets a task that was cancelled, and sends `task_cancel`. False when the socket is closing: then it was not sent. */
   tell(connection: DaemonConnection, taskId: string): boolean;
   /** Sends the cancel of every cancelled task that is under way on these connections. A connection without tasks costs nothing. */
   repeat(connections: readonly DaemonConnection[]): Promise<void>;

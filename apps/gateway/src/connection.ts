@@ -1,5 +1,5 @@
 /**
- * LIFE of a daemon's connection (rules, 9.3): its phase, limits, decoding, keepalive and close. Knows nothing of tasks or sessions. The
+ * LIFE of a daemon's connection (rules, 9.3): its phase, limits, decoding, keepalive and close. Knows nothing about tasks or sessions. The
  * socket keeps the order of its frames, `frame-handler.ts` decides whether they count.
  */
 import {
@@ -37,7 +37,7 @@ export interface Peer {
   capabilities: readonly string[];
   /** Its declared agents. */
   agents: readonly DeviceAgent[];
-  /** Host name, where the daemon tells it, and where it comes from: for people, and to tell machines with one credential apart. */
+  /** Host name, if the daemon sends it, and address: for people, and to distinguish machines with one credential. */
   hostname: string;
   address: string;
 }
@@ -100,9 +100,9 @@ export class DaemonConnection implements HeartbeatPeer {
   #logger: Logger | undefined;
   #heartbeat: Heartbeat | undefined;
   #malformedAtMs: number[] | undefined;
-  /** When the log last told of dropped frames, and how many were dropped since. */
+  /** When dropped frames were last logged, and how many were dropped since. */
   #droppedFrames: { atMs: number; count: number } | undefined;
-  /** A report comes every 30 s: the log hears once of its size. */
+  /** A report comes every 30 s: its size is logged once. */
   #warnedOfEntries = false;
   /** When the newest ping left, until it is answered. */
   #pingedAtMs: number | undefined;
@@ -178,7 +178,7 @@ export class DaemonConnection implements HeartbeatPeer {
   }
 
   /**
-   * Decodes one frame; undefined when it is to be ignored, which is counted. The third malformed frame within a minute, or
+   * Decodes one frame; undefined when it must be ignored, which is counted. The third malformed frame within a minute, or
    * too many frames a second, ends the connection.
    */
   decode(text: string): Received | undefined {
@@ -244,7 +244,7 @@ export class DaemonConnection implements HeartbeatPeer {
     return agentType === this.agentType || this.agents.some((agent) => agent.agentType === agentType);
   }
 
-  /** Writes a frame. False when the socket is closing: then nothing of it was written. */
+  /** Writes a frame. False when the socket is closing: then no part of it was written. */
   send(frame: ToDaemonFrame): boolean {
     return this.#socket.send(JSON.stringify(frame));
   }

@@ -1,4 +1,4 @@
-/** The work of a gateway when all instances are told something. */
+/** The work of a gateway when a control message arrives. */
 import { decodeControl } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 import type { Connections } from './connections.ts';

@@ -40,7 +40,7 @@ export type Answer = FromDaemon<
 /** One task whose end is looked for in the history. */
 export interface Inquiry {
   readonly taskId: string;
-  /** Of the task when it began: an event since then is a sign of life. */
+  /** The last event of the task when the inquiry began: a later one is a sign of life. */
   readonly heardAtMs: number | undefined;
   /** The daemon itself no longer knows the task: without an answer this is done. */
   readonly otherwise: (() => Promise<void>) | undefined;
@@ -71,7 +71,7 @@ export interface DaemonRequest {
   answer: Answer['type'];
   /** Identical questions share one frame. */
   question: Question;
-  /** Each is told once. */
+  /** Each is sent once. */
   waiters: ((reply: Reply, rest?: string) => void)[];
   timer: NodeJS.Timeout;
 }
@@ -100,10 +100,10 @@ export class DeviceMemory {
   reportHash: string | null = null;
   /** While a report is being written: native ids of sessions whose turn has ended since it came. */
   endedSinceReport: Set<string> | undefined;
-  /** By how much the clock of the daemon is ahead of ours at least, as its reports showed. */
+  /** The least by which the clock of the daemon is ahead of ours, as its reports showed. */
   clockAheadMs = 0;
   readonly taskPhase = new TaskPhase();
-  /** The log hears once per connection that the device has too many sessions. */
+  /** That the device has too many sessions is logged once per connection. */
   warnedOfSessions = false;
   /** Tasks under way that the newest `status` lists. */
   listed: ReadonlySet<string> = new Set();

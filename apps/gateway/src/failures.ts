@@ -1,6 +1,6 @@
 /**
  * A frame that could not be handled: is it the frame, or is it us? One that failed for any reason but its own content must be said again
- * (rules, 9.5): it is never receipted. One that can never be handled must not keep its daemon away for ever.
+ * (rules, 9.5): it is never receipted. One that can never be handled must not keep its daemon away forever.
  */
 import { createHash } from 'node:crypto';
 import { isRefusedContent, isUnavailable } from '@relay/database';

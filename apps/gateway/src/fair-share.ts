@@ -23,7 +23,7 @@ export interface FairShare {
    * `work` does, before its own rest.
    */
   run<T>(ownerId: string, rest: Rest, work: () => Promise<T> | T): Promise<T>;
-  /** Ends every rest, and there is none from now on: an instance that leaves has no others to serve. */
+  /** Ends every rest, and allows none from now on: an instance that leaves has no others to serve. */
   endRests(): void;
 }
 

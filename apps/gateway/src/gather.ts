@@ -1,6 +1,6 @@
 /**
  * Questions about devices that several connections ask at the same time are asked together: when thousands of daemons come back at
- * once, the database answers a few statements and not thousands. Knows nothing of what is asked.
+ * once, the database answers a few statements and not thousands. Knows nothing about the questions.
  */
 
 /** Devices in one question, and questions under way: past it they wait, and go together. */

@@ -25,7 +25,7 @@ export interface History {
   page(connection: DaemonConnection, nativeId: string, limit: number): Promise<HistoryPage | undefined>;
   /** The answer to a request of this connection, or a stray. */
   answered(connection: DaemonConnection, frame: Received<Answer>): void;
-  /** The connection ended: everybody who waits is told at once. */
+  /** The connection ended: every caller that waits is answered at once. */
   abandon(connection: DaemonConnection): void;
 }
 

@@ -36,7 +36,7 @@ export interface InboundDeps {
 }
 
 export interface Inbound {
-  /** The device is ours and online: loads its tasks under way, and tells the daemon what to watch. */
+  /** The device is ours and online: loads its tasks under way, and sends the daemon what to watch. */
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   /** Handles one frame: at once, or when the promise resolves. */
   handle(connection: DaemonConnection, frame: Received): void | Promise<void>;

@@ -1,4 +1,4 @@
-/** Inquiries: the history is asked for the end of one task again and again, until it has it or the time for that is over. */
+/** Inquiries: the history is read repeatedly for the end of one task, until it has it or the time for that is over. */
 import type { RelayConfig } from '@relay/config';
 import { type AskedTask, type Database, findAskedTask } from '@relay/database';
 import { isEnd } from './answer.ts';
@@ -73,7 +73,7 @@ export function createInquiries({ config, database, questions, answers, over }: 
       );
       return;
     }
-    // A daemon that was too busy to answer may have the outcome all the same: it is asked again.
+    // A daemon that was too busy to answer may still have the outcome: it is asked again.
     if (last || (omitted && found === undefined)) {
       finish(connection, inquiry);
       await inquiry.otherwise?.();

@@ -6,7 +6,7 @@ import type { FairShare } from './fair-share.ts';
 const largeCharacters = 256 * 1024;
 /** Large frames of one person take an eightieth of the time; with what their answers cost elsewhere, fewer than 5 of 100 requests meet one. */
 const rest = { factor: 79, maxMs: 30_000 };
-/** Of one person, on this instance. Four frames of the largest size. */
+/** The most that waits for one person on this instance: four frames of the largest size. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 
 type Handle = (frame: Received | undefined) => void | Promise<void>;

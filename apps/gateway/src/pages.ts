@@ -19,7 +19,7 @@ export interface Cursors {
 }
 
 /**
- * A page that contains its own cursor is the last one: its daemon ignores cursors, and would answer the same for ever. Messages on
+ * A page that contains its own cursor is the last one: its daemon ignores cursors, and would give the same answer forever. Messages on
  * the other side of the cursor are left out, since the caller has them. Undefined: the page is as it should be.
  */
 export function cutAtCursor<M extends Pick<Message, 'uuid'>>(

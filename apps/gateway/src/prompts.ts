@@ -1,5 +1,5 @@
 /**
- * MEANING of what a daemon with `prompts` says of its questions besides WAIT_FOR_USER (transcript §7): another one is open, one is taken back,
+ * MEANING of what a daemon with `prompts` says of its questions in addition to WAIT_FOR_USER (transcript §7): another one is open, one is taken back,
  * and which are open after a connect. Write first, publish second.
  */
 import { type Publisher, message } from '@relay/attention';

@@ -1,4 +1,4 @@
-/** How apps hear what a report changed: each session by itself, or, from 50 on, that many did (rules, 11.10). */
+/** Publishes the sessions that a report changed: each by itself, or, from 50 on, that many did (rules, 11.10). */
 import type { Publisher } from '@relay/attention';
 import { type Database, readSessions } from '@relay/database';
 
@@ -8,7 +8,7 @@ const many = 50;
 export interface ReportNews {
   /** These sessions are changed in the database. Keys of different calls may not repeat. */
   add(keys: readonly string[]): Promise<void>;
-  /** No more will come: tells what was not told yet. */
+  /** No more will come: publishes what is left. */
   end(): Promise<void>;
 }
 

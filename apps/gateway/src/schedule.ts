@@ -27,7 +27,7 @@ export class Schedule {
     this.#plan(job, job.firstMs ?? job.ms);
   }
 
-  /** Runs the job now, besides its planned runs. Never rejects. */
+  /** Runs the job now, in addition to its planned runs. Never rejects. */
   run({ name, work }: Job): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     const done = work()

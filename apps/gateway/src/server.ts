@@ -61,7 +61,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     flushMs: config.progressFlushMs,
   });
   const notify = createNotify(backplane, logger);
-  /** The owner of the device may be another instance. One that does not hear of it leaves the outcome as it is. */
+  /** The owner of the device may be another instance. If the message is lost, the outcome stays as it is. */
   const tellNamed = (deviceId: string, taskId: string) => {
     backplane
       .route(deviceId, JSON.stringify({ v: 1, kind: 'named', taskId }), config.commandTimeoutMs)
@@ -78,7 +78,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const balance = new Balance(backplane);
   const contests = createContests({ database, backplane, metrics, notify });
   const share = createFairShare();
-  // Its own, so that the long rest after a large frame is none for what is written.
+  // A turn of its own, so that the long rest after a large frame does not delay what is written.
   const shareOfLarge = createFairShare();
   const { inbound, status, unnamed } = createMeaning({
     config,

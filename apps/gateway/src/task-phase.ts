@@ -3,7 +3,7 @@
 /**
  * - awaitingStatus: the daemon has not said yet which tasks it runs.
  * - settling: its first `status` is being written down.
- * - overdue: no first `status` was settled in time; tasks are written all the same.
+ * - overdue: no first `status` was settled in time; tasks are written anyway.
  * - open: the first `status` was settled; tasks are written.
  */
 export type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';

@@ -116,7 +116,7 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       claiming.delete(connection);
       return false;
     }
-    // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not have heard of it.
+    // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not know.
     const sessions = new Set(claimed.map((task) => task.sessionKey));
     if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
     const written: string[] = [];

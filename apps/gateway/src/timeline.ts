@@ -27,7 +27,7 @@ export interface TimelineDeps {
 const key = 'timeline';
 /** Longer than all instances are stopped for a repair. */
 const rememberMs = 7 * 24 * 3_600_000;
-/** Users told at a time. */
+/** Users to publish to at a time. */
 const atOnce = 50;
 
 /**

@@ -220,7 +220,7 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
 export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
   if (frame.error)
     return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
-  // From a daemon with parts that answers them all the same: who did not ask gets what is a message too.
+  // A daemon with parts may answer with them unasked: the reader then gets only the items that are messages too.
   const given = (frame.messages ?? []).filter(isPlain);
   const ordered = chronological(given);
   const all = ordered.map((stored) =>

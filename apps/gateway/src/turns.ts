@@ -1,6 +1,6 @@
 /**
  * Work for devices that is done together: what comes while a statement is under way waits, and goes with the next one. When thousands of
- * daemons come back at once, the database writes about hundreds at a time. Knows nothing of what is written.
+ * daemons come back at once, the database writes about hundreds at a time. Knows nothing about the work itself.
  */
 
 import type { Lane } from '@relay/database';
@@ -18,7 +18,8 @@ interface Waiting<I, T> {
 }
 
 /**
- * A function that does something for one device, together with all that is to be done when its turn comes, and never for one device twice at a time.
+ * A function that does something for one device, together with everything else that is due when its turn comes, and never twice at a
+ * time for one device.
  * `alone` is for what `many` left out, and does not hold up the lane. Rejects, for all of a turn, with what `many` rejects with.
  */
 export function inTurns<I extends { readonly deviceId: string }, T>(

@@ -1,6 +1,6 @@
 /**
  * A message was accepted with images, or for an agent, because the daemon had said that it takes or offers them, and the daemon that
- * connected since does not. It is not sent: it would say something else, or to another agent. The task fails, and the user hears why.
+ * connected since does not. It is not sent: it would say something else, or to another agent. The task fails, and the user learns why.
  */
 import { randomUUID } from 'node:crypto';
 import { type Publisher, message } from '@relay/attention';

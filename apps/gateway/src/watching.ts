@@ -1,6 +1,6 @@
 /**
  * Sends the daemon the sessions to watch (rules, 14.1): those that a person watches, and those that a client has open.
- * The truth is in the database; what the daemon was told is in the memory of the connection.
+ * The truth is in the database; what the daemon was sent is in the memory of the connection.
  */
 import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
 import type { Shared } from '@relay/backplane';
@@ -11,13 +11,13 @@ import { gathered } from './gather.ts';
 const maxDevices = 500;
 
 export interface Watching {
-  /** After a connect: tells the daemon everything. */
+  /** After a connect: sends the daemon everything that is watched. */
   resume(connection: DaemonConnection): Promise<void>;
-  /** A session changed: tells the daemon if that changes whether it is to be watched, and under which id. */
+  /** A session changed: informs the daemon if that changes whether it is watched, or under which id. */
   sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;
-  /** Changes may not have been heard of: tells these daemons what differs from what they were told. */
+  /** Changes may have been missed: sends these daemons whatever differs from what was sent before. */
   again(connections: readonly DaemonConnection[]): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     return still.map(([key]) => key);
   };
 
-  /** Keys of what a daemon has to be told, or told otherwise. */
+  /** Keys of the sessions whose state must be sent to the daemon, for the first time or again. */
   const differing = ({ memory }: DaemonConnection, watched: readonly WatchedNative[]): string[] => {
     const untold = watched.filter(({ key, nativeId, filePath }) => {
       const told = memory.watching.get(key);

@@ -22,7 +22,7 @@ export function createWordlessEnds({ database, questions, answers }: WordlessEnd
     let read = 0;
     await questions.repeat(connection, async (last) => {
       const found = await questions.answerOf(connection, asked);
-      // A daemon that was too busy to answer may have the text all the same.
+      // A daemon that was too busy to answer may still have the text.
       if (found === 'unasked') return false;
       read += 1;
       if (found && found.content !== shown) {

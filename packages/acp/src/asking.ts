@@ -19,7 +19,7 @@ export class Asking {
   readonly #deps: AskingDeps;
   /** By the uuid of the question; aborted when it is no longer open. */
   readonly #open = new Map<string, AbortController>();
-  /** Asked by a request since the history was told. */
+  /** Asked by a request since the history was sent. */
   readonly #asked = new Set<string>();
 
   constructor(deps: AskingDeps) {

@@ -19,7 +19,7 @@ import { Prompts } from './prompts.ts';
 import { createTwins } from './twins.ts';
 import { type Teller, createTeller, toolCallIdOf } from './updates.ts';
 
-/** Items of one session that are followed; older ones were told. */
+/** Items of one session that are followed; older ones were sent. */
 const keptItems = 2000;
 /** A prompt is looked after this often even when no frame comes. */
 const lookMs = 60_000;
@@ -92,7 +92,7 @@ export class Conversation {
     return this.#sessionId;
   }
 
-  /** Tells the whole list, or with `false` takes it as told; open questions are asked again. @throws of calls */
+  /** Sends the whole list, or with `false` counts it as sent; open questions are asked again. @throws the errors of calls */
   replay(isTold: boolean): Promise<void> {
     return this.#run(async () => {
       const id = this.#sessionId;
@@ -207,7 +207,7 @@ export class Conversation {
     }
   }
 
-  /** Of a daemon with items each message is one of them, and frames of it may have been lost. */
+  /** With a daemon that has items each message is one of them, and its frames may have been lost. */
   async #takeMessage(message: Message): Promise<void> {
     if (this.#isPlain !== true) {
       const item = this.#copy.get(message.uuid);

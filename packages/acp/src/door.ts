@@ -42,10 +42,10 @@ export interface DoorOptions {
   log?: (line: string) => void;
 }
 
-/** Of one client. The oldest one without a running prompt is closed for a new one. */
+/** Open sessions of one client. The oldest one without a running prompt is closed for a new one. */
 const mostOpen = 100;
 const checkMs = 5000;
-/** A session that began here and has no prompt yet can be loaded so long. */
+/** How long a session that began here and has no prompt yet can be loaded. */
 const emptyForMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -71,7 +71,7 @@ class Door {
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
   #clientName: string | undefined;
-  /** Of MCP, named by the client. Told: that they are not used. */
+  /** MCP servers that the client named. `told`: it was told that they are not used. */
   #servers: 'none' | 'named' | 'told' = 'none';
   #connection: AgentConnection | undefined;
 

@@ -23,7 +23,7 @@ function numberOf({ code, status }: RelayError): number {
 
 export const acpError = (message: string, data: ErrorData, code = internal) => new RequestError(code, message, data);
 
-/** Any failure as the error of a request. One that is none of the relay's has the code `UNEXPECTED` and keeps its own words. */
+/** Any failure as the error of a request. One that does not come from the relay has the code `UNEXPECTED` and keeps its own words. */
 export function errorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof RelayError) {

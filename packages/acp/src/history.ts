@@ -5,7 +5,7 @@ import type { Relay } from './relay.ts';
 type Client = Pick<Relay, 'call'>;
 
 const pageItems = 200;
-/** A longer history is told from here on. */
+/** A longer history is sent from here on. */
 const mostPages = 250;
 
 const read = (client: Client, id: string, query: { changed?: number; before?: string } = {}): Promise<MessagePage> =>

@@ -13,7 +13,7 @@ import type { Place } from './session-ids.ts';
 export interface Device extends Place {
   /** For people: "Claude Code on my-laptop". */
   title: string;
-  /** Of the agent; empty when it is not known. */
+  /** The version of the agent; empty when it is not known. */
   version: string;
   /** It takes pictures, or does not say that it takes none. */
   images: boolean;

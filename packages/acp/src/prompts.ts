@@ -69,7 +69,7 @@ export class Prompts {
     for (const turn of this.#turns) turn.reject(error);
   }
 
-  /** Words of the agent that the client was told. */
+  /** Words of the agent that the client was sent. */
   hear(text: string): void {
     for (const turn of this.#turns) turn.texts.push(text);
   }

@@ -11,7 +11,7 @@ export class Turn {
   seen = '';
   /** Its end is known; the last words are being fetched. */
   isEnding = false;
-  /** Words of the agent that the client was told as messages. */
+  /** Words of the agent that the client was sent as messages. */
   readonly texts: string[] = [];
   /** Settled once. */
   readonly ended: Promise<PromptResponse>;

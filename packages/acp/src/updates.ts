@@ -1,5 +1,5 @@
 /**
- * Items of a transcript, as they are now, to the updates that a client has not had. Pure but for its memory of what was told: nothing is told
+ * Items of a transcript, as they are now, to the updates that a client has not had. Pure but for its memory of what was sent: nothing is sent
  * twice, whichever way an item came. Shapes of parts are checked here: the relay has not.
  */
 import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
@@ -16,7 +16,7 @@ export interface TellerOptions {
 }
 
 export interface Teller {
-  /** The updates that bring the client from what it was told to the item or message as it is now. */
+  /** The updates that bring the client from what it was sent to the item or message as it is now. */
   tell(entry: Item | Message): SessionUpdate[];
   /** The client knows it, or is not to have it. */
   skip(uuid: string): void;
@@ -123,7 +123,7 @@ function changed(told: Told, name: string, update: SessionUpdate | undefined): S
 
 function isNews(told: Told, name: string, value: unknown): boolean {
   const json = JSON.stringify(value);
-  // A list that was never told is empty.
+  // A list that was never sent is empty.
   if ((told.fields.get(name) ?? '[]') === json) return false;
   told.fields.set(name, json);
   return true;
@@ -167,7 +167,7 @@ const markTitles: Readonly<Record<string, string>> = {
 };
 
 function noticeOf({ what, text: said }: Part): SessionUpdate | undefined {
-  // A change of mode is told by the options of the session.
+  // A change of mode is sent with the options of the session.
   if (what === 'mode') return undefined;
   const title = markTitles[String(what)] ?? text(said);
   if (title === undefined) return undefined;

@@ -24,7 +24,7 @@ export interface IssuerConfig {
    * Absent: `scope`, `scp` and `permissions`, together.
    */
   scopeClaim?: string;
-  /** Scopes that a value of that claim grants, besides the scopes themselves. An empty list: recognised, and grants nothing. */
+  /** Scopes that a value of that claim grants, in addition to the scopes themselves. An empty list: recognised, and grants nothing. */
   roleMap?: Record<string, Scope[]>;
   /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
   defaultScopes?: Scope[];

@@ -72,7 +72,7 @@ async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promi
 /** Node's codes for a name that has no address, and for a name server that does not answer. */
 const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** A host that cannot be resolved is told with the variable that names its issuer; any other failure is as it was. */
+/** An error about a host that cannot be resolved names the variable of its issuer; any other failure is passed on. */
 function withVariable(error: unknown, issuer: string): unknown {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     const { code = '', hostname = '' } = inner as { code?: string; hostname?: string };

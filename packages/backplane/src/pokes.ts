@@ -1,12 +1,12 @@
 /**
- * Work that any instance of a kind may do, and one should: of those that listen to a topic one is told. A topic has a few places; an instance
+ * Work that any instance of a kind may do, and one should: one of the listeners to a topic is called. A topic has a few places; an instance
  * that listens owns one of them, as a gateway owns a device, and a command to that place reaches it. Works on any backplane.
  */
 import type { BackplaneInstance } from './backplane.ts';
 import type { Commands } from './commands.ts';
 import type { Leases } from './leases.ts';
 
-/** The most listeners of a topic that are told; further ones hear nothing until a place is free. */
+/** The most listeners of a topic that are called; further ones get nothing until a place is free. */
 const places = 16;
 /** The most listeners that are asked before the answer is that there is none. */
 const tries = 2;
@@ -45,7 +45,7 @@ export function onPoke(
   return () => clearInterval(timer);
 }
 
-/** Tells one listener of the topic. False: none has confirmed it, because there is none, or those that were asked can do no more. */
+/** Calls one listener of the topic. False: none has confirmed it, because there is none, or those that were asked can do no more. */
 export async function poke(backplane: Leases & Commands, topic: string): Promise<boolean> {
   const owned = [...(await backplane.owners(placesOf(topic))).keys()];
   for (let n = 0; n < tries; n += 1) {

@@ -1,4 +1,4 @@
-/** The listeners of each user within this instance. Knows nothing of other instances. */
+/** The listeners of each user within this instance. Knows nothing about other instances. */
 import { callSafely } from './listeners.ts';
 import type { UserFrame } from './user-frames.ts';
 

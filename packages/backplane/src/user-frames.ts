@@ -37,7 +37,7 @@ export interface VersionedState {
   readonly ttlMs: number;
 }
 
-/** The cost of a history entry besides its body, in bytes: offsets, the name of the user, its place in a list. */
+/** The cost of a history entry in addition to its body, in bytes: offsets, the name of the user, its place in a list. */
 export const historyEntryBytes = 128;
 
 export interface UserFrames {

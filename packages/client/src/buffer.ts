@@ -3,7 +3,7 @@ import type { AttentionItem } from './items.ts';
 
 export interface BufferBounds {
   items: number;
-  /** Of the texts of frames. */
+  /** The characters of all frame texts. */
   characters: number;
 }
 

@@ -52,7 +52,7 @@ export class TimeoutError extends ClientError {
   readonly code = 'TIMEOUT';
 }
 
-/** An answer that is none of a relay: a page of a proxy, a redirect, not JSON. */
+/** An answer that does not come from a relay: a page of a proxy, a redirect, not JSON. */
 export class BadAnswerError extends ClientError {
   override readonly name = 'BadAnswerError';
   readonly code = 'BAD_ANSWER';

@@ -65,7 +65,7 @@ export const nodeSocket: OpenSocket = ({ url, token }, events) => {
   };
 };
 
-/** Of a refused upgrade; as much of it as says why. */
+/** The body of a refused upgrade, or as much of it as is needed to say why. */
 async function bodyOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** The exports that both entries of the package share besides `createClient`. */
+/** The exports that both entries of the package share, apart from `createClient`. */
 export type { CallArguments, CallOptions, Input, Output } from './call.ts';
 export type { Client, ClientOptions } from './client.ts';
 export { backoffMs } from './clock.ts';

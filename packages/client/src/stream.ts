@@ -37,7 +37,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   readonly #options: AttentionOptions;
   readonly #items: ItemBuffer;
   readonly #abort = new AbortController();
-  /** Of the newest frame that came; `#taken` of the newest that was handed over. */
+  /** The offset of the newest frame that came; `#taken` is that of the newest one that was handed over. */
   #received: string;
   #taken: string;
   #state: ConnectionState | { state: 'idle' } | { state: 'closed' } = { state: 'idle' };

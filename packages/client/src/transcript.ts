@@ -48,12 +48,12 @@ export class TranscriptCopy {
     return (this.#ordered ??= [...this.#byUuid.values()].sort(inOrder));
   }
 
-  /** To be given as `changed`; undefined: the newest page is to be asked for. */
+  /** To be given as `changed`; undefined: ask for the newest page. */
   get v(): number | undefined {
     return this.#v;
   }
 
-  /** Something is missing: ask, and `take` the answer. Frames that are heard meanwhile wait for it. */
+  /** Something is missing: ask, and `take` the answer. Frames that arrive meanwhile wait for it. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
@@ -62,7 +62,7 @@ export class TranscriptCopy {
     return this.#byUuid.get(uuid);
   }
 
-  /** Something else told that the copy is not whole: a message that reads differently here, for instance. */
+  /** Something else showed that the copy is not whole: a message that reads differently here, for instance. */
   doubt(): void {
     this.#isBehind = true;
   }

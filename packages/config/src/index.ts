@@ -1,4 +1,4 @@
-/** The environment, read once: every variable of the relay, its default, its rule and its meaning. Knows nothing of what they are for. */
+/** The environment, read once: every variable of the relay, its default, its rule and its meaning. Knows nothing about what they are for. */
 export { ConfigError } from './config-error.ts';
 export type { ConfigProblem } from './config-error.ts';
 export type { TrustProxy } from './addresses.ts';

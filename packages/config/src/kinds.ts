@@ -1,4 +1,4 @@
-/** The kinds of values a variable can hold: how a text becomes one, and how its rule is told to a person. */
+/** The kinds of values a variable can hold: how a text becomes one, and how its rule reads to a person. */
 import { resolve } from 'node:path';
 import {
   type DerivedDefault,

@@ -59,7 +59,7 @@ export function defaults(role: Role): RelayConfig {
 
 /**
  * Reads every variable of the table from `env`. Surrounding spaces are ignored and an empty
- * value counts as absent. Variables that a role does not use are checked all the same: instances share one environment.
+ * value counts as absent. Variables that a role does not use are checked too: instances share one environment.
  *
  * @throws ConfigError with every problem at once: values that cannot be used, names that look like ours and are not, and
  *   combinations that cannot work. Secrets never appear in it.

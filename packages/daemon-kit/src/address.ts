@@ -2,7 +2,7 @@
 import { baseAddress } from '@relay/protocol';
 import { Failure, exitCodes } from './failure.ts';
 
-/** A base address as a person types it → how it is stored. Throws a Failure (usage) for what is none. */
+/** A base address as a person types it → how it is stored. Throws a Failure (usage) for anything else. */
 export function serverAddress(text: string): string {
   const base = baseAddress(text);
   if ('address' in base) return base.address;

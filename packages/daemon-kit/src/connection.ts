@@ -1,6 +1,6 @@
 /**
  * LIFE of the connection to the relay: opens `/ws/daemon`, keeps it alive, reconnects (specification §6.4). Forwards texts and
- * knows nothing of tasks or sessions.
+ * knows nothing about tasks or sessions.
  */
 import type { IncomingMessage } from 'node:http';
 import { limits, relayCapabilitiesHeader, retryAfterMs } from '@relay/protocol';

@@ -29,7 +29,7 @@ export interface ContentName {
 
 export interface Piece {
   mime: string;
-  /** Of the whole content. */
+  /** The size of the whole content. */
   size: number;
   /** An output that went on behind what is kept. */
   cut: boolean;
@@ -192,7 +192,7 @@ export function openContents({
         if (begins) makePrivateFolder(folderOf(at.sessionId));
         const left = transcriptLimits.keptOutputBytes - before;
         const whole = Buffer.from(keepHead(text, left), 'utf8');
-        // A character that is cut in two would leave the file a few bytes short for ever.
+        // A character that is cut in two would leave the file a few bytes short forever.
         const isCut = whole.length < Buffer.byteLength(text, 'utf8');
         const bytes = isCut ? Buffer.concat([whole, Buffer.alloc(left - whole.length, ' ')]) : whole;
         if (begins) writeFileSync(path, bytes, { mode: 0o600 });

@@ -32,7 +32,7 @@ export type PageResult = { ok: true; page: Page } | { ok: false; error: string }
  * The last `limit` messages of those before `beforeUuid` and after `afterUuid`, both exclusive, each only if given.
  *
  * A uuid that is not in the history is an error, not an empty page and not an ignored cursor: an empty page would show the client
- * a complete history, and an ignored cursor would make it load the newest page for ever.
+ * a complete history, and an ignored cursor would make it load the newest page forever.
  */
 export function pageOf(messages: readonly HistoryMessage[], request: PageRequest): PageResult {
   const { limit, beforeUuid, afterUuid, maxBytes = Infinity } = request;

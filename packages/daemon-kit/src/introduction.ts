@@ -17,7 +17,7 @@ export const headersOf = (options: DaemonOptions, declared: readonly Capability[
   'X-Daemon-Capabilities': declared.join(', '),
 });
 
-/** Nothing for a daemon that has one agent, and says nothing of it. */
+/** No header for a daemon that has one agent and no product to name. */
 function agentsIn({ agentType, product, further = [] }: DaemonOptions): Record<string, string> {
   if (!product && further.length === 0) return {};
   return { [agentsHeader]: formatAgents([{ agentType, ...product }, ...further]) };

@@ -45,7 +45,7 @@ export function createLocalSessions({
   joined: Joined;
   store: Store;
   watched: Watched;
-  /** Whether a turn of ours runs in the session. */
+  /** Whether one of our turns runs in the session. */
   isActive: (sessionId: string) => boolean;
   /** Whether the relay takes transcripts. */
   isSpoken: () => boolean;

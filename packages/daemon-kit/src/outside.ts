@@ -99,7 +99,7 @@ const keyOf = ({ role, content }: { role: string; content: string }) => `${role}
  */
 function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
   const words = new Set(mine);
-  /** Of the first `i` of `mine` with all of `theirs` so far. */
+  /** The length of the longest common subsequence of the first `i` of `mine` and all of `theirs` so far. */
   const length = new Uint16Array(mine.length + 1);
   let last = -1;
   for (const [index, message] of theirs.entries()) {
@@ -137,7 +137,7 @@ export interface JoinOptions {
   settingsOf: (sessionId: string, projectPath: string) => ReplaySettings;
   /** Keeps what the items of a session do not hold. */
   keepOf: (sessionId: string) => Keep;
-  /** A turn of ours runs in the session; the agent's record of it is not added before it has ended. */
+  /** One of our turns runs in the session; the agent's record of it is not added before it has ended. */
   isBusy: (sessionId: string) => boolean;
   onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void;
 }

@@ -33,9 +33,9 @@ export interface SessionSummary {
   projectPath: string;
   /** Cut at 2 KiB. */
   lastMessage: string;
-  /** Of the last message; undefined while there is none. */
+  /** The uuid of the last message; undefined while there is none. */
   lastUuid?: string;
-  /** ISO 8601: of the last message, or of the creation. */
+  /** The time of the last message, or of the creation (ISO 8601). */
   lastActivity: string;
   messageCount: number;
   /** The same with everything that a relay with `transcript` gets as a message. */
@@ -64,7 +64,7 @@ export interface Session extends Extent {
   /** Nothing was written since the start of this process: the next version begins at the clock. */
   resting: boolean;
   gaps: Gap[];
-  /** Of all items, while a turn writes. */
+  /** The uuids of all items, while a turn writes. */
   uuids?: Set<string> | undefined;
   bytes: number;
   /** Approximate size of a rewritten file, in bytes. */
@@ -73,7 +73,7 @@ export interface Session extends Extent {
 
 /** Older gaps are merged into one: a reader from there starts over, as it would have to anyway. */
 const maxGaps = 200;
-/** Of all indexes together, 20 bytes each; the newest one is kept whatever its size. */
+/** Places in all indexes together, 20 bytes each; the newest index is kept whatever its size. */
 const maxIndexedPlaces = 400_000;
 
 export interface SessionTable {
@@ -92,7 +92,7 @@ export interface SessionTable {
   rewrite: (session: Session) => void;
   /** The places of its items, made when they are first read. */
   indexOf: (session: Session) => SessionIndex;
-  /** Of all items. */
+  /** The uuids of all items. */
   uuidsOf: (session: Session) => ReadonlySet<string>;
 }
 

@@ -24,7 +24,7 @@ export function openTranscripts({
   outside: Outside | undefined;
   settings: TranscriptSettings;
   link: Link;
-  /** Whether a turn of ours runs in the session. */
+  /** Whether one of our turns runs in the session. */
   isActive: (sessionId: string) => boolean;
   isWatched: (sessionId: string) => boolean;
 }): { transcripts: Transcripts; joined: Joined } {

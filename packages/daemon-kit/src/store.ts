@@ -65,7 +65,7 @@ export interface Store {
   messages(sessionId: string, reader?: Reader): HistoryMessage[] | undefined;
   /** A page of it; undefined for an unknown session. */
   page(sessionId: string, request: PageRequest, reader?: Reader): PageResult | undefined;
-  /** A page of items; undefined for an unknown session, a sentence for a cursor that is none. */
+  /** A page of items; undefined for an unknown session, a sentence for an invalid cursor. */
   items(
     sessionId: string,
     request: PageRequest & { changed?: number | undefined },

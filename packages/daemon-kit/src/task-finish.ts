@@ -1,5 +1,5 @@
 /**
- * The end of a task: exactly one, in the history and the journal before the relay hears it. A task that ended with a question may go on
+ * The end of a task: exactly one, in the history and the journal before it is sent to the relay. A task that ended with a question may go on
  * when its agent withdraws the question.
  */
 import { settledWithin } from './clock.ts';

@@ -11,7 +11,7 @@ interface Waiting {
 export interface LinesOptions<T> {
   /** Maximum number of agents at the same time. */
   maxAgents: number;
-  /** How often a task that waits for a place is told so again. */
+  /** How often a task that waits for a place reports that again. */
   stillWaitingMs: number;
   clock: Clock;
   log: Log;
@@ -38,7 +38,7 @@ export interface Lines<T> {
   leave(task: T): void;
   /** Tells each task that waits for a place: now, and again as long as there are any. */
   tellWaiting(): void;
-  /** Nothing is told from now on. */
+  /** Nothing is reported from now on. */
   stop(): void;
 }
 

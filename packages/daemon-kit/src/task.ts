@@ -82,7 +82,7 @@ export interface TaskAnswer {
   question: string;
   option?: string;
   fields?: FieldValues;
-  /** Of the question as the person saw it. */
+  /** The digest of the question as the person saw it. */
   digest?: string | undefined;
   /** Where it was answered. */
   on?: string | undefined;

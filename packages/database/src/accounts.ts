@@ -220,7 +220,7 @@ export interface Person {
   /** When a browser last signed in; undefined where none is signed in. */
   lastSignInAt: Date | undefined;
   hasPassword: boolean;
-  /** A sign-in takes a one-time code besides the password. */
+  /** A sign-in takes a one-time code in addition to the password. */
   hasSecondFactor: boolean;
   /** Since when the person may not sign in. */
   disabledAt: Date | undefined;

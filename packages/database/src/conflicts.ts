@@ -1,6 +1,6 @@
 /**
  * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and replace each
- * other's connection for ever. The connections of a device distinguish it from the behaviour of a single machine: a connection counts only
+ * other's connection forever. The connections of a device distinguish it from the behaviour of a single machine: a connection counts only
  * if its daemon was connected and answering when it was replaced. One that was restarted, or whose network broke, does not answer.
  */
 import { type DeviceConflict, limits } from '@relay/protocol';
@@ -94,7 +94,7 @@ export function conflictOf(kept: unknown, nowMs: number): DeviceConflict | null 
 
 /**
  * Saves that the daemon of this connection was answering when another one replaced it. If that begins or continues a conflict, the
- * owner keeps the device, longer each time; if it begins one, the user is to be notified. Must run inside `withDevice`.
+ * owner keeps the device, longer each time; if it begins one, the user must be notified. Must run inside `withDevice`.
  */
 export async function noteReplacement(
   db: Db,

@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL that cannot be made always means "not now", for any reason: no statement of ours was run. */
+/** A connection to PostgreSQL that cannot be made always means "not now", for any reason: no statement was run. */
 import pg from 'pg';
 
 class ConnectError extends Error {

@@ -91,14 +91,14 @@ export interface ClaimedDelivery {
   question?: DueQuestion | undefined;
   /** Host of the address; for apps of the stores, their service. */
   host: string;
-  /** Of the notification; empty for a test, and for what is about no session. */
+  /** The session of the notification; empty for a test, and for anything that is about no session. */
   sessionId: string;
   deviceId: string;
-  /** Of the session, device or program; empty when there is none. */
+  /** The title of the session, or the name of the device or program; empty when there is none. */
   title: string;
   /** The newest message of the session. */
   text: string;
-  /** There is no longer anything to tell: the question was answered, the rest was read. */
+  /** There is no longer anything to notify of: the question was answered, the rest was read. */
   over: boolean;
   /** It waited for that: an app showed its session. */
   awaitsReading: boolean;
@@ -106,7 +106,7 @@ export interface ClaimedDelivery {
   isDigest: boolean;
   /** Another address of its group is notified when this one fails. */
   hasNext: boolean;
-  /** Of the person. */
+  /** The quiet hours of the person. */
   quietHours: QuietHours | null;
 }
 

@@ -12,7 +12,7 @@ const sessionsAtOnce = 200;
 const rowsAtOnce = 1000;
 
 /**
- * Ends every sign-in of the person, for good, and saves that the rest is to be erased: all of it or nothing. Tokens that are still valid
+ * Ends every sign-in of the person, for good, and records that the rest must be erased: all of it or nothing. Tokens that are still valid
  * are recorded as revoked.
  */
 export async function beginAccountDeletion(db: Whole, userId: string): Promise<void> {

@@ -190,7 +190,7 @@ export async function unpublishedInboxes(db: Db, ms: number): Promise<string[]> 
 }
 
 const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_until = NULL`;
-/** Of a question only its end ends the item, of a device its recovery. */
+/** An item about a question ends only with the question, one about a device only with its recovery. */
 const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished')`;
 
 export type ItemChange = 'changed' | 'missing' | 'needsAnswer';

@@ -175,14 +175,14 @@ async function compare(
 const rowsOf = async <Row extends pg.QueryResultRow>(client: pg.ClientBase, text: string): Promise<Row[]> =>
   (await client.query<Row>(text)).rows;
 
-/** Of two releases, as `1.4.0`. Only the numbers count: a preview runs wherever its release does. */
+/** Compares two releases, such as `1.4.0`. Only the numbers count: a preview runs wherever its release does. */
 function isOlder(release: string, than: string): boolean {
   const [own, other] = [release, than].map((text) => text.split(/[.+-]/, 3).map(Number)) as [number[], number[]];
   const place = own.findIndex((number, n) => number !== other[n]);
   return place >= 0 && own[place]! < other[place]!;
 }
 
-/** Asks again and again: one that waits in the database would hold up an online migration, which waits for all who look at the database. */
+/** Polls: a request that waits in the database would hold up an online migration, which waits for all open transactions. */
 async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
   for (;;) {

@@ -54,7 +54,7 @@ export interface DueNotification {
   sessionId: string;
   deviceId?: string;
   cause: NotificationCause;
-  /** Of the session, or the name of the device or program. */
+  /** The title of the session, or the name of the device or program. */
   title: string;
 }
 

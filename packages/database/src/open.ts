@@ -147,7 +147,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Not as parameters of the start, which poolers refuse. An instance that froze must not hold the lock of a device for ever.
+    // Not as parameters of the start, which poolers refuse. An instance that froze must not hold the lock of a device forever.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it; its types do not say so
     onConnect: async (client) => {
       const idleMs = 2 * transactionOptions.timeout;

@@ -52,10 +52,10 @@ const steps: readonly Step[] = [
   inBatches('slash_commands', sql`reported_at < now() - interval '30 days'`),
   inBatches('slash_command_sets', sql`reported_at < now() - interval '30 days'`),
   inBatches('verifications', sql`expires_at < now() - interval '1 hour'`),
-  // A browser whose sign-in has expired is told nothing more.
+  // A browser whose sign-in has expired gets no more notifications.
   inBatches('subscriptions', sql`client = 'relay-web' AND login IN (SELECT id FROM logins WHERE expires_at < now())`),
   inBatches('logins', sql`expires_at < now()`),
-  // Keys of answers, long after the last token of theirs has expired.
+  // Keys of answers, long after their last token has expired.
   inBatches('server_keys', sql`purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`),
   inBatches('oauth_access_tokens', sql`expires_at < now()`),
   inBatches('oauth_refresh_tokens', sql`expires_at < now()`),

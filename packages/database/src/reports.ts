@@ -37,7 +37,7 @@ export interface Reading {
   maxSessions?: number;
 }
 
-/** A clock that is ahead by less than this cannot be told from ours. */
+/** A clock that is ahead by less than this counts as equal to ours. */
 const clockSlackMs = 2_000;
 
 /**

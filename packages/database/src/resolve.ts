@@ -1,5 +1,5 @@
 /**
- * How a session gets its name: a placeholder becomes the native session the daemon started, and stays as an alias for ever
+ * How a session gets its name: a placeholder becomes the native session the daemon started, and remains an alias forever
  * (rules, 1.6). Must run inside `withDevice`.
  */
 import { formatSessionId } from '@relay/protocol';

@@ -2,7 +2,7 @@
 import type { WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-/** Whether a sign-in of this person takes a one-time code besides the password. */
+/** Whether a sign-in of this person takes a one-time code in addition to the password. */
 export async function hasSecondFactor(db: WithModels, userId: string): Promise<boolean> {
   return (await db.models.user.count({ where: { id: userId, twoFactorEnabled: true } })) > 0;
 }

@@ -42,7 +42,7 @@ const othersUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s
   AND o.id NOT IN (SELECT id FROM moved))`;
 const someUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay})`;
 const isAsking = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
-/** Null when no question is open besides the one that is answered. */
+/** Null when no other question is open than the one that is answered. */
 const promptOfOthers = sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
 const mayFail = sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 

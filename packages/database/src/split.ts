@@ -23,12 +23,12 @@ export interface SplitContext {
   levels: CauseLevels;
   quietHours: QuietHours | null;
   watched: boolean;
-  /** Of the session. */
+  /** The choice of the user for the session. */
   notify: 'all' | 'off' | undefined;
 }
 
 export interface Verdict {
-  /** Undefined: it is to be sent. */
+  /** Undefined: it is sent. */
   suppressed?: string | undefined;
   reason?: string | undefined;
   heldFor?: Exclude<Hold, 'group'> | undefined;

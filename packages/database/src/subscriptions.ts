@@ -28,7 +28,7 @@ export interface NewSubscription {
   delaySeconds: number;
   detail: SubscriptionDetail;
   actions: SubscriptionActions;
-  /** Of a browser: the sign-in and the program that it ends with. */
+  /** For a browser: the sign-in and the program that the address ends with. */
   login?: string | undefined;
   client?: string | undefined;
   /** False for an address that has to take a test first. */

@@ -20,7 +20,7 @@ export const lineOrder = sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = ''
     WHERE a.session_key = s.key AND a.seq > s.prompt_seq AND a.sent_at IS NOT NULL AND a.state IN ('completed', 'failed', 'cancelled')),
   COALESCE(t.place, t.seq)`;
 
-/** Of all queued tasks `task` of one session: changes with each of them that comes, goes, is edited or moved. An aggregate. */
+/** The version of the queue of one session, an aggregate over its queued tasks `task`: it changes when one is added, removed, edited or moved. */
 export const queueVersion = (task: string) => {
   const t = sql.raw(task);
   return sql`hashtextextended(COALESCE(string_agg(${t}.id || ' ' || ${t}.edits || ' ' || COALESCE(${t}.place, ${t}.seq), ','

@@ -84,7 +84,7 @@ interface NewTask {
   agentDepth?: number | undefined;
 }
 
-/** The parts of an answer besides its words: a choice, and the digest of what the person saw. */
+/** The parts of an answer other than its words: a choice, and the digest of the question that the person saw. */
 export interface PromptAnswer {
   option?: string | undefined;
   fields?: FieldValues | undefined;

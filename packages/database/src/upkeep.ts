@@ -1,6 +1,6 @@
 /**
  * The upkeep that a PostgreSQL server does in background processes, which an embedded one does not have: VACUUM, without which
- * every update makes a table larger for ever, and checkpoints, without which the write-ahead log grows for ever.
+ * every update makes a table larger forever, and checkpoints, without which the write-ahead log grows forever.
  */
 import type pg from 'pg';
 

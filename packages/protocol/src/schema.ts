@@ -1,6 +1,6 @@
 /**
  * The building blocks of every schema: texts, ids, times, and their bounds (rules, 1.10).
- * Knows nothing of frames or routes. Objects stay open: unknown fields pass in both directions (rule of growth).
+ * Knows nothing about frames or routes. Objects stay open: unknown fields pass in both directions (rule of growth).
  */
 import {
   Type,
@@ -18,7 +18,7 @@ export type { Static, TObject, TSchema };
 /** Sizes in characters (text) or bytes (bodies, frames). See rules, 1.10, 6.8 and 9.3. */
 export const limits = {
   requestBodyBytes: 1024 * 1024,
-  /** Of requests that may carry images: what they may hold in base64, and the largest message in its longest spelling. */
+  /** Requests that may carry images: the images in base64, and the largest message in its longest spelling. */
   imageRequestBytes: 16 * 1024 * 1024,
   images: 8,
   /** One image, decoded. */
@@ -28,7 +28,7 @@ export const limits = {
   /** All images that wait for one device, as data URLs. */
   waitingImageBytes: 64 * 1024 * 1024,
   messageBytes: 256 * 1024,
-  /** Any text of a frame that has no closer bound. Apps get `messageBytes` of it, and are told that it was cut. */
+  /** Any text of a frame that has no closer bound. Apps get `messageBytes` of it, marked as cut. */
   textCharacters: 1024 * 1024,
   /** A name, an action, a version: a text of one line. */
   lineCharacters: 1024,
@@ -68,7 +68,7 @@ export const limits = {
   historyPage: 200,
   historyPageDefault: 50,
   sessionsPage: 200,
-  /** Folders that are told of one device. */
+  /** Folders of one device in one answer. */
   recentFolders: 20,
   /** Folders of one folder, and the characters of one name. */
   folders: 500,

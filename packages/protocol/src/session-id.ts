@@ -36,7 +36,7 @@ export function parseSessionId(sessionId: string): SessionIdParts | undefined {
 /** The native id of a session that the daemon has not named yet. `ulid` makes it unique. */
 export const placeholderNativeId = (ulid: string): string => placeholderPrefix + ulid;
 
-/** Whether a native id is one of ours for "not named yet". A daemon may never report such an id (rules, 1.7). */
+/** Whether a native id is a placeholder of the relay for "not named yet". A daemon may never report such an id (rules, 1.7). */
 export const isPlaceholder = (nativeId: string): boolean => nativeId.startsWith(placeholderPrefix);
 
 /** Whether a daemon may use this as the native id of a session (rules, 1.7: no placeholder, at most 512 characters). */

@@ -26,7 +26,7 @@ export interface Crowd {
   cut(): void;
 }
 
-/** Of all files: for database, backplane, logs, and so many again for the door of `/health`. */
+/** The share of all files that is kept for database, backplane and logs, and the same again for the door of `/health`. */
 const keptShare = 0.1;
 const keptAtLeast = 32;
 

@@ -1,6 +1,6 @@
 /**
  * After the start: does a socket live through `PUBLIC_URL` as long as the relay may be silent? A proxy that cuts it earlier makes
- * every daemon and app come back again and again, for no visible reason. Only warns, in the background; never stops a start.
+ * every daemon and app reconnect over and over, for no visible reason. Only warns, in the background; never stops a start.
  */
 import { randomBytes } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
@@ -16,7 +16,7 @@ export interface ProxyCheckOptions {
   readonly pingIntervalMs: number;
   readonly door: Pick<QuietDoor, 'issue'>;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
-  /** Before each further attempt. Default 2 s, 10 s, 30 s: the edge must have heard of this instance first. */
+  /** Before each further attempt. Default 2 s, 10 s, 30 s: the edge must know this instance first. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export interface ProxyCheck {
   stop(): void;
 }
 
-/** How one attempt ended. `left`: the instance on the other side was leaving, which says nothing of the way. */
+/** How one attempt ended. `left`: the instance on the other side was leaving, which says nothing about the network. */
 type Outcome = { kind: 'quiet' | 'left' } | { kind: 'cut'; afterMs: number } | { kind: 'unreachable'; why: string };
 
 const answerMs = 10_000;

@@ -1,6 +1,6 @@
 /**
  * A door for one guest: the relay itself, who comes through the load balancer to see how long a socket may be silent on the way.
- * It says nothing for so long, then goodbye. Knows nothing of daemons and apps; strangers have no ticket and never see it.
+ * It says nothing for so long, then goodbye. Knows nothing about daemons and apps; strangers have no ticket and never see it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -29,7 +29,7 @@ export interface QuietDoor {
 }
 
 export const ticketHeader = 'x-relay-self-check';
-/** Of a goodbye: all was quiet, or this instance leaves. */
+/** The close codes of a goodbye: all was quiet, or this instance leaves. */
 export const goodbye = { quiet: 1000, leaving: 1001 } as const;
 
 const ticketPattern = /^[\w-]{43}$/;

@@ -1,4 +1,4 @@
-/** Everything an instance reports about itself: its log, its metrics, its health. Knows nothing of its work. */
+/** Everything an instance reports about itself: its log, its metrics, its health. Knows nothing about its work. */
 export { createInstanceMetrics } from './instance-metrics.ts';
 export type { InstanceMetrics, PoolUse } from './instance-metrics.ts';
 export { createLogger } from './logger.ts';

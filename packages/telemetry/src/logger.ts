@@ -20,7 +20,7 @@ export interface LoggerOptions {
   readonly instance: string;
   /** Gets every line with its newline. Absent: standard output, which may lose lines and says so, and never holds up the process. */
   readonly destination?: { write(line: string): void };
-  /** How often the number of repeated warnings is told. Default one minute. */
+  /** How often the number of repeated warnings is logged. Default one minute. */
   readonly repeatedMs?: number;
 }
 

@@ -1,9 +1,9 @@
-/** How long the calls to something take that is reached over a wire, and how they end. Knows nothing of what is called. */
+/** How long the calls to something behind a network take, and how they end. Knows nothing about what is called. */
 import type { Metrics } from './metrics.ts';
 
 export interface MeasuredOptions<T> {
   readonly metrics: Metrics;
-  /** Of the histogram, in seconds, with the labels `operation` (the method) and `outcome`. */
+  /** The name of the histogram, in seconds, with the labels `operation` (the method) and `outcome`. */
   readonly name: string;
   readonly help: string;
   /** Methods whose result is a word from a small fixed set: it is the outcome. The others end as `ok`. */
@@ -13,7 +13,7 @@ export interface MeasuredOptions<T> {
 }
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Codes are written like this; what is not may be anything, and every value is memory for ever. */
+/** Codes are written like this; anything else may be any text, and every value costs memory forever. */
 const codeShape = /^[A-Z][A-Z_]{1,39}$/;
 
 const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;

@@ -18,8 +18,8 @@ export interface MetricsOptions {
 
 /**
  * A metric is made the first time its name is asked for and the same one is returned afterwards. Asking for a known name with
- * another kind or other labels is a mistake of ours and throws a TypeError. Label values must come from a small fixed set:
- * every new one is memory for ever.
+ * another kind or other labels is a programming error and throws a TypeError. Label values must come from a small fixed set:
+ * every new one costs memory forever.
  */
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;

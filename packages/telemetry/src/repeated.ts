@@ -1,5 +1,5 @@
 /**
- * Warnings that come again and again: the first is written, then how many there were in each interval. A fault that hits every
+ * Repeated warnings: the first is written, then how many there were in each interval. A fault that hits every
  * frame must not fill the disk with the same line (rules, 15.14).
  */
 /** More kinds than this at a time are written as they come. */

@@ -67,7 +67,7 @@ export class Authenticator {
     return browser.send('POST', '/auth/passkey/verify-registration', { body: { response, name } });
   }
 
-  /** Signs its person in. `more`: fields of the body besides. */
+  /** Signs its person in. `more`: further fields of the body. */
   async signIn(browser: Browser, conduct: Conduct = {}, more: object = {}): Promise<Answer> {
     const asked = await browser.send('GET', '/auth/passkey/generate-authenticate-options');
     const { challenge, rpId } = asked.body as { challenge: string; rpId: string };

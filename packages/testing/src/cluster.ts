@@ -44,7 +44,7 @@ export interface Instance {
   /** Its event loop is stopped, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
-  /** Of its newest process. */
+  /** The metrics of its newest process. */
   metrics(): Promise<string>;
   /** The log of all its processes: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
   logged(): string[];

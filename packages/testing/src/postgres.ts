@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL for tests: in a temporary folder, on a free loopback port, with nothing kept. It ends with the process
- * that started it, `kill -9` included. Knows nothing of the relay.
+ * that started it, `kill -9` included. Knows nothing about the relay.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ import { freePort } from './programs.ts';
 
 const startTimeoutMs = 60_000;
 
-/** Where a running server is; plain data, so that another process can be told. */
+/** Where a running server is; plain data, so that it can be passed to another process. */
 export interface PostgresAddress {
   port: number;
   /** Folder of the programs of PostgreSQL. */

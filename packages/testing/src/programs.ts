@@ -91,14 +91,14 @@ export function startProgram(command: string, args: readonly string[], options: 
     signal: (signal) => void child.kill(signal),
     end: (signal) => {
       child.kill(signal);
-      // A stopped process hears nothing but SIGKILL until it goes on.
+      // A stopped process reacts to SIGKILL only, until it continues.
       if (signal === 'SIGTERM') child.kill('SIGCONT');
       return exited;
     },
   };
 }
 
-/** Runs a program to its end. Throws with what it said when it fails. */
+/** Runs a program to its end. When it fails, throws with its output. */
 export function runProgram(command: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${status}): ${stderr}${stdout}`);

@@ -1,4 +1,4 @@
-/** The door for tests that need Redis and nothing of the relay. */
+/** The door for tests that need Redis and nothing else. */
 export { freePort } from './programs.ts';
 export { startRedis } from './redis.ts';
 export type { RedisSettings, TestRedis } from './redis.ts';

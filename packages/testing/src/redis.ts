@@ -1,6 +1,6 @@
 /**
  * Real Redis servers for tests: in a temporary folder, on free loopback ports, with nothing kept. They end with the process that
- * started them, `kill -9` included, and can be killed, frozen and emptied. Knows nothing of the relay.
+ * started them, `kill -9` included, and can be killed, frozen and emptied. Knows nothing about the relay.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -23,11 +23,11 @@ export interface RelayOptions {
   /** A database to use; it is then not closed. */
   database?: Database;
   transports?: readonly Transport[];
-  /** With the built-in sign-in besides the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
+  /** With the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
   identity?: boolean;
   /** Where every instance writes what it logs, a line of JSON at a time. Default: nowhere that a test sees. */
   log?: { write(line: string): void } | undefined;
-  /** Hears what the operator is told. */
+  /** Receives what is shown to the operator. */
   announce?: (line: string) => void;
 }
 

@@ -6,7 +6,7 @@ import { forgetHistory } from '../sessions/forget-history.ts';
 /** `identity` and `announce` are absent on the command line: the next start prints the link. */
 type AccountDeps = Pick<Operations, 'database' | 'backplane' | 'logger' | 'deviceVerifier' | 'identity' | 'announce'>;
 
-/** Rejects when the database is away; once the sign-in is gone the rest follows all the same. */
+/** Rejects when the database is away; once the sign-in is gone the rest follows in any case. */
 export async function deleteAccount(deps: AccountDeps, userId: string): Promise<void> {
   const { database } = deps;
   // Instances that cannot be reached find out by themselves, and tokens live for minutes.

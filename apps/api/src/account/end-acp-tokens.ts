@@ -12,7 +12,7 @@ interface Deps {
 /** A token in the place of a sign-in: the `sessionId` of its principal. */
 export const acpLogin = (tokenId: string): string => `acp-token:${tokenId}`;
 
-/** Never rejects. A connection that does not hear of it is closed when its token is looked at next. */
+/** Never rejects. A connection that misses the message is closed when its token is checked next. */
 export async function announceAcpTokens({ backplane, logger }: Deps, ids: readonly string[]): Promise<void> {
   const controls = ids.map((id) => JSON.stringify({ v: 1, kind: 'user_revoked', login: acpLogin(id) }));
   await Promise.all(controls.map((control) => backplane.publishControl(control))).catch((error: unknown) =>

@@ -20,7 +20,7 @@ const sentences: Readonly<Record<string, string>> = {
   removePasskey: 'A passkey was removed.',
 };
 
-/** For an action that is none of these nothing happens. Never rejects: the change has been made, and the audit has it too. */
+/** Does nothing for any other action. Never rejects: the change has been made, and the audit has it too. */
 export async function tellChanged(
   { database, backplane, logger }: Changing,
   userId: string,

@@ -12,7 +12,7 @@ type Serving = Omit<Parameters<typeof serveAcp>[1], 'client'>;
 
 export interface AcpOptions {
   principal: UserPrincipal;
-  /** Of a token of this door. */
+  /** The token of an ACP client, if it came with one. */
   tokenId: string | undefined;
   relay: Omit<RelayOptions, 'onRemoved'>;
   serving: Serving;

@@ -17,7 +17,7 @@ export interface RelayOptions {
   onRemoved(): void;
 }
 
-/** Must be opened before it hears anything, and closed. */
+/** Receives nothing before it is opened, and must be closed. */
 export class LocalRelay implements Relay {
   readonly #options: RelayOptions;
   #following: Following | undefined;

@@ -12,12 +12,12 @@ import { toRelayError } from '../http/errors.ts';
 import { requireAllowedOrigin } from '../http/origins.ts';
 
 export const acpPath = '/acp/';
-/** The one that ACP clients offer, first. */
+/** In order of preference: first the one that ACP clients offer. */
 const subprotocols = ['acp.v1', subprotocol];
 
 export interface AcpPeer {
   principal: UserPrincipal;
-  /** Of a token of this door. */
+  /** The token of an ACP client, if it came with one. */
   tokenId: string | undefined;
   device: Device;
   /** Folder on the device for every session. */
@@ -87,12 +87,12 @@ async function credentialOf(
   const principal: UserPrincipal = {
     kind: 'user',
     ...{ userId, issuer: deps.config.publicUrl, subject: userId },
-    // The folders of its one device are among what it is for.
+    // A token of an ACP client may read the folders of its one device.
     scopes: new Set([...scopes, 'devices:read']),
     sessionId: acpLogin(id),
     clientId: 'acp-client',
     issuedAt: new Date(createdAt).getTime(),
-    // As long as it is used; the door looks at it again and again.
+    // It is valid as long as it is used, which is checked again while the connection lives.
     expiresAt: Number.MAX_SAFE_INTEGER,
   };
   return { principal, token: known };

@@ -15,12 +15,12 @@ export interface Delivery {
   text: string;
   /** The same with the offset, for clients that asked for offsets. */
   textWithOffset(): string;
-  /** Of a transcript: what it shows, as `task_output`, for sockets that asked for that alone. Undefined when it shows no text. */
+  /** The text that a transcript shows, as `task_output`, for sockets that asked for that alone. Undefined when it shows none. */
   asOutput(): Delivery | undefined;
 }
 
 /**
- * Returns a function that prepares frames. The sockets of a user hear the same frame object one after another: it is prepared once,
+ * Returns a function that prepares frames. The sockets of a user receive the same frame object one after another: it is prepared once,
  * and remembered until the next frame comes.
  */
 export function createDeliveries(): (frame: UserFrame) => Delivery | undefined {

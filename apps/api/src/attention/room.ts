@@ -46,7 +46,7 @@ export interface Room<G extends Guest> {
   control(control: Control): void;
   /** The live ones. */
   readonly guests: ReadonlySet<G>;
-  /** Of every connection, those that are still being accepted included. */
+  /** The user of every connection, including those that are still being accepted. */
   users(): Iterable<string>;
   drain(overMs: number): Promise<void>;
   close(): Promise<void>;

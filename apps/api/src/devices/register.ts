@@ -155,7 +155,10 @@ export async function readCode(deps: Operations, userId: string, text: string): 
   return state.detail;
 }
 
-/** Returns the id that the device will have; the apps of the person hear of an approval. @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED, TOO_MANY_DEVICES */
+/**
+ * Returns the id that the device will have; an approval is published to the apps of the person.
+ * @throws RelayError CODE_NOT_FOUND, CODE_ALREADY_USED, TOO_MANY_DEVICES
+ */
 export async function decideCode(deps: Operations, userId: string, text: string, approve: boolean): Promise<string> {
   const userCode = normalizeUserCode(text);
   const decision =

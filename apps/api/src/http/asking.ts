@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Asking {
   readonly headers: IncomingHttpHeaders;
-  /** Of the client, as far as TRUST_PROXY lets us know. */
+  /** The address of the client, as far as TRUST_PROXY lets the relay know. */
   readonly ip?: string | undefined;
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** A header. */

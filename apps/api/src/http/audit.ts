@@ -16,7 +16,7 @@ export interface AuditNote {
   digest?: string | undefined;
 }
 
-/** They change nothing that a person would look for later: what is read, or a credential for one socket. */
+/** Routes that change nothing a person would look for later: read marks, or a credential for one socket. */
 const unrecorded: ReadonlySet<RouteName> = new Set<RouteName>([
   'createTicket',
   'markRead',
@@ -33,7 +33,7 @@ interface Done {
   name: RouteName;
   request: Asking;
   response: Answering;
-  /** Of the access token. */
+  /** From the access token. */
   asked: { userId?: string | undefined; program?: string | undefined };
   params: Readonly<Record<string, unknown>>;
   note: AuditNote;

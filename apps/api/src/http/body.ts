@@ -22,7 +22,7 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
   br: createBrotliDecompress,
 };
 
-/** Of this process, whose event loop it protects. */
+/** One for the whole process, because it protects the event loop. */
 const pace = new BodyPace();
 
 const incomplete = () =>

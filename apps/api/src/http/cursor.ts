@@ -16,7 +16,7 @@ export function decodeCursor(cursor: string): { at: Date; id: string } {
       !value[1].includes('\0')
     ) {
       const at = new Date(value[0]);
-      // Years that PostgreSQL writes in another way, or does not have, are none of ours.
+      // A year that PostgreSQL writes in another way, or does not have, is not from one of our cursors.
       const isPlain = /^(?!0000)\d{4}-/.test(value[0]);
       if (isPlain && !Number.isNaN(at.getTime()) && at.toISOString() === value[0]) return { at, id: value[1] };
     }

@@ -6,12 +6,12 @@
 const windowMs = 60_000;
 const promptRefusals = 100;
 const lateMs = 1000;
-/** Of this instance. Each holds a socket; beyond it answers are prompt again. */
+/** Answers held back at a time on this instance. Each holds a socket; beyond this bound answers are prompt again. */
 const maxWaiting = 1000;
 const maxPeople = 10_000;
 
 export class LateRefusals {
-  /** Of each person or address: refusals in its window. */
+  /** Refusals in the current window, by person or address. */
   readonly #refused = new Map<string, { count: number; until: number }>();
   #waiting = 0;
 

@@ -2,7 +2,7 @@
 import type { Tracer } from '@relay/telemetry';
 import type { NextFunction, Request, Response } from 'express';
 
-/** Probes are asked every few seconds and tell nothing. */
+/** Probes come every few seconds, and a trace of them would show nothing. */
 const quiet = new Set(['/health', '/ready']);
 
 /** Middleware. Addresses are given as routes: a path may name a session. */

@@ -24,7 +24,7 @@ const attempts: ReadonlyMap<string, string> = new Map([
   ['/passkey/delete-passkey', 'removePasskey'],
   [signInWithPasskey, 'signInWithPasskey'],
 ]);
-/** Of these a success is recorded with the row that it writes. */
+/** Requests whose success is recorded with the row that they write. */
 const notedByRow: ReadonlySet<string> = new Set([
   '/sign-in/email',
   verifyCode,

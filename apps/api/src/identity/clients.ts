@@ -8,10 +8,10 @@ const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
 const webScopes = [...peopleScopes, ...ordinaryScopes];
 const programScopes = [...webScopes, 'offline_access'];
-/** Of programs that run agents: the tools at `/mcp`, and nothing else. */
+/** Scopes for programs that run agents: the tools at `/mcp`, and nothing else. */
 export const agentScopes = [agentScope, 'offline_access'];
 
-/** Of ACP clients: sessions alone. */
+/** Scopes for ACP clients: sessions only. */
 export const acpAppScopes = [...acpScopes, 'offline_access'];
 
 /** The audience of access tokens: the claim `aud`. */

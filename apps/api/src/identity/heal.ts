@@ -1,4 +1,4 @@
-/** Revocations that this instance did not hear of: told while it was cut off from the others. */
+/** Revocations that this instance missed because they were published while it was cut off from the others. */
 import type { BackplaneInstance } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 

@@ -133,7 +133,7 @@ export function explain(refusal: APIError): void {
   if (body && sentence !== undefined) body.message = sentence;
 }
 
-/** Of the page of the account. `recoveryCodesLeft` is missing where AUTH_SECRET is no longer the one that encrypted them. */
+/** The state that the account page shows. `recoveryCodesLeft` is missing where AUTH_SECRET is no longer the one that encrypted them. */
 export async function secondFactorState(
   { database }: Deps,
   userId: string,

@@ -10,7 +10,7 @@ export interface LibraryStorage {
   /** For the library's Prisma adapter. */
   readonly client: object;
   /**
-   * Runs `work`, and tells besides what it may have swallowed. Never rejects. Only work that `hearsConsent`, the answer of a person to
+   * Runs `work`, and also reports what it may have swallowed. Never rejects. Only work that `hearsConsent`, the answer of a person to
    * the question, finds what a person allowed: anybody on a machine can ask in the name of a native program (RFC 8252 §8.6), so a code
    * never follows from an earlier answer.
    */

@@ -84,7 +84,7 @@ export async function answerMcp(
   return { status: answer.status, body: await answer.text() };
 }
 
-/** One server, one request: nothing of it stays. */
+/** One server for one request: nothing is kept of it. */
 async function legacyAnswer(server: Server, request: Request, parsed: { parsedBody: unknown }): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);

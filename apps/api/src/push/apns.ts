@@ -69,7 +69,7 @@ export function createApns({ key, keyId, teamId, topic }: ApnsIdentity, baseUrl:
   };
 }
 
-/** 410 says since when the token is none; an app that registered later has it again. */
+/** 410 says since when the token is invalid; an app that registered later has it again. */
 function meaningOf({ status, body }: PostAnswer, { registeredAt }: AppTarget): PostAnswer['meaning'] {
   if (status === 403) return 'ours';
   if (status !== 410) return undefined;

@@ -3,7 +3,7 @@ import type { ClaimedDelivery } from '@relay/database';
 import { cutText } from '@relay/protocol';
 import type { PushMessage } from './message.ts';
 
-/** Of a body that does not fit, in bytes: JSON may write a character in six. */
+/** Lengths to try for a body that does not fit, in bytes: JSON may write a character in six. */
 const shorter = [600, 300, 100, 0];
 
 /**

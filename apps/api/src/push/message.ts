@@ -1,4 +1,4 @@
-/** The words of a notification, for every kind of address. Without `detail` they say nothing of the work (rules, 14.10). */
+/** The words of a notification, for every kind of address. Without `detail` they say nothing about the work (rules, 14.10). */
 import { createHash } from 'node:crypto';
 import { type DeliveryCause, type NotificationLanguage, cutText } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
@@ -14,7 +14,7 @@ export interface OfferedAnswer {
 
 export interface PushMessage {
   cause: DeliveryCause;
-  /** Of the relay's own words. */
+  /** The language of the relay's own words. */
   language: NotificationLanguage;
   title: string;
   body: string;

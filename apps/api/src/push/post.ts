@@ -10,13 +10,13 @@ export interface PostRequest {
   body: string | Buffer;
   /** Default POST. */
   method?: 'POST' | 'PUT';
-  /** Of a service of the operator, whose answers say more than their status. */
+  /** The body, for a service of the operator, whose answers say more than their status. */
   readAnswer?: boolean;
 }
 
 export interface PostAnswer {
   status: number;
-  /** Milliseconds until the service wants to hear of it again. */
+  /** Milliseconds until the service accepts another attempt. */
   retryAfterMs?: number;
   /** With `readAnswer`: at most 64 KiB of it. */
   body?: string;
@@ -38,7 +38,7 @@ export const answerMs = 15_000;
 export const connectionsPerHost = 20;
 export const answerBytes = 64 * 1024;
 
-/** Without a guard it posts wherever it is told: for services of the operator. */
+/** Without a guard it posts to any address: for services of the operator. */
 export function createPoster(
   guard: Guard | undefined,
   { now = Date.now, withinMs = answerMs }: { now?: () => number; withinMs?: number } = {},

@@ -34,7 +34,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** An IANA name that this system knows; an offset such as `+02:00` has no clock changes and is none. */
+/** An IANA name that this system knows; an offset such as `+02:00` has no clock changes and does not count. */
 export function isTimeZone(timeZone: string): boolean {
   if (!/^[A-Za-z]/.test(timeZone)) return false;
   try {

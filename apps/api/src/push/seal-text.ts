@@ -9,7 +9,7 @@ export const sealBytes = 103;
 /** A longer text would need a second record, which no push service takes. */
 const recordBytes = 4096;
 
-/** Raised for keys that are none: nothing was sent. */
+/** Raised for invalid keys: nothing was sent. */
 export class KeysInvalid extends Error {
   override readonly name = 'KeysInvalid';
 }

@@ -59,7 +59,7 @@ function targetOf(body: AddSubscription, vapidKey: string | undefined, now: numb
   }
 }
 
-/** A worker of ours, or an app, gets the whole message sealed. */
+/** Our service worker, or an app, gets the whole message sealed. */
 const takesAnswers = (kind: Target['kind']) => kind === 'webpush' || kind === 'unifiedpush';
 
 /** Tokens go only where no service can read them. @throws RelayError INVALID_REQUEST */
@@ -71,7 +71,7 @@ function requireActions(kind: Target['kind'], actions: SubscriptionActions | und
     );
 }
 
-/** Enough for its person to know it again, without what would let others write there. `unique` tells it from all others. */
+/** Enough for its person to recognise it, without anything that would let others write there. `unique` distinguishes it from all others. */
 function identityOf(target: Target, url: URL | undefined): { shown: string; unique: string } {
   switch (target.kind) {
     case 'ntfy':

@@ -29,7 +29,7 @@ export interface WebPushTarget extends ReceiverKeys {
 }
 export interface AppTarget {
   kind: 'fcm' | 'apns';
-  /** Of the app on its device. */
+  /** The token of the app on its device. */
   token: string;
   keys?: ReceiverKeys | undefined;
   /** When the app registered it, in ms: a service may speak of an earlier registration. */

@@ -41,7 +41,7 @@ function publicHalf(key: KeyObject): string {
   return point.toString('base64url');
 }
 
-/** One of `VAPID_PRIVATE_KEY`: 32 bytes in base64url, as `web-push generate-vapid-keys` prints them. @throws Error when it is none */
+/** One of `VAPID_PRIVATE_KEY`: 32 bytes in base64url, as `web-push generate-vapid-keys` prints them. @throws Error for anything else */
 export function readVapidKey(text: string): KeyObject {
   const pair = createECDH('prime256v1');
   pair.setPrivateKey(Buffer.from(text, 'base64url'));

@@ -6,7 +6,7 @@ interface NotificationWords {
   /** Beside a count, in one message for many. */
   counted: Record<DeliveryCause, string>;
   many: (count: number) => string;
-  /** Says nothing of the work. */
+  /** Says nothing about the work. */
   neutral: string;
   tested: string;
   answers: Record<'allow' | 'reject' | 'reply', string>;

@@ -119,7 +119,7 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       body: await guarded(call, (userId, code) => readCode(deps, userId, code)),
     }),
     approveCode: async (call) => {
-      // Before the code is looked at: who may not approve learns nothing of it.
+      // Before the code is read: a caller who may not approve learns nothing about it.
       await requireRecentSignIn(deps, call.principal);
       const deviceId = await guarded(call, (userId, code) => decideCode(deps, userId, code, true));
       call.note.target = deviceId;

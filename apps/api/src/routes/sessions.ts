@@ -43,7 +43,7 @@ type Names =
   | 'removeQueued'
   | 'readTask';
 
-/** A repeated request gets the same answer, and is told so. */
+/** A repeated request gets the same answer, with a header that says so. */
 export function showReplay(response: Answering, { replayed }: { replayed: boolean }): void {
   if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }

@@ -12,7 +12,7 @@ export async function cancelSession(
   { which }: CancelSession = {},
 ): Promise<CancelledTask> {
   const done = await withSession(deps.database, userId, sessionId, async (tx, { key, session: { deviceId } }) => {
-    // First what waits, so that nothing of it takes the place of what runs.
+    // Waiting tasks first, so that none of them takes the place of the running one.
     const queued = which === 'all' ? await withdrawQueued(tx, key) : [];
     const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running' });
     const [record] = await readSessions(tx, [key]);

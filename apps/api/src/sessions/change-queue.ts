@@ -57,7 +57,7 @@ export async function removeQueued(deps: Operations, userId: string, named: Name
   });
 }
 
-/** Changes a message that waits, and tells apps and the instance of the daemon. Resolves to the key of the session. */
+/** Changes a waiting message, publishes it, and sends it to the instance of the daemon. Resolves to the key of the session. */
 async function change(
   deps: Operations,
   userId: string,

@@ -46,7 +46,7 @@ export async function markAsRead(
 export const markAsUnread = (deps: Operations, userId: string, sessionId: string): Promise<Session> =>
   change(deps, userId, sessionId, markUnread);
 
-/** Changes a session under the lock of its device, and tells apps and the instance of the daemon. */
+/** Changes a session under the lock of its device, publishes it, and informs the instance of the daemon. */
 async function change(
   deps: Operations,
   userId: string,

@@ -1,4 +1,4 @@
-/** Watching (rules, 14.1): per user; the daemon is told by whichever instance holds it. */
+/** Watching (rules, 14.1): per user; the instance that owns the device informs the daemon. */
 import {
   type Db,
   type SessionRecord,

@@ -22,7 +22,7 @@ export async function tell(
     for await (const said of follow({ relay, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
       if (said.type === 'session_removed') removed = true;
-      // An item that grows is told as soon as it has another state, once and as a whole.
+      // An item that grows is printed as soon as it has another state, once and as a whole.
       if (json) terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
       else {
         const { out, err } = show(said);

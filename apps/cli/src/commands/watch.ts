@@ -53,12 +53,12 @@ export async function unwatchCommand(
   return exitCodes.ok;
 }
 
-/** Until Ctrl-C. Of these sessions, and of everything when there are none. */
+/** Runs until Ctrl-C, for these sessions, or for all of them when none is named. */
 async function print({ terminal, relay, json }: Context, ids: Set<string>): Promise<void> {
   const { signal, release } = untilInterrupted();
   const isWanted = wanted(ids);
   const items = createRecentItems();
-  /** Operations are told as the items that they make. */
+  /** Operations are printed as the items that they make. */
   const recordsOf = (frame: AnyFrame): object[] =>
     frame.type === 'transcript'
       ? items.hear(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))

@@ -135,7 +135,7 @@ export const unknownText = (item: Item, style: Style): string =>
     ? `${style('dim', `(something of the kind "${fitted(short(item.part.kind), 60)}", which this release does not know)`)}\n`
     : `\n${headingOf(item, style)}${plain(item.content).trimEnd()}\n`;
 
-/** A call that ended, or a mark, without styles; empty for anything else, which is told as a message. */
+/** A call that ended, or a mark, without styles; empty for anything else, which is printed as a message. */
 export function itemLine(item: Item): string {
   const part = fieldsOf(item.part);
   if (part.kind === 'mark') return short(part.text, 1000) || short(part.what);

@@ -29,7 +29,7 @@ export interface ItemsWish extends ItemWish {
 interface Printed {
   /** Characters of `content`. */
   characters: number;
-  /** Of anything but a growing text: what was printed last. */
+  /** The text that was printed last, of anything but a growing text. */
   text: string;
   isWhole: boolean;
 }
@@ -59,7 +59,7 @@ export function createItemsView(wish: ItemsWish): ItemsView {
     return end;
   };
 
-  /** Of an open text all but what may still change. */
+  /** The length of the part of a text that can no longer change. */
   const readyOf = (text: string, isOpen: boolean): number => {
     if (!isOpen) return text.trimEnd().length;
     const space = Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n')) + 1;
@@ -97,7 +97,7 @@ export function createItemsView(wish: ItemsWish): ItemsView {
     memory.text = about;
     return `${interrupt()}${text}`;
   };
-  /** A call that has not begun says nothing; one that runs is told once, however often its title changes. */
+  /** A call that has not begun says nothing; one that runs is printed once, however often its title changes. */
   const call = (item: Item): string => {
     const { status } = item.part;
     if (status === 'pending') return '';

@@ -58,7 +58,7 @@ export function createOverview(
     switch (frame.type) {
       case 'session_update': {
         const before = sessions.get(frame.previousId ?? '') ?? sessions.get(frame.session.id);
-        // Two instances that tell of one session may cross.
+        // Frames of two instances about one session may arrive in either order.
         if (before && frame.previousId === undefined && frame.session.updatedAt < before.updatedAt) return '';
         sessions.delete(frame.previousId ?? '');
         remember(frame.session);

@@ -33,7 +33,7 @@ export function createConversationView(
   const style = styleOf(terminal);
   const columns = terminal.outIsScreen ? terminal.columns : Infinity;
   const items = createItemsView({ style, columns, thoughts, full });
-  /** Calls of tools are told as items: what the agent does right now says the same. */
+  /** Calls of tools are printed as items: what the agent does right now says the same. */
   let hasItems = false;
   /** Questions that were shown, the newest of them. */
   const asked = new Set<string>();

@@ -95,7 +95,7 @@ function storedAccess(url: string, home: Home): Access {
   };
 }
 
-/** Of two that race on one refresh token one may be refused, and gets the other's answer when it asks again (ADR 18). */
+/** When two calls race on one refresh token, one may be refused; it gets the other's answer when it asks again (ADR 18). */
 async function renewTwice(profile: Profile, renewal: NonNullable<Profile['renewal']>): Promise<Profile> {
   try {
     return await renew(profile, renewal);

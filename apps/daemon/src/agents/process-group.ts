@@ -58,7 +58,7 @@ function lives(leader: number): boolean {
   } catch {
     return false;
   }
-  // In a container whose first process reaps no children, dead processes stay in their group as zombies for ever.
+  // In a container whose first process reaps no children, dead processes stay in their group as zombies forever.
   return process.platform !== 'linux' || membersOf(leader).some(({ state }) => state !== 'Z' && state !== 'X');
 }
 

@@ -5,7 +5,7 @@ import type { Backplane, BackplaneOptions } from '../backplane.ts';
 export interface ContractBus {
   connect(name: string): Promise<Backplane>;
   /**
-   * The instance vanishes like a killed process: it hears and says nothing more, and what it owned stays owned. Resolves when
+   * The instance vanishes like a killed process: it receives and sends nothing more, and what it owned stays owned. Resolves when
    * the others can notice.
    */
   kill(instance: string): Promise<void>;
@@ -59,7 +59,7 @@ export const passing = (bus: ContractBus, ms: number) => async () => {
   await bus.advance?.(ms);
 };
 
-/** Queues everything it hears, so that nothing is missed between two looks. */
+/** Queues everything it receives, so that nothing is missed between two reads. */
 export interface Ear<T> {
   readonly heard: readonly T[];
   hear(this: void, said: T): void;

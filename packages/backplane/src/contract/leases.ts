@@ -60,7 +60,7 @@ export function describeLeases(makeBus: MakeBus): void {
       const survivor = claims.reduce((newest, claim) => (claim.fence > newest.fence ? claim : newest));
       expect((await gateways[0]!.owners(['device'])).get('device')?.connection).toBe(survivor.connection);
       const losers = claims.filter((claim) => claim !== survivor).map((claim) => claim.connection);
-      // One more that must be heard proves that nothing else was on its way.
+      // Another one, which must arrive, proves that nothing else was being sent.
       await gateways[0]!.claim('device', 'last');
       await until('the survivor is evicted too', () => evicted.heard.length >= 500);
       expect(evicted.heard.map((lease) => lease.connection).sort()).toEqual([...losers, survivor.connection].sort());

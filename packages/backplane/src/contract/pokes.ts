@@ -1,4 +1,4 @@
-/** Promises about work that one of many instances is told of. */
+/** Promises about work that is offered to one of many instances. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane } from '../backplane.ts';
 import { onPoke, poke, poker } from '../pokes.ts';

@@ -17,7 +17,7 @@ interface Chain {
   top: string;
   topUntil: number;
   entries: Entry[];
-  /** Of all entries. */
+  /** The size of all entries. */
   bytes: number;
   entriesUntil: number;
 }

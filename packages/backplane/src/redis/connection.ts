@@ -12,7 +12,7 @@ export interface ConnectionTimes {
 }
 
 /**
- * Opens a connection that reconnects by itself, for ever. With `node` it goes to that node of a cluster, otherwise to the
+ * Opens a connection that reconnects by itself, forever. With `node` it goes to that node of a cluster, otherwise to the
  * server or, through the sentinels, to the master. `onFailure` is called with the reason why it is not connected, which holds no
  * secret.
  */
@@ -34,7 +34,7 @@ export function openConnection(
     commandTimeout: times.commandTimeoutMs,
     connectTimeout: times.connectTimeoutMs,
     retryStrategy,
-    // A server that became a replica refuses writes for ever: the sentinels know the new master.
+    // A server that became a replica refuses writes from then on: the sentinels know the new master.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...(address.username === undefined ? {} : { username: address.username }),
     ...(address.password === undefined ? {} : { password: address.password }),

@@ -8,7 +8,7 @@ import { parseRedisUrl, type RedisNodeAddress } from './url.ts';
 /** Records of one kind. */
 export interface RedisKind {
   kind: string;
-  /** Of the whole, by the sample. */
+  /** In the whole database, estimated from the sample. */
   records: number;
   bytes: number;
 }
@@ -22,11 +22,11 @@ export interface RedisContents {
   policy: string;
   evicted: number;
   keys: number;
-  /** The number of those that were looked at. */
+  /** The number of keys that were looked at. */
   sampled: number;
   /** The one with the most bytes first. */
   kinds: RedisKind[];
-  /** Of the sample. */
+  /** The largest keys of the sample. */
   largest: { key: string; bytes: number }[];
 }
 

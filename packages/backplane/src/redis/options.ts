@@ -4,7 +4,7 @@ import type { BackplaneOptions } from '../backplane.ts';
 export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
   /** As `parseRedisUrl` reads it. */
   url: string;
-  /** Of this process; letters, digits, `_`, `.` and `-`, others are replaced. The instance is `${name}-${random}`. */
+  /** The name of this process: letters, digits, `_`, `.` and `-`; others are replaced. The instance is `${name}-${random}`. */
   name: string;
   /** Begins every key and channel: relays that share a Redis differ in it. Default `relay`. */
   prefix?: string;

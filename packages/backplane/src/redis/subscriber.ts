@@ -86,7 +86,7 @@ export class Subscriber {
     this.connection.disconnect(true);
   }
 
-  /** Says goodbye, and waits at most so long until the server has heard it. */
+  /** Closes the connection, and waits at most this long for the server to confirm it. */
   async leave(withinMs: number): Promise<void> {
     this.#closed = true;
     if (this.#up) await within(this.connection.quit(), withinMs, 'no goodbye').catch(() => undefined);

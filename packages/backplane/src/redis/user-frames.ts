@@ -124,7 +124,7 @@ export class RedisUserFrames implements UserFrames {
   }
 
   /**
-   * Unique for ever; ends with the time, and with a letter that changes four times in the life of a history, which tells scripts when
+   * Never repeats; ends with the time, and with a letter that changes four times in the life of a history, which tells scripts when
    * to prolong it.
    */
   #nextOffset(): string {

@@ -1,6 +1,6 @@
 /**
  * The users whose frames this instance receives: it subscribes to their channels, and puts itself on their lists, which lets their
- * frames come together with those of other users (see `script.ts`). It knows nothing of histories.
+ * frames come together with those of other users (see `script.ts`). It knows nothing about histories.
  */
 import { BackplaneError } from '../errors.ts';
 import { type Subscription, Subscriptions } from '../subscriptions.ts';

@@ -4,10 +4,10 @@ import { foreignUuid } from '@relay/protocol/identity';
 import type { MapperOptions } from './mapper-options.ts';
 
 export interface Names {
-  /** Of an item of a message. */
+  /** The name of an item of a message. */
   ofMessage: (role: 'USER' | 'AGENT', messageId: string | undefined, kind: string) => string;
   ofTool: (id: string) => string;
-  /** Of an item without an id of the agent: named after the last thing that has one. */
+  /** The name of an item without an id of the agent, after the last thing that has one. */
   beside: (kind: string) => string;
   /** The next turn begins: nothing is beside anything yet. */
   forget: () => void;

@@ -76,7 +76,7 @@ export interface Transcripts {
   change(sessionId: string, changes: readonly Change[]): void;
   /** Closes the items that the process before this one left open. */
   recover(): void;
-  /** Sends changes of a session without a turn of ours. */
+  /** Sends changes of a session in which none of our turns runs. */
   written: (sessionId: string, ops: readonly Operation[], v: number) => void;
   /** Sends the pending changes: a later read contains them already. */
   flush: (sessionId: string) => void;
@@ -230,7 +230,7 @@ const attached = (contents: Contents, sessionId: string, uuid: string, images: r
     return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
   });
 
-/** Of the newest items alone: a plan that is older than these may be repeated. */
+/** The newest plan among the newest items: one that is older may be repeated. */
 function newestPlan(store: Store, sessionId: string): string | undefined {
   const page = store.items(sessionId, { limit: transcriptLimits.pageItems });
   const plan = page && 'items' in page ? page.items.findLast(({ part }) => part.kind === 'plan') : undefined;

@@ -119,6 +119,6 @@ export function createWords(
   };
 }
 
-/** Of base64, as many as it decodes to. */
+/** The number of bytes that a base64 text decodes to. */
 export const bytesOf = (base64: string): number =>
   Math.floor((base64.length * 3) / 4) - (/=*$/.exec(base64.slice(-2))?.[0].length ?? 0);

@@ -196,7 +196,7 @@ export function decodeUserFrame(body: string): { kind: UserFrameKind; text: stri
   return kind in userFrameKinds ? { kind: kind as UserFrameKind, text: body.slice(1) } : undefined;
 }
 
-/** The fields of a user frame `t` besides the frame of apps: its task, and the place of its added text among the outputs of that task. */
+/** The fields of a user frame `t` in addition to the frame of apps: its task, and the place of its added text among the outputs of that task. */
 export interface TranscriptHead {
   taskId?: string;
   /** Only where text was added. */

@@ -12,7 +12,7 @@ export const capabilities = {
   images: 'images',
   /** Answers `usage_request`. */
   usage: 'usage',
-  /** Of daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
+  /** For daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
   context: 'context',
   /**
    * Treats the pong to a WebSocket ping as a receipt: every frame the daemon sent before the ping was handled, for instance the end

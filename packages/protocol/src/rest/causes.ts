@@ -1,4 +1,4 @@
-/** The causes of notifications (rules, 14.3 and 14.6), and how much of them a person hears (14.11). */
+/** The causes of notifications (rules, 14.3 and 14.6), and how many of them reach a person (14.11). */
 export const notificationCauses = [
   'done',
   'needs_you',

@@ -78,7 +78,7 @@ export const Prompt = record('Prompt', 'The question of the agent, while the ses
   at: time('When it was asked'),
 });
 
-/** Of a queue; equal in `SessionQueue` and in `queue` of the session. */
+/** The version of a queue; equal in `SessionQueue` and in `queue` of the session. */
 export const queueVersion = id('Changes with every change of the queue');
 
 const sessionFields = {

@@ -4,7 +4,7 @@ import { word } from '../transcript/question.ts';
 
 export const settingLimits = {
   settings: 50,
-  /** Of one setting: some agents list the models of every provider. */
+  /** Options of one setting: some agents list the models of every provider. */
   options: 1000,
   /** All of them, as JSON. */
   bytes: 256 * 1024,

@@ -40,7 +40,7 @@ export interface InstanceDeps {
 
 export interface InstanceOptions {
   readonly version: string;
-  /** Readiness checks besides the database and the backplane of the first part. */
+  /** Readiness checks in addition to the database and the backplane of the first part. */
   readonly checks?: (backplane: Backplane) => Readonly<Record<string, ReadinessCheck>>;
   /** A database that is open; it is then not closed. Default: the one of the configuration. */
   readonly database?: Database;

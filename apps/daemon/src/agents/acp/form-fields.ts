@@ -102,7 +102,7 @@ function boundsOf({ schema, choices }: FormField): string {
   }
   const length = range(schema.minLength, schema.maxLength, '');
   const format = formats[wordsOf(schema.format)]?.name;
-  // Checked by the agent alone: a pattern of its own could keep this process busy for ever.
+  // Checked by the agent alone: a pattern of its own could keep this process busy forever.
   const pattern = wordsOf(schema.pattern);
   const parts = [length && `${length} characters`, format, pattern && `like ${pattern}`].filter(Boolean).join(', ');
   return parts === '' ? '' : `${parts[0]?.toUpperCase()}${parts.slice(1)}.`;

@@ -24,7 +24,7 @@ export interface ListingTimings {
   relistMs: number;
   /** The limit of a list, or of a replay. */
   answerMs: number;
-  /** An agent may record the end of a turn of ours a little later than we do: within this time it is nothing new. */
+  /** An agent may record the end of our turn a little later than we do: within this time it is not news. */
   slackMs: number;
 }
 
@@ -41,7 +41,7 @@ const defaults: ListingTimings = { listGapMs: 10_000, relistMs: 600_000, answerM
 const maxPages = 20;
 const maxSessions = 500;
 const maxReplays = 20;
-/** Of one session. */
+/** The bytes of a replay that are kept for one session. */
 const maxReplayBytes = 32 * 1024 * 1024;
 
 interface Replay {

@@ -15,7 +15,7 @@ export interface Listener {
 export interface Told {
   /** The last message of the agent with text, since `said` was called last. */
   answer: string;
-  /** Something happened besides words since then: a tool was called. */
+  /** Something else than words came since then: a tool was called. */
   acted: boolean;
   /** The agent itself marked the turn as failed. */
   failed: boolean;

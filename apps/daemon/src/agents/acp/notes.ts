@@ -1,4 +1,4 @@
-/** Facts about a session besides its messages: slash commands, and how full the context is. */
+/** Facts about a session other than its messages: slash commands, and how full the context is. */
 import type { Agent } from '@relay/daemon-kit';
 import { AgentFailure } from './process.ts';
 import type { Fields } from './content.ts';

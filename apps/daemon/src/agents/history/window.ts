@@ -11,7 +11,7 @@ export interface PlacedRow {
 
 export interface Window {
   rows: PlacedRow[];
-  /** Of the first line in it; 0 when it holds the beginning of the file. */
+  /** The offset of the first line in it; 0 when it holds the beginning of the file. */
   start: number;
 }
 

@@ -31,7 +31,7 @@ export class RedisCluster implements Topology {
   readonly #options: RedisClusterOptions;
   readonly #events: TopologyEvents;
   readonly #nodes = new Map<string, RedisNode>();
-  /** Of each partition the key of its node. */
+  /** By partition, the key of its node. */
   #map: (string | undefined)[] = new Array<undefined>(partitions).fill(undefined);
   readonly #subscribed = new Set<string>();
   /** Emits `changed` when a call that waits for a node should look again. */
