@@ -8,7 +8,7 @@ import { extname, join, sep } from 'node:path';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { type File, send } from './web.ts';
 
-export interface DocsOptions {
+interface DocsOptions {
   /** Where the build is: `index.html` and the files beside it. */
   directory: string;
   /** The address that people use. */

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import type { Express, Request, Response } from 'express';
 import { installScript } from './install-script.ts';
 
-export interface DownloadOptions {
+interface DownloadOptions {
   /** The package of the daemon, built with this release. Without that file both addresses answer 404. */
   daemon: string;
   /** The address that machines use. */

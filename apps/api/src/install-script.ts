@@ -1,6 +1,6 @@
 /** The text of `/install.sh`. */
 
-export interface InstallScript {
+interface InstallScript {
   /** The address of the relay, without a slash at its end. */
   base: string;
   version: string;

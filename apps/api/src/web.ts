@@ -7,7 +7,7 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-export interface WebOptions {
+interface WebOptions {
   /** Where the build is: `index.html` and `assets/`. */
   directory: string;
   /** The address that people use; pages load their files from there. */

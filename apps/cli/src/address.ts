@@ -8,7 +8,7 @@ import type { CommonOptions } from './terminal.ts';
 export const localRelay = 'http://localhost:4000';
 
 /** A base address as a person types it → how it is stored. Throws a Failure (usage) for anything else. */
-export function relayAddress(text: string): string {
+function relayAddress(text: string): string {
   const base = baseAddress(text);
   if ('address' in base) return base.address;
   throw usage(`"${text}" is not a relay address: ${base.why}. Example: https://relay.example.com`);

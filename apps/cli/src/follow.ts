@@ -39,7 +39,7 @@ export type Said =
   /** The task that was waited for has ended. */
   | { type: 'task'; task: Task };
 
-export interface Begin {
+interface Begin {
   sessionId: string;
   /** The task whose end is the end. */
   taskId?: string;

@@ -14,7 +14,7 @@ export type Happening =
   /** Something may have been missed since the last frame; reload by REST. */
   | { kind: 'gap' };
 
-export interface HappeningsWish {
+interface HappeningsWish {
   relay: Relay;
   /** Also `task_output`, of daemons that have no transcript. */
   output: boolean;

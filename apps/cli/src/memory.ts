@@ -4,7 +4,7 @@
  */
 import type { Message } from '@relay/protocol';
 
-export type Source = 'live' | 'history';
+type Source = 'live' | 'history';
 
 const windowMs = 30_000;
 const maxUuids = 5000;

@@ -22,7 +22,7 @@ const placeholder = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 const startOf = (native: string) => (native.length <= wholeUpTo || placeholder.test(native) ? native.length : shortest);
 
 /** The part of a session id that tells sessions of a device apart. */
-export function nativeIdOf(sessionId: string): string {
+function nativeIdOf(sessionId: string): string {
   const nativeId = parseSessionId(sessionId)?.nativeId ?? sessionId;
   return isPlaceholder(nativeId) ? nativeId.slice(nativeId.indexOf('-') + 1) : nativeId;
 }

@@ -116,7 +116,7 @@ const tokenOf =
     }
   };
 
-export interface SessionsWish {
+interface SessionsWish {
   deviceId?: string;
   status?: SessionStatus;
   archived?: 'true' | 'false' | 'all';
@@ -124,7 +124,7 @@ export interface SessionsWish {
   pinned?: 'true';
 }
 
-export const maxSessions = 10_000;
+const maxSessions = 10_000;
 
 /** All pages, at most `maxSessions`. */
 export async function allSessions(relay: Relay, wish: SessionsWish = {}): Promise<Session[]> {

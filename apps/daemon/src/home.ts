@@ -22,7 +22,7 @@ export interface Home {
   stateFile: string;
 }
 
-export interface HomeChoice {
+interface HomeChoice {
   /** `--home` */
   home?: string | undefined;
   /** `--profile`; default the profile without a name. */

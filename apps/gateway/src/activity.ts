@@ -12,7 +12,7 @@ import type { Speech } from './speech.ts';
 import { activityFacts, toTime } from './translate.ts';
 import type { Watching } from './watching.ts';
 
-export interface ActivityDeps {
+interface ActivityDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

@@ -10,7 +10,7 @@ export interface ArrivalOutcome {
   otherwise: (taskIds: string[]) => Promise<void>;
 }
 
-export interface ArrivalDeps {
+interface ArrivalDeps {
   database: Database;
   questions: HistoryQuestions;
   /** A task that this connection took for one under way has ended over an earlier one. */

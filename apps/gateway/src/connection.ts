@@ -72,7 +72,7 @@ const droppedLineMs = 60_000;
  * - leaving: this instance has sent 1001 and waits for the answer. Frames that the daemon sent before it count; nothing is written.
  * - ended: it was closed for another reason, or its socket has ended. Nothing counts, nothing is written.
  */
-export type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
+type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 
 /** A decoded frame, and the text it was decoded from. */
 export type Received<F extends FromDaemonFrame = FromDaemonFrame> = F & { readonly written: string };

@@ -18,7 +18,7 @@ import type { Presence } from './presence.ts';
 import type { Status } from './status.ts';
 import { versionStatus } from './version.ts';
 
-export interface ConnectionsDeps {
+interface ConnectionsDeps {
   config: RelayConfig;
   database: Database;
   backplane: Leases;

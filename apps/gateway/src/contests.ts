@@ -8,7 +8,7 @@ import { RelayError, capabilities } from '@relay/protocol';
 import type { DaemonConnection, Peer } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
-export interface ContestDeps {
+interface ContestDeps {
   database: Database;
   backplane: Leases & Shared;
   metrics: Pick<GatewayMetrics, 'conflicts'>;

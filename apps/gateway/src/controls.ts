@@ -5,7 +5,7 @@ import type { Connections } from './connections.ts';
 import type { Contests } from './contests.ts';
 import type { Hub } from './hub.ts';
 
-export interface ControlsDeps {
+interface ControlsDeps {
   /** The name of this gateway in the backplane. */
   instance: string;
   hub: Hub;

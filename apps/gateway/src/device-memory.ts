@@ -66,7 +66,7 @@ export type Question = Extract<
   }
 >;
 
-export interface DaemonRequest {
+interface DaemonRequest {
   /** The frame that answers it. */
   answer: Answer['type'];
   /** Identical questions share one frame. */

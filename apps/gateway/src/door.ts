@@ -19,7 +19,7 @@ import { lineRate } from './lines.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { UpdateRequired, authenticateDaemon } from './upgrade.ts';
 
-export interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' | 'logger'> {
+interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' | 'logger'> {
   metrics: GatewayMetrics;
   sockets: SocketServer;
   admission: Admission;
@@ -29,7 +29,7 @@ export interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' 
 }
 
 /** Takes over an upgrade: a socket, or an HTTP refusal. Never throws. */
-export type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
+type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
 
 /** Nothing that such a socket says counts. */
 const deaf: SocketHandlers = {

@@ -23,7 +23,7 @@ import type { Transcript } from './transcript.ts';
 import { prompt } from './translate.ts';
 import type { Watching } from './watching.ts';
 
-export interface EndingDeps {
+interface EndingDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

@@ -19,7 +19,7 @@ import type { Transcript } from './transcript.ts';
 import { progress } from './translate.ts';
 import type { Watching } from './watching.ts';
 
-export interface EventDeps {
+interface EventDeps {
   database: Database;
   publisher: Publisher;
   watching: Watching;

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  * The share of a person: after a piece of work that took t, the next one waits for `factor` times t, and longer the more wait behind it;
  * `maxMs` at most.
  */
-export interface Rest {
+interface Rest {
   readonly factor: number;
   readonly maxMs: number;
 }

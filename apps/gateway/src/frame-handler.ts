@@ -8,7 +8,7 @@ import { createLargeFrames } from './large-frames.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { outlast } from './outage.ts';
 
-export interface FrameHandlerDeps {
+interface FrameHandlerDeps {
   inbound: Inbound;
   share: FairShare;
   tracer: Tracer | undefined;

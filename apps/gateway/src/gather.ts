@@ -8,7 +8,7 @@ const maxDevices = 500;
 const maxQuestions = 2;
 
 /** Answers for those devices of which there is something to say. */
-export type AskMany<T> = (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+type AskMany<T> = (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, T>>;
 
 interface Waiting<T> {
   deviceId: string;

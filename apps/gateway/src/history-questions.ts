@@ -8,7 +8,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { History } from './history.ts';
 
 /** `unasked`: the history could not be asked. Undefined: the pages do not have it. */
-export type Found<T> = T | undefined | 'unasked';
+type Found<T> = T | undefined | 'unasked';
 
 export interface HistoryQuestions {
   /** The result of `find` in the history of the session of this task. */

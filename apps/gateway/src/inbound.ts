@@ -22,7 +22,7 @@ type Handler<T extends FromDaemonFrame['type']> = (
   frame: Received<FromDaemon<T>>,
 ) => void | Promise<void>;
 
-export interface InboundDeps {
+interface InboundDeps {
   database: Database;
   publisher: Publisher;
   sessions: NativeSessions;

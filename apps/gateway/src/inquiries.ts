@@ -8,7 +8,7 @@ import type { FoundAnswers } from './found-answers.ts';
 import { type HistoryQuestions, pauses } from './history-questions.ts';
 import { outlast } from './outage.ts';
 
-export interface InquiryDeps {
+interface InquiryDeps {
   config: RelayConfig;
   database: Database;
   questions: HistoryQuestions;
@@ -17,7 +17,7 @@ export interface InquiryDeps {
   over: (connection: DaemonConnection, asked: AskedTask) => void;
 }
 
-export interface Inquiries {
+interface Inquiries {
   /**
    * Begins one, unless one for the same purpose is under way. `otherwise`: what follows without an answer, when the daemon itself no longer
    * knows the task. `restart`: even if one is under way.

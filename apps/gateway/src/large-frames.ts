@@ -11,7 +11,7 @@ const maxWaitingCharacters = 64 * 1024 * 1024;
 
 type Handle = (frame: Received | undefined) => void | Promise<void>;
 
-export interface LargeFrames {
+interface LargeFrames {
   is(text: string): boolean;
   /**
    * Decodes and handles a frame when its turn comes; its rest is as long as what both keep the event loop busy. Resolves and rejects as

@@ -23,7 +23,7 @@ import { createUnfoundEnds } from './unfound-ends.ts';
 import { type Unnamed, createUnnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
-export interface MeaningDeps {
+interface MeaningDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

@@ -14,7 +14,7 @@ import type { DaemonConnection } from './connection.ts';
 import { clockAheadMs, reportFacts } from './translate.ts';
 import type { Unnamed } from './unnamed.ts';
 
-export interface NativeSessionDeps {
+interface NativeSessionDeps {
   database: Database;
   publisher: Publisher;
   unnamed: Unnamed;

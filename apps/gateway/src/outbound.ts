@@ -10,7 +10,7 @@ import type { TaskWriter } from './tasks-out.ts';
 import type { Unnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
-export interface Outbound {
+interface Outbound {
   hub: Hub;
   history: History;
   writer: TaskWriter;

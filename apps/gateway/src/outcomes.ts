@@ -14,7 +14,7 @@ import { createInquiries } from './inquiries.ts';
 import { outlast } from './outage.ts';
 import { createWordlessEnds } from './wordless-ends.ts';
 
-export interface OutcomeDeps extends FoundAnswerDeps {
+interface OutcomeDeps extends FoundAnswerDeps {
   history: History;
 }
 

@@ -33,7 +33,7 @@ export interface Prompts {
   firstStatus(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
 }
 
-export interface PromptDeps {
+interface PromptDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

@@ -5,7 +5,7 @@ import { type Database, readSessions } from '@relay/database';
 /** From so many changes in one report on, clients that understand `sessions_changed` get it instead of each session. */
 const many = 50;
 
-export interface ReportNews {
+interface ReportNews {
   /** These sessions are changed in the database. Keys of different calls may not repeat. */
   add(keys: readonly string[]): Promise<void>;
   /** No more will come: publishes what is left. */

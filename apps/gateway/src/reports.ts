@@ -15,7 +15,7 @@ import { newestFirst, reportFacts } from './translate.ts';
 import type { Unnamed } from './unnamed.ts';
 import type { Watching } from './watching.ts';
 
-export interface ReportDeps {
+interface ReportDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

@@ -16,7 +16,7 @@ import { publishResolution, resolveNamed } from './resolution.ts';
 import { nativeIdOf } from './translate.ts';
 import type { Watching } from './watching.ts';
 
-export interface RunningTaskDeps {
+interface RunningTaskDeps {
   database: Database;
   publisher: Publisher;
   watching: Watching;

@@ -8,7 +8,7 @@ import type { DaemonConnection, Received } from './connection.ts';
 import type { TaskEntry } from './device-memory.ts';
 import { question, taskOutput, taskOutputAsWritten, toTime, transcriptText } from './translate.ts';
 
-export type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
+type Spoken = DaemonEvent<'AGENT_RESPONSE'> | DaemonEvent<'USER_MESSAGE'>;
 export type Output = DaemonEvent<'OUTPUT'> | DaemonEvent<'VERBOSE'>;
 export type Ending = DaemonEvent<'TASK_COMPLETE'> | DaemonEvent<'WAIT_FOR_USER'> | DaemonEvent<'ERROR'>;
 

@@ -21,7 +21,7 @@ import { reconcile, unconfirmed } from './reconcile.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Unnamed } from './unnamed.ts';
 
-export interface StatusDeps {
+interface StatusDeps {
   config: RelayConfig;
   database: Database;
   publisher: Publisher;

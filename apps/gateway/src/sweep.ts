@@ -12,7 +12,7 @@ import { type Job, Schedule } from './schedule.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Watching } from './watching.ts';
 
-export interface SweepDeps extends FleetSweepDeps {
+interface SweepDeps extends FleetSweepDeps {
   hub: Hub;
   writer: TaskWriter;
   cancels: Cancels;
@@ -32,7 +32,7 @@ const jitter = 1 / 5;
 /** Often enough that each window has the number of this gateway. */
 const spreadMs = windowMs / 2;
 
-export interface Sweeps {
+interface Sweeps {
   /** Does at once what cannot wait for its turn after this instance was cut off from the others. */
   catchUp(): void;
   stop(): Promise<void>;

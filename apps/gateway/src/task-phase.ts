@@ -6,7 +6,7 @@
  * - overdue: no first `status` was settled in time; tasks are written anyway.
  * - open: the first `status` was settled; tasks are written.
  */
-export type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';
+type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';
 
 /** The moves are named after what happens; one that does not fit the phase changes nothing. */
 export class TaskPhase {

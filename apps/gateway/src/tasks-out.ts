@@ -34,7 +34,7 @@ export interface TaskWriter {
   hasOpenClaim(connection: DaemonConnection): boolean;
 }
 
-export interface TaskWriterDeps {
+interface TaskWriterDeps {
   database: Database;
   publisher: Publisher;
   metrics: GatewayMetrics;

@@ -16,7 +16,7 @@ import { type Publisher, tellToReload } from '@relay/attention';
 import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from './metrics.ts';
 
-export interface TimelineDeps {
+interface TimelineDeps {
   database: Database;
   backplane: UserFrames & Shared;
   publisher: Publisher;

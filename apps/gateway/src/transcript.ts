@@ -16,7 +16,7 @@ export interface Transcript {
   ofLostTask(connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>): Promise<void>;
 }
 
-export interface TranscriptDeps {
+interface TranscriptDeps {
   sessions: NativeSessions;
   speech: Speech;
   metrics: GatewayMetrics;

@@ -9,7 +9,7 @@ import type { Lane } from '@relay/database';
 const maxDevices = 100;
 
 /** Answers by device. A device that is left out is handled alone. */
-export type DoMany<I, T> = (inputs: readonly I[]) => Promise<ReadonlyMap<string, T>>;
+type DoMany<I, T> = (inputs: readonly I[]) => Promise<ReadonlyMap<string, T>>;
 
 interface Waiting<I, T> {
   readonly input: I;

@@ -10,7 +10,7 @@ import { outlast } from './outage.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Unnamed } from './unnamed.ts';
 
-export interface UnfoundEndDeps {
+interface UnfoundEndDeps {
   database: Database;
   outcomes: Outcomes;
   unnamed: Unnamed;

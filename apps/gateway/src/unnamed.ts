@@ -23,7 +23,7 @@ import type { Outcomes } from './outcomes.ts';
 import { publishResolution } from './resolution.ts';
 import type { Watching } from './watching.ts';
 
-export interface UnnamedDeps {
+interface UnnamedDeps {
   database: Database;
   publisher: Publisher;
   watching: Watching;

@@ -10,7 +10,7 @@ import { taskErrors } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
-export interface UnsupportedDeps {
+interface UnsupportedDeps {
   config: Pick<RelayConfig, 'dedupeWindowMs'>;
   database: Database;
   publisher: Publisher;

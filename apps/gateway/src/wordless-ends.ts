@@ -5,9 +5,9 @@ import type { FoundAnswers } from './found-answers.ts';
 import type { HistoryQuestions } from './history-questions.ts';
 
 /** A task ended without a text: shows what the history has. Returns at once; never throws. */
-export type FindText = (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
+type FindText = (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
 
-export interface WordlessEndDeps {
+interface WordlessEndDeps {
   database: Database;
   questions: HistoryQuestions;
   answers: FoundAnswers;

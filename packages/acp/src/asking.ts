@@ -7,7 +7,7 @@ import type { AnswerPrompt, Prompt, Session } from '@relay/protocol';
 import type { Host } from './host.ts';
 import { type AskOptions, askingOf } from './questions.ts';
 
-export interface AskingDeps {
+interface AskingDeps {
   host: Host;
   sessionId: () => string | undefined;
   options: (prompt: Prompt) => AskOptions;

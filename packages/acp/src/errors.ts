@@ -3,7 +3,7 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import { ClientError, RelayError, SignedOutError } from '@relay/client';
 
 /** The cause, by a stable code that programs branch on (docs/errors.md). */
-export interface ErrorData {
+interface ErrorData {
   code: string;
   status?: number;
   /** Seconds. */

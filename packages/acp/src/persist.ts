@@ -5,7 +5,7 @@ import { BadAnswerError, NetworkError, RelayError, TimeoutError } from '@relay/c
 const returnMs = 30_000;
 const longestPauseMs = 5000;
 
-export interface PersistOptions {
+interface PersistOptions {
   signal: AbortSignal;
   /** Failures of the caller's own that pass by themselves, such as a sign-in that cannot be renewed now. */
   isPassing?: ((error: unknown) => boolean) | undefined;

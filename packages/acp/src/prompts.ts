@@ -15,7 +15,7 @@ const lastWordsMs = 60_000;
 const cancelMs = 2000;
 
 /** The session, as far as prompts need it. */
-export interface Talk {
+interface Talk {
   begin: Begin;
   sessionId(): string | undefined;
   /** Its daemon keeps no items. */

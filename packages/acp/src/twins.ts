@@ -4,7 +4,7 @@
  */
 import type { Message } from '@relay/protocol';
 
-export type Source = 'live' | 'history';
+type Source = 'live' | 'history';
 
 const most = 300;
 /** White space does not count: daemons and histories differ in it. */

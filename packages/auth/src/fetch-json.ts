@@ -4,7 +4,7 @@ import { isTrustedTransport } from './issuer-config.ts';
 const maxBytes = 256 * 1024;
 const maxRedirects = 3;
 
-export interface FetchJsonOptions {
+interface FetchJsonOptions {
   readonly fetch: typeof globalThis.fetch;
   /** For the whole exchange, redirects and body included. */
   readonly timeoutMs: number;

@@ -16,7 +16,7 @@ const refreshAfterMs = 10 * 60_000;
 /** Keys unused for this long are renewed before the answer, once; if that fails they stay in use. */
 const renewFirstAfterMs = 60 * 60_000;
 
-export interface KeySourceOptions {
+interface KeySourceOptions {
   readonly fetch: typeof globalThis.fetch;
   readonly clock: () => number;
   readonly timeoutMs: number;

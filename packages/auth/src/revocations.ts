@@ -20,7 +20,7 @@ interface Limits {
 export type Revocation =
   (Limits & { readonly sid: string }) | (Limits & { readonly user: string; readonly client?: string });
 
-export interface Revocations {
+interface Revocations {
   /** Remembered for eleven minutes, 100,000 at most, the oldest forgotten first. A second one for the same only ever reaches further. */
   add(revocation: Revocation): void;
   covers(principal: UserPrincipal): boolean;

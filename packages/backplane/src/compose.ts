@@ -6,7 +6,7 @@ import type { Leases } from './leases.ts';
 import type { Shared } from './shared.ts';
 import type { UserFrames } from './user-frames.ts';
 
-export interface Parts {
+interface Parts {
   readonly leases: Leases;
   readonly commands: Commands;
   readonly frames: UserFrames;

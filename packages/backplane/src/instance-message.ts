@@ -12,7 +12,7 @@ export interface CommandMessage {
   readonly deadline: number;
 }
 
-export interface EvictionMessage {
+interface EvictionMessage {
   readonly kind: 'evicted';
   readonly lease: Lease;
 }

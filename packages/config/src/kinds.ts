@@ -59,7 +59,7 @@ export function variable<T>(group: string, shape: Shape<T>, facts: Facts<T>): Va
   };
 }
 
-export interface Range {
+interface Range {
   readonly min: number;
   readonly max: number;
   readonly unit?: string;

@@ -2,7 +2,7 @@
 import { isLoopback } from './addresses.ts';
 import type { RelayConfig, VariableName } from './relay-config.ts';
 
-export interface BrokenRule {
+interface BrokenRule {
   /** The variables the rule looked at, the one to change first. */
   readonly about: readonly [VariableName, ...VariableName[]];
   readonly message: string;

@@ -26,7 +26,7 @@ function distance(a: string, b: string): number {
 }
 
 /** The known name that is written most like `name`; names that begin with the same word come first. */
-export function nearestName(name: string, known: readonly string[]): string {
+function nearestName(name: string, known: readonly string[]): string {
   const related = known.filter((candidate) => firstWord(candidate) === firstWord(name));
   const candidates = related.length > 0 ? related : known;
   // Compared in part only: an absurdly long name must not cost time.

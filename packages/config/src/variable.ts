@@ -10,7 +10,7 @@ export type Kind = 'int' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
 /** The values that a default may depend on: the role, the host name, and the variables earlier in the table. */
-export interface DefaultContext {
+interface DefaultContext {
   readonly role: Role;
   readonly hostName: string;
   /** Value of an earlier variable. Throws a TypeError for a later one: the table has to be reordered then. */

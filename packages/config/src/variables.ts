@@ -37,7 +37,7 @@ const issuersRule =
 const upstreamRule =
   'a JSON list such as [{"provider":"github","clientId":"…","clientSecret":"…"},{"provider":"oidc","id":"corp","issuer":"https://id.example.com","clientId":"…"}]';
 
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 export const variables = {
   PORT: variable(listening, port(), { default: 4000, meaning: 'the port it listens on; 0 takes any free one' }),

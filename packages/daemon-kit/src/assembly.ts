@@ -28,7 +28,7 @@ import { type TranscriptSettings, transcriptSettings } from './transcript/transc
 import { voiceOf } from './voice.ts';
 
 /** The life of the daemon, as its parts change it. */
-export interface Life {
+interface Life {
   shown: ShownState;
   /** The socket is open, and `status` and `report_sessions` were written. */
   onOpened: () => void;

@@ -35,7 +35,7 @@ export type ConnectionState =
   | { phase: 'waiting'; ending: Ending; waitMs: number }
   | { phase: 'stopped'; stop: Stop };
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   url: string;
   headers: Readonly<Record<string, string>>;
   clock: Clock;

@@ -21,13 +21,13 @@ import { keepHead } from './bounds.ts';
 import { makePrivateFolder } from './private-folder.ts';
 
 /** Names a content: of an item, the name in its part. */
-export interface ContentName {
+interface ContentName {
   sessionId: string;
   uuid: string;
   name: string;
 }
 
-export interface Piece {
+interface Piece {
   mime: string;
   /** The size of the whole content. */
   size: number;
@@ -64,11 +64,11 @@ export const outputName = 'output';
 /** The name of an image of the agent in its part. */
 export const imageName = 'image';
 
-export interface ContentBounds {
+interface ContentBounds {
   sessionBytes: number;
   allBytes: number;
 }
-export const contentBounds: ContentBounds = { sessionBytes: 64 * 1024 * 1024, allBytes: 512 * 1024 * 1024 };
+const contentBounds: ContentBounds = { sessionBytes: 64 * 1024 * 1024, allBytes: 512 * 1024 * 1024 };
 
 const endings: Readonly<Record<string, string>> = {
   'text/plain': 'txt',

@@ -17,7 +17,7 @@ export interface InboundCounts {
   invalid: number;
 }
 
-export interface InboundOptions {
+interface InboundOptions {
   tasks: Tasks;
   agent: Pick<Agent, 'context' | 'settings'>;
   store: Store;

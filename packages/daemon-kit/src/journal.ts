@@ -39,7 +39,7 @@ export function forRelay(frame: JournalledEvent, transcript: boolean, prompts: b
   return said === undefined ? rest : { ...rest, result: [said, rest.result ?? ''].filter(Boolean).join('\n\n') };
 }
 
-export interface Interrupted {
+interface Interrupted {
   taskId: string;
   /** Empty when the session had no name yet. */
   sessionId: string;
@@ -64,7 +64,7 @@ export interface Journal {
   owed(): FinalEvent[];
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   file: string;
   maxOwed?: number;
   maxOwedBytes?: number;

@@ -9,7 +9,7 @@ import type { Joined, Outside } from './outside.ts';
 import { type Reported, activityOf } from './report.ts';
 import type { Store } from './store.ts';
 
-export interface LocalSessions {
+interface LocalSessions {
   /** All sessions, as far as the agent's files can be read. */
   known: () => Reported[];
   /** Adds messages written locally to the history, and sends them to the watchers of the session. */

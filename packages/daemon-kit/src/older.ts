@@ -8,7 +8,7 @@ import { messageOf } from './session-pages.ts';
 import { type Store, itemsRequest } from './store.ts';
 
 /** Items before a place, oldest first, and the place where they begin; undefined when they can no longer be read. */
-export type Before = (sessionId: string, place: number) => { items: Item[]; start: number } | undefined;
+type Before = (sessionId: string, place: number) => { items: Item[]; start: number } | undefined;
 
 /** Maximum number of parts read for one page, or to find a cursor that this process did not issue. */
 const maxParts = 16;

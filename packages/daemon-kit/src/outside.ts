@@ -130,7 +130,7 @@ export interface Joined {
   stamp(sessionId: string): string | undefined;
 }
 
-export interface JoinOptions {
+interface JoinOptions {
   store: Store;
   outside: Outside | undefined;
   /** The settings by which the items of a session are built. */

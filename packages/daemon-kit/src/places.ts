@@ -1,5 +1,5 @@
 /** A bounded number of places; further callers wait in the order in which they asked. Knows no task and no agent. */
-export interface Places<T> {
+interface Places<T> {
   /**
    * Calls `go` now when a place is free or `who` has one already, else when one becomes free. Returns which of the two.
    */

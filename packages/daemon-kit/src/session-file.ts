@@ -52,7 +52,7 @@ export interface Stored {
 }
 
 /** A decoded row; undefined for one that is cut off or foreign. */
-export type Read =
+type Read =
   | { kind: 'meta'; meta: Meta }
   | { kind: 'title'; title: string }
   | { kind: 'gaps'; gaps: Gap[] }
@@ -177,7 +177,7 @@ export function cutTorn(path: string): boolean {
   }
 }
 
-export interface SessionFile {
+interface SessionFile {
   meta: Meta | undefined;
   title: string | undefined;
   /** In order. */
@@ -253,7 +253,7 @@ export function readSession(path: string): SessionFile {
 }
 
 /** The lines of a file, last one first. The file may grow meanwhile: later lines are not read. */
-export function* linesBackwards(path: string): Generator<string> {
+function* linesBackwards(path: string): Generator<string> {
   const file = openSync(path, 'r');
   try {
     let end = fstatSync(file).size;

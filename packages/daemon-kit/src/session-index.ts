@@ -177,7 +177,7 @@ export class SessionIndex {
 }
 
 /** Items as they are now, read while one page is made. Neighbours of a page are neighbours in the file: they share one read. */
-export class Rows {
+class Rows {
   readonly #file: number;
   readonly #index: SessionIndex;
   #chunk: Buffer = Buffer.alloc(0);

@@ -4,10 +4,10 @@ import { type HistoryMessage, type PageRequest } from './history.ts';
 import { type Gap, type Stored, readBackwards } from './session-file.ts';
 import type { Extent, SessionIndex } from './session-index.ts';
 
-export type Found = { ok: true; items: Stored[]; hasMore: boolean } | { ok: false; error: string };
+type Found = { ok: true; items: Stored[]; hasMore: boolean } | { ok: false; error: string };
 
 /** The form of an item on a page; undefined for one that is not on it. */
-export type View<T> = (stored: Stored) => T | undefined;
+type View<T> = (stored: Stored) => T | undefined;
 
 /** The message that a reader without parts gets. */
 export function messageOf({ item, before }: Stored): HistoryMessage {

@@ -56,7 +56,7 @@ export interface Writing {
 }
 
 /** A session in memory. */
-export interface Session extends Extent {
+interface Session extends Extent {
   open: Map<string, Stored>;
   summary: SessionSummary & { spokenCount: number };
   meta: Meta;
@@ -76,7 +76,7 @@ const maxGaps = 200;
 /** Places in all indexes together, 20 bytes each; the newest index is kept whatever its size. */
 const maxIndexedPlaces = 400_000;
 
-export interface SessionTable {
+interface SessionTable {
   /** By id. */
   readonly sessions: ReadonlyMap<string, Session>;
   /** Number of rows that could not be read at start: cut off by a crash, or foreign. */

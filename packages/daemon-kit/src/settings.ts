@@ -37,7 +37,7 @@ export async function answerSettings(
 }
 
 /** The settings within the bounds: the excess is left out, except for the current option. */
-export function withinBounds(settings: readonly Setting[]): Setting[] {
+function withinBounds(settings: readonly Setting[]): Setting[] {
   let left: number = settingLimits.bytes - 1024;
   const kept = settings
     .filter(({ id, value }) => isId(id) && isId(value))

@@ -12,7 +12,7 @@ import { type Change, type NewItem, type SessionSummary, type Writing, openSessi
 
 export { type Change, type NewItem, type SessionSummary, type Writing, fileNameOf } from './session-table.ts';
 
-export interface ItemsPage {
+interface ItemsPage {
   items: Item[];
   hasMore: boolean;
   v: number;

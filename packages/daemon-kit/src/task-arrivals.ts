@@ -9,7 +9,7 @@ import type { Finish, TaskRoom } from './task-finish.ts';
 
 const maxRememberedIds = 10_000;
 
-export interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
+interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
   /** Notes the id of a task. Returns false when it was noted before. */
   remember(taskId: string): boolean;
 }

@@ -8,7 +8,7 @@ interface Waiting {
   sessionId: string;
 }
 
-export interface LinesOptions<T> {
+interface LinesOptions<T> {
   /** Maximum number of agents at the same time. */
   maxAgents: number;
   /** How often a task that waits for a place reports that again. */

@@ -18,7 +18,7 @@ interface Reported {
   asked?: boolean;
 }
 
-export interface ReportOptions<T> {
+interface ReportOptions<T> {
   agent: Agent;
   store: Store;
   transcripts: Transcripts;

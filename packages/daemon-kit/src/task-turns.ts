@@ -5,7 +5,7 @@ import type { Task } from './task.ts';
 import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
-export interface Turns {
+interface Turns {
   /** Runs the turn of a task that has its place. */
   run(task: Task): void;
 }

@@ -30,7 +30,7 @@ export interface Transactions {
 }
 
 /** Prisma's models, without its raw statements: `sql` is for those. */
-export type Models = Omit<PrismaClient, '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe'>;
+type Models = Omit<PrismaClient, '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe'>;
 
 /** The database with models, for work that is neither hot nor set-based. A transaction of `sql` has none: in `withDevice` a model does not compile. */
 export interface WithModels {

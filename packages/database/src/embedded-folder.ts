@@ -24,10 +24,10 @@ export interface EmbeddedFolder {
 }
 
 /** Files from `dump`, migrations to apply, or both. */
-export type NewContent = Pick<CreateStart, 'template' | 'migrationsDir'>;
+type NewContent = Pick<CreateStart, 'template' | 'migrationsDir'>;
 
 /** An error that says which folder, why, and what to do. */
-export function unusable(folder: string, reason: string, whatToDo: string, cause?: unknown): DatabaseError {
+function unusable(folder: string, reason: string, whatToDo: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     'DATA_DIR_UNUSABLE',
     `The data folder ${folder} cannot be used: ${reason}. ${whatToDo}`,

@@ -34,7 +34,7 @@ export const startParams = (sync: boolean): string[] => [
   ...[...settings, ...(sync ? ['wal_sync_method=fsync'] : [])].flatMap((setting) => ['-c', setting]),
 ];
 
-export interface PGliteEvents {
+interface PGliteEvents {
   /** The engine is broken and must not be used again: a PANIC, or an abort of the WebAssembly code. */
   onPanic?: (message: string) => void;
 }

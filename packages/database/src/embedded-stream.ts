@@ -6,7 +6,7 @@
 import { Duplex } from 'node:stream';
 
 /** The answering side: complete request cycles in, their complete answers out, one after the other. */
-export interface Engine {
+interface Engine {
   request(wire: Uint8Array): Promise<Uint8Array>;
   onEnd(listener: (reason: Error) => void): () => void;
 }

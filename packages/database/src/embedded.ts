@@ -19,7 +19,7 @@ const patienceMs = 600_000;
 const reopenDelayMs = 1_000;
 const finishTimeoutMs = 2_000;
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Folder of the database; absent: in memory. */
   dataDir?: string | undefined;
   /** Files of a new database, from `dump`. */

@@ -14,7 +14,7 @@ import { DatabaseError } from './database-error.ts';
 
 const askHolderTimeoutMs = 1_000;
 
-export interface FolderLock {
+interface FolderLock {
   /** Releases the folder lock. Resolves when another process can take it. */
   release(): Promise<void>;
 }

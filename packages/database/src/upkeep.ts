@@ -12,7 +12,7 @@ const firstVacuumMs = 300_000;
 /** Half of `max_wal_size` in embedded-pglite.ts. Also about the most that a start after `kill -9` has to replay. */
 const checkpointBytes = 32 * 1024 * 1024;
 
-export interface UpkeepOptions {
+interface UpkeepOptions {
   /** Between the end of one round of VACUUM and the begin of the next. */
   vacuumIntervalMs: number;
   /** Runs work that may take longer than an ordinary statement. */

@@ -3,7 +3,7 @@ import type pg from 'pg';
 
 const roomBytes = 256 * 1024;
 
-export interface Writability {
+interface Writability {
   /** Must be called with every error of a statement. */
   readonly note: (error: unknown) => void;
   /** Rejects when the database does not answer or may not be written. */

@@ -8,7 +8,7 @@ export interface Service {
 }
 
 /** An error that was written for people is shown without its stack: bad configuration, a database that cannot be had. */
-export interface RunOptions {
+interface RunOptions {
   readonly isForPeople: (error: unknown) => boolean;
 }
 

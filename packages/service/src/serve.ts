@@ -22,7 +22,7 @@ export const idleConnectionMs = 75_000;
 /** The interval between two checks for connections that are idle after their answer. */
 const idleCheckMs = 50;
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly host: string;
   readonly port: number;
   /** Sockets that have not asked for anything yet. */

@@ -6,7 +6,7 @@
 const maxKinds = 1_000;
 
 /** `write` writes the line; with a number: that there were so many more of this kind since the last line of it. */
-export type FirstThenCounts = (kind: string, write: (repeated?: number) => void) => void;
+type FirstThenCounts = (kind: string, write: (repeated?: number) => void) => void;
 
 /** A kind that did not come for a whole interval counts as new. The timers keep no process alive. */
 export function firstThenCounts(intervalMs: number): FirstThenCounts {

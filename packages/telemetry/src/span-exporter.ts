@@ -34,7 +34,7 @@ export interface SpanExporterOptions {
   readonly intervalMs?: number;
 }
 
-export interface SpanExporter {
+interface SpanExporter {
   add(span: FinishedSpan): void;
   /** Sends what is left, for 5 s at most, then nothing more. */
   stop(): Promise<void>;

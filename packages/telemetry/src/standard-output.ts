@@ -9,7 +9,7 @@ import type { Writable } from 'node:stream';
 /** Characters that may wait for the reader of a pipe; what comes when they are reached is lost. */
 const maxWaiting = 2 ** 20;
 
-export interface LineOutput {
+interface LineOutput {
   write(line: string): void;
 }
 
@@ -22,7 +22,7 @@ export function standardOutput(lossOf: (lost: number) => string): LineOutput {
 }
 
 /** Node writes to a pipe without blocking and keeps what the reader has not taken: that is what has a bound here. */
-export function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutput {
+function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutput {
   let lost = 0;
   const tell = () => {
     if (lost === 0) return;
@@ -47,7 +47,7 @@ export function toReader(stream: Writable, lossOf: (lost: number) => string): Li
 }
 
 /** A file takes a line at once, or has no room for it. */
-export function toFile(fd: number, lossOf: (lost: number) => string): LineOutput {
+function toFile(fd: number, lossOf: (lost: number) => string): LineOutput {
   let lost = 0;
   /** The last line was written in part: the next one begins on a line of its own. */
   let torn = false;

@@ -17,7 +17,7 @@ import { startRedis } from './redis.ts';
 /** Set by `prepareTestBus` for the processes of the test run: the address of Redis. */
 const redisVariable = 'RELAY_TEST_REDIS';
 
-export interface TestBus {
+interface TestBus {
   connect(name: string): Promise<Backplane>;
   /** The instance vanishes like a killed process. */
   kill(backplane: Backplane): void;

@@ -9,7 +9,7 @@ interface Results {
   }[];
 }
 
-export interface Skipped {
+interface Skipped {
   /** Path of the test file, from the root of the repository. */
   suite: string;
   tests: number;

@@ -6,7 +6,7 @@ import type { Publisher } from '@relay/attention';
 import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-export interface Telling {
+interface Telling {
   publisher: Pick<Publisher, 'append'>;
   backplane: Pick<Shared, 'publishControl'>;
   logger: Logger;

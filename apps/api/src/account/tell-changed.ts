@@ -3,7 +3,7 @@ import type { Shared } from '@relay/backplane';
 import { type Database, addAccountNotice } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
 
-export interface Changing {
+interface Changing {
   database: Database;
   backplane: Pick<Shared, 'publishControl'>;
   logger: Logger;

@@ -10,7 +10,7 @@ import type { LateRefusals } from '../http/late-refusals.ts';
 import { AcpConnection } from './connection.ts';
 import { acpPath, authenticateAcp } from './upgrade.ts';
 
-export interface AcpDoorDeps extends ApiDeps {
+interface AcpDoorDeps extends ApiDeps {
   callRoute: CallRoute;
   /** The address of the client, for the audit. */
   addressOf(request: IncomingMessage): string;

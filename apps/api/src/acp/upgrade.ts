@@ -15,7 +15,7 @@ export const acpPath = '/acp/';
 /** In order of preference: first the one that ACP clients offer. */
 const subprotocols = ['acp.v1', subprotocol];
 
-export interface AcpPeer {
+interface AcpPeer {
   principal: UserPrincipal;
   /** The token of an ACP client, if it came with one. */
   tokenId: string | undefined;

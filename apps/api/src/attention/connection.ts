@@ -10,7 +10,7 @@ import type { Delivery } from './delivery.ts';
 import { Expiry } from './expiry.ts';
 import type { Guest } from './guest.ts';
 
-export interface AppOptions {
+interface AppOptions {
   backplane: UserFrames;
   principal: UserPrincipal;
   /** Present when the client understands offsets; empty for "from now on". */

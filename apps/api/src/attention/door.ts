@@ -13,7 +13,7 @@ import { keepFocus } from './focus.ts';
 import { createRoom } from './room.ts';
 import { authenticateApp } from './upgrade.ts';
 
-export interface AttentionDoor {
+interface AttentionDoor {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
   /** Closes connections whose credential is revoked by now: for revocations that this instance missed. */
   recheck(): void;

@@ -21,7 +21,7 @@ import { toRelayError } from '../http/errors.ts';
 import type { LateRefusals } from '../http/late-refusals.ts';
 import { type Guest, Pulse } from './guest.ts';
 
-export interface Arrival<G extends Guest> {
+interface Arrival<G extends Guest> {
   guest: G;
   /** The subprotocol to answer with, if the client offered any. */
   protocol: string | undefined;
@@ -29,7 +29,7 @@ export interface Arrival<G extends Guest> {
   headers?: Readonly<Record<string, string>>;
 }
 
-export interface RoomOptions<G extends Guest> {
+interface RoomOptions<G extends Guest> {
   /** The middle of the names of its metrics. */
   name: 'app' | 'acp';
   /** For people: "app". */

@@ -7,7 +7,7 @@ import { authenticateUser, challenge, requireScope, verifyUserToken } from '../h
 import { requireAllowedOrigin } from '../http/origins.ts';
 import { redeemTicket } from './tickets.ts';
 
-export interface AppPeer {
+interface AppPeer {
   principal: UserPrincipal;
   /** The subprotocol to answer with, if the client offered any. */
   protocol: string | undefined;

@@ -26,7 +26,7 @@ import { requireShowable } from './names.ts';
 const repeatMs = 60_000;
 const attempts = 5;
 
-export interface RequestedCode {
+interface RequestedCode {
   answer: DeviceCode;
   /** The device, and its person, where a registration key approved it. */
   approved?: { deviceId: string; userId: string } | undefined;

@@ -8,13 +8,13 @@ import { type AnyHandler, type Asked, type Handlers, createPerformer } from './p
 import type { RateLimits } from './rate-limit.ts';
 
 /** The sender of the calls, and the id by which the log and the audit name them. */
-export interface Caller {
+interface Caller {
   principal: UserPrincipal;
   address: string;
   requestId: string;
 }
 
-export interface RouteInput {
+interface RouteInput {
   params?: Readonly<Record<string, unknown>> | undefined;
   query?: Readonly<Record<string, unknown>> | undefined;
   body?: unknown;

@@ -72,7 +72,7 @@ export type Handlers<Names extends RouteName = RouteName> = {
 
 /** A handler of any route, as the pipeline sees it. */
 export type AnyHandler = (call: unknown) => Promise<AnyAnswer> | AnyAnswer;
-export interface AnyAnswer {
+interface AnyAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: AsyncIterable<string>;

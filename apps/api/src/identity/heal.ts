@@ -2,7 +2,7 @@
 import type { BackplaneInstance } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-export interface HealOptions {
+interface HealOptions {
   backplane: Pick<BackplaneInstance, 'onRestored'>;
   logger: Logger;
   /** Between two looks without a reason. */

@@ -21,7 +21,7 @@ export interface LibraryStorage {
   onFailure(undo: () => Promise<void>): void;
 }
 
-export interface Watched {
+interface Watched {
   /** The database was away. */
   unavailable: boolean;
   /** The refusal of the database. */

@@ -16,7 +16,7 @@ import { answerMcp } from './protocol.ts';
 import { createTools } from './tools.ts';
 import { createWaits } from './wait.ts';
 
-export interface AgentDoor {
+interface AgentDoor {
   /** Answers every call of `wait_for_turn` with the state of its turn, now and from now on. */
   drain(): void;
 }

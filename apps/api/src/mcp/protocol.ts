@@ -11,11 +11,7 @@ import type { Request as Incoming } from 'express';
 import type { ApiDeps } from '../deps.ts';
 
 /** Calls a tool. Never rejects: a refusal is a result with `isError`. */
-export type CallTool = (
-  name: AgentTool,
-  given: unknown,
-  meta: Readonly<Record<string, unknown>>,
-) => Promise<ToolResult>;
+type CallTool = (name: AgentTool, given: unknown, meta: Readonly<Record<string, unknown>>) => Promise<ToolResult>;
 
 export interface ToolResult {
   readonly isError: boolean;

@@ -13,7 +13,7 @@ import {
 import type { Operations } from '../deps.ts';
 import { requireSession } from '../sessions/find.ts';
 
-export type TurnState = Exclude<TaskState, 'sent' | 'waiting'> | 'needs_answer' | 'idle';
+type TurnState = Exclude<TaskState, 'sent' | 'waiting'> | 'needs_answer' | 'idle';
 
 export interface TurnView {
   readonly state: TurnState;
@@ -23,7 +23,7 @@ export interface TurnView {
   readonly questions: readonly Prompt[];
 }
 
-export interface Named {
+interface Named {
   readonly sessionId: string;
   readonly taskId?: string | undefined;
 }

@@ -51,7 +51,7 @@ function makeKey(seal: Seal): AnswerKey {
   };
 }
 
-export interface AnswerTokensDeps {
+interface AnswerTokensDeps {
   database: Db;
   seal: Seal;
   publicUrl: string;

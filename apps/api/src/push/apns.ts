@@ -13,7 +13,7 @@ import type { PostAnswer } from './post.ts';
 import { createServiceToken } from './service-token.ts';
 import type { AppTarget } from './targets.ts';
 
-export interface ApnsIdentity {
+interface ApnsIdentity {
   key: KeyObject;
   keyId: string;
   teamId: string;

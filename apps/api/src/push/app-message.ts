@@ -8,7 +8,7 @@ import type { AppTarget } from './targets.ts';
 /** FCM and APNs take 4,096 bytes in all; base64url makes 4 characters of 3 bytes, and the rest needs room beside it. */
 const sealedBytes = 2600;
 
-export interface AppMessage {
+interface AppMessage {
   /** The words for the screen; without a word of the session when the message is sealed beside them. */
   alert: { title: string; body: string };
   /** Texts alone, as FCM wants them. */

@@ -28,7 +28,7 @@ const sendWithinMs = 25_000;
 /** How long a stop waits for answers. Another instance takes over the claims that are not settled then. */
 const lastAnswersMs = 3000;
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   database: Database;
   logger: Logger;
   metrics: Metrics;
@@ -40,7 +40,7 @@ export interface DeliveriesDeps {
   pollMs: number;
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** There may be something to send. */
   wake(): void;
   stop(): Promise<void>;

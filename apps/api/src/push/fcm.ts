@@ -13,7 +13,7 @@ import { ServiceRefused } from './outcome.ts';
 import { type ServiceToken, createServiceToken } from './service-token.ts';
 import type { AppTarget } from './targets.ts';
 
-export interface ServiceAccount {
+interface ServiceAccount {
   projectId: string;
   email: string;
   tokenUrl: URL;

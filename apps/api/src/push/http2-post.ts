@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, type OutgoingHttpHeaders, connect, constants } from 'node:http2';
 import { type PostAnswer, answerBytes, answerMs, readRetryAfter } from './post.ts';
 
-export interface Http2Poster {
+interface Http2Poster {
   /** Rejects when there is no answer in time. */
   post(path: string, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
   close(): void;

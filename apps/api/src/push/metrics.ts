@@ -6,7 +6,7 @@ import type { Logger, Metrics } from '@relay/telemetry';
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 28_800];
 const countEveryMs = 30_000;
 
-export interface PushMetrics {
+interface PushMetrics {
   /** `settled`: false when the claim was taken over meanwhile. */
   settled(delivery: ClaimedDelivery, outcome: DeliveryOutcome, settled: boolean): void;
   swept(takenOver: number, oldestDueSeconds: number): void;

@@ -35,7 +35,7 @@ export interface Poster {
 
 const connectMs = 3000;
 export const answerMs = 15_000;
-export const connectionsPerHost = 20;
+const connectionsPerHost = 20;
 export const answerBytes = 64 * 1024;
 
 /** Without a guard it posts to any address: for services of the operator. */

@@ -12,7 +12,7 @@ const shownOfSubject = new Set('type command cwd tool input'.split(' '));
 
 const onlyHas = (value: object, known: ReadonlySet<string>) => Object.keys(value).every((key) => known.has(key));
 
-export interface QuestionText {
+interface QuestionText {
   text: string;
   /** Everything that is asked is in the text, and would be in view. */
   isWhole: boolean;

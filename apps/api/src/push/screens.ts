@@ -18,7 +18,7 @@ export interface Screens {
   clear(): Promise<void>;
 }
 
-export interface ScreensDeps {
+interface ScreensDeps {
   database: Database;
   seal: Seal;
   guard: Guard;

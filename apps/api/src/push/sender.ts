@@ -18,7 +18,7 @@ import type { VapidKeys } from './vapid.ts';
 import { webPushRequest } from './webpush.ts';
 import { webhookRequest } from './webhook.ts';
 
-export interface SenderDeps {
+interface SenderDeps {
   seal: Seal;
   guard: Guard;
   /** Guarded. */

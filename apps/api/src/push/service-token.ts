@@ -7,7 +7,7 @@ export interface ServiceToken {
   discard(token: string): void;
 }
 
-export interface MadeToken {
+interface MadeToken {
   token: string;
   /** How long it is used, in ms. */
   useMs: number;

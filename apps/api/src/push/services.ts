@@ -5,7 +5,7 @@ import { type Fcm, createFcm, readServiceAccount } from './fcm.ts';
 import type { Poster } from './post.ts';
 import { readVapidKey, type VapidKeys, vapidKeysOf } from './vapid.ts';
 
-export interface Services {
+interface Services {
   fcm: Fcm | undefined;
   apns: Apns | undefined;
   /** The keys of the operator, in the place of those that the relay makes. */

@@ -28,10 +28,10 @@ const ntfyServer = 'https://ntfy.sh';
 const previousSecretMs = 24 * 3600_000;
 const secretBytes = 32;
 
-export const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`;
+const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`;
 const missing = () => new RelayError('SUBSCRIPTION_NOT_FOUND', 'You have no such address to notify.');
 
-export function requireRoom(push: Push): PushRoom {
+function requireRoom(push: Push): PushRoom {
   if (push.room) return push.room;
   throw new RelayError('KIND_NOT_CONFIGURED', 'This relay has no PUSH_SECRET, so it keeps no addresses to notify.');
 }

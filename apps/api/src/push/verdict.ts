@@ -12,7 +12,7 @@ const stormAfter = { done: 5, others: 30 };
 /** A question is never held for a page: that it was seen does not mean that it was answered. */
 export const mayWaitForReading = (cause: NotificationCause): boolean => cause === 'done' || cause === 'failed';
 
-export interface Moment {
+interface Moment {
   /** An app shows exactly this session. */
   shown: boolean;
   now: number;

@@ -7,7 +7,7 @@ import { oneLine } from '../show/text.ts';
 import { untilInterrupted } from '../terminal.ts';
 import { type Context, jsonLine } from './context.ts';
 
-export type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
+type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
 /** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
 export async function tell(

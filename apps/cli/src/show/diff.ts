@@ -11,7 +11,7 @@ const lineCharacters = 2000;
 const marks: Readonly<Record<string, string>> = { add: 'A', edit: 'M', delete: 'D', move: 'R' };
 const paints: Readonly<Record<string, Paint>> = { '+': 'green', '-': 'red' };
 
-export interface DiffWish {
+interface DiffWish {
   style: Style;
   /** Limit of lines shown, over all files. */
   mostLines: number;

@@ -38,7 +38,7 @@ const states: Readonly<Record<string, readonly [icon: string, paint: Paint | und
   failed: ['✘', 'red'],
 };
 /** Also of a state of a later release. */
-export const iconOf = (state: string): readonly [icon: string, paint: Paint | undefined] =>
+const iconOf = (state: string): readonly [icon: string, paint: Paint | undefined] =>
   entryOf(states, state) ?? ['⊘', 'yellow'];
 
 /** Lines of output below a call that failed, and of diffs, unless all of them are wanted. */

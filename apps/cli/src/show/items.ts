@@ -22,7 +22,7 @@ const mostRemembered = 5000;
 /** While a text grows its last characters wait: a colour or a character may be cut in two. */
 const heldCharacters = 64;
 
-export interface ItemsWish extends ItemWish {
+interface ItemsWish extends ItemWish {
   thoughts: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Printed {
   isWhole: boolean;
 }
 
-export interface ItemsView {
+interface ItemsView {
   item(item: Item): string;
   message(message: Message): string;
   /** Line end that is needed before anything else is printed: a text was left in the middle of a line. */

@@ -8,7 +8,7 @@ import { promptText, questionsOf } from './question.ts';
 import { paintOf, styleOf } from './style.ts';
 import { oneLine, plain } from './text.ts';
 
-export interface Shown {
+interface Shown {
   /** The conversation: results. */
   out?: string;
   /** About the connection: not part of the conversation. */
@@ -111,4 +111,4 @@ const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';
 export const lostText = ({ why, waitMs }: { why: string; waitMs: number }) =>
   `Connection lost: ${oneLine(why)}. Retrying in ${Math.max(1, Math.round(waitMs / 1000))} s.\n`;
 
-export const resyncText = 'Some events may have been missed; loading the current state.\n';
+const resyncText = 'Some events may have been missed; loading the current state.\n';

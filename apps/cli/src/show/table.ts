@@ -3,12 +3,12 @@ import type { Terminal } from '../terminal.ts';
 import { type Paint, styleOf } from './style.ts';
 import { fitted, oneLine, widthOf } from './text.ts';
 
-export interface Cell {
+interface Cell {
   text: string;
   paint?: Paint | undefined;
 }
 
-export interface Column {
+interface Column {
   title: string;
   /** May be cut when the screen is too narrow. Ids never are: people copy them. */
   shrinks?: boolean;

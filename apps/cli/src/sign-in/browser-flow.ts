@@ -7,13 +7,13 @@ import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
 import { client, clientId, discover, refuseTrouble, requestOptions } from './issuer.ts';
 import { type Loopback, listenForAnswer } from './loopback.ts';
 
-export interface SignedIn {
+interface SignedIn {
   accessToken: string;
   expiresAt?: string;
   renewal: { clientId: string; refreshToken: string; tokenEndpoint: string; revocationEndpoint?: string };
 }
 
-export interface BrowserFlow {
+interface BrowserFlow {
   /** Base address of the relay. */
   url: string;
   /** Where the browser answers; 0 = any free port. */

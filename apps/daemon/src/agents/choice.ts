@@ -147,7 +147,7 @@ function foldersOfKeys({ HOME, XDG_CONFIG_HOME: xdg, RELAY_CLI_CONFIG_DIR: cli }
   return [join(home, '.ssh'), join(configs, 'relay'), ...(cli ? [resolve(cli)] : [])];
 }
 
-export interface AgentPlace {
+interface AgentPlace {
   rules: ProjectRules;
   /** The state folder of the profile; marks the processes of its agents. */
   stateDir: string;
@@ -220,4 +220,4 @@ export function productOf({ preset: name }: AgentChoice): { name: string; versio
 }
 
 /** Equal for every start on the same state folder, and unique to it. */
-export const markerOf = (stateDir: string) => createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 32);
+const markerOf = (stateDir: string) => createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 32);

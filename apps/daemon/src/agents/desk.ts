@@ -12,7 +12,7 @@ import { historyOf } from './history/readers.ts';
 import { within } from './history/within.ts';
 import type { ProjectRules } from './project.ts';
 
-export interface DeskOptions {
+interface DeskOptions {
   agent: AcpAgent;
   preset: Preset | undefined;
   /** The whole environment of the agent: its variables may move its files. */

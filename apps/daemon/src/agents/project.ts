@@ -13,7 +13,7 @@ export interface ProjectRules {
   closed?: readonly string[] | undefined;
 }
 
-export type Project = { directory: string } | { error: string };
+type Project = { directory: string } | { error: string };
 
 /**
  * `~` is the home of the user who runs the daemon. Links are followed before the folder is compared, on both sides: a link inside an

@@ -4,7 +4,7 @@ import { findProgram, packageVersion } from '../agents/programs.ts';
 import { exitCodes } from '@relay/daemon-kit';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface FoundAgent {
+interface FoundAgent {
   preset: Preset;
   /** The path of its program; undefined when it is not installed. */
   path: string | undefined;
@@ -12,7 +12,7 @@ export interface FoundAgent {
   version: string | undefined;
 }
 
-export function findAgents(env: NodeJS.ProcessEnv): FoundAgent[] {
+function findAgents(env: NodeJS.ProcessEnv): FoundAgent[] {
   return presets.map((preset) => {
     const path = findProgram(preset.command, env);
     return { preset, path, version: path === undefined ? undefined : packageVersion(path, preset.package) };

@@ -13,7 +13,7 @@ import { lockAddress, lockHolder } from '../lock.ts';
 import { installedService } from '../service/service.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface Finding {
+interface Finding {
   /** `bad` keeps the daemon or its agent from working. */
   state: 'good' | 'odd' | 'bad';
   about: string;

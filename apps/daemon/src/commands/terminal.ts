@@ -18,7 +18,7 @@ export interface Terminal {
   isScreen: boolean;
 }
 
-export interface Streams {
+interface Streams {
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: Pick<NodeJS.WriteStream, 'write'>;
   stderr: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;

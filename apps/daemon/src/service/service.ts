@@ -9,7 +9,7 @@ import { type ServicePlan, launchdLabel, launchdPlist, serviceName, systemdUnit,
 
 export type Action = 'start' | 'stop' | 'logs' | 'status';
 
-export interface ServiceSystem {
+interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
   file: string;
   definition: (plan: ServicePlan) => string;

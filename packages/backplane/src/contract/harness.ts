@@ -22,7 +22,7 @@ export interface ContractBus {
 export type MakeBus = (options?: Partial<BackplaneOptions>) => Promise<ContractBus>;
 
 /** Opens buses and closes every one of them: `afterEach(stage.clear)`. */
-export interface Stage {
+interface Stage {
   open: MakeBus;
   clear(this: void): Promise<void>;
 }

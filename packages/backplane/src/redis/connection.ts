@@ -3,7 +3,7 @@ import { type RedisOptions, Redis } from 'ioredis';
 import { BackplaneError, UncertainError } from '../errors.ts';
 import type { RedisAddress, RedisNodeAddress } from './url.ts';
 
-export interface ConnectionTimes {
+interface ConnectionTimes {
   /** How long one command may take, the handshake's included. */
   commandTimeoutMs: number;
   connectTimeoutMs: number;

@@ -1,12 +1,12 @@
 /** The parts of a row in the table of operations, and the encoder of calls. */
 
 /** A time by `performance.now()`, which a script gets as Redis time. */
-export interface Deadline {
+interface Deadline {
   readonly at: number;
 }
 
 /** The types of arguments, and what callers give for them. Milliseconds are sent whole and are at least 1. */
-export interface Types {
+interface Types {
   text: string;
   integer: number;
   milliseconds: number;

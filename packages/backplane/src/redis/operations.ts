@@ -161,7 +161,7 @@ export const operations = {
   probe: operation({ channel: text, record: text }, asNumber, `return send(channel, record)`),
 };
 
-export type OperationName = keyof typeof operations;
+type OperationName = keyof typeof operations;
 
 /** Asks Redis for one operation. */
 export type Run = <Name extends OperationName>(

@@ -7,7 +7,7 @@ import type { Run } from './operations.ts';
 import type { RedisNode, Topology } from './topology.ts';
 import { encodeRecord } from './wire.ts';
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly instance: string;
   readonly topology: Topology;
   readonly run: Run;

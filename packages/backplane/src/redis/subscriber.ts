@@ -23,7 +23,7 @@ export interface SubscriberEvents {
 }
 
 /** Channels in one SUBSCRIBE. */
-export const maxBatch = 512;
+const maxBatch = 512;
 
 export class Subscriber {
   protected readonly connection: Redis;

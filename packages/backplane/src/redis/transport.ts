@@ -12,7 +12,7 @@ const longReply = 32 * 1024;
 /** How long a reply waits to be fetched. */
 const fetchWithinMs = 10_000;
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly instance: string;
   readonly topology: Topology;
   readonly batcher: Batcher;

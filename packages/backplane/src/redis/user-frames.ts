@@ -8,7 +8,7 @@ import { encodeKeys } from './shared.ts';
 import type { UserSubscriptions } from './user-subscriptions.ts';
 import { decodeRecords, encodeRecord } from './wire.ts';
 
-export interface UserFramesOptions {
+interface UserFramesOptions {
   readonly keys: Keys;
   readonly batcher: Batcher;
   readonly subscriptions: UserSubscriptions;

@@ -20,7 +20,7 @@ interface SubscribedUser {
   live: Promise<void>;
 }
 
-export interface UserSubscriptionsOptions {
+interface UserSubscriptionsOptions {
   readonly instance: string;
   readonly topology: Topology;
   readonly keys: Keys;

@@ -7,7 +7,7 @@ import type { Names } from './names.ts';
 import { type Printed, createPrinted } from './output.ts';
 import { type ToolPart, printedBy, toolPart } from './tool.ts';
 
-export interface Calls {
+interface Calls {
   /** A call, or an update of one. */
   update: (update: Fields, at: string | undefined) => Change[];
   /** Output of a program without tool calls. */

@@ -23,7 +23,7 @@ export interface Talk {
 export const notKept = (why: string): string =>
   `Part of this turn is missing from its history, because the disk of this machine could not be written: ${why}`;
 
-export interface Endings {
+interface Endings {
   /** The last words of a task, or its error, behind the rest of its turn. Returns the uuid of that item. */
   conclude: (sessionId: string, talk: Talk | undefined, ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>) => string;
   /** The question that a task ends with. Returns its uuid. */

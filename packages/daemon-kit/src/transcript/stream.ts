@@ -8,7 +8,7 @@ import { entryBytes, keepHead } from '../bounds.ts';
 import { type Cancel, type Clock, elapsedOn } from '../clock.ts';
 import { waitingText } from '../output.ts';
 
-export interface StreamOptions {
+interface StreamOptions {
   sessionId: string;
   /** The task whose turn it is; empty for a session started locally. */
   taskId: () => string;

@@ -24,7 +24,7 @@ export interface TranscriptSettings {
 
 export const transcriptSettings: TranscriptSettings = { detail: 'full', thoughts: true };
 
-export interface TranscriptsOptions {
+interface TranscriptsOptions {
   store: Store;
   contents: Contents;
   clock: Clock;
@@ -44,7 +44,7 @@ export interface TranscriptsOptions {
   isWatched: (sessionId: string) => boolean;
 }
 
-export interface Words {
+interface Words {
   taskId: string;
   sessionId: string;
   message: string;

@@ -13,7 +13,7 @@ export interface Spoken {
   content: string;
 }
 
-export interface Words {
+interface Words {
   say: (kind: Open['kind'], update: Fields, at: string | undefined) => Change[];
   /** Closes the open words. */
   close: () => Change[];

@@ -4,7 +4,7 @@ import type { Backplane } from '@relay/backplane';
 import { type Database, inboxNews, markInboxPublished, trimInbox, unpublishedInboxes } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
 
-export interface InboxDeps {
+interface InboxDeps {
   database: Database;
   backplane: Backplane;
   logger: Logger;

@@ -24,7 +24,7 @@ export interface AcpAgent extends Agent {
   borrow(): AgentProcess | undefined;
 }
 
-export interface Visitor<T> {
+interface Visitor<T> {
   use: (process: AgentProcess, can: AgentAbilities) => Promise<T>;
   onUpdate?: OnUpdate;
 }

@@ -102,7 +102,7 @@ function changeOf({ path, oldText, newText }: Fields, cwd: string): string {
   return [`${below(wordsOf(path), cwd)} (+${come.length} −${gone.length})`, ...gone, ...come].join('\n');
 }
 
-export function pathOf(call: Fields, cwd: string): string | undefined {
+function pathOf(call: Fields, cwd: string): string | undefined {
   const [location] = listOf(call.locations);
   const [diff] = diffsOf(call);
   const input = recordOf(call.rawInput);

@@ -24,7 +24,7 @@ export interface ConversationTimings {
   questionMs: number;
 }
 
-export interface ConversationOptions {
+interface ConversationOptions {
   sessionId: string;
   cwd: string;
   agent: AgentProcess;
@@ -36,7 +36,7 @@ export interface ConversationOptions {
 }
 
 /** The input that begins a turn. */
-export type Said = Pick<Turn, 'taskId' | 'message' | 'images'>;
+type Said = Pick<Turn, 'taskId' | 'message' | 'images'>;
 
 export interface Conversation {
   readonly sessionId: string;

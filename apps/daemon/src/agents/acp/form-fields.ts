@@ -18,7 +18,7 @@ export interface FormField {
 }
 
 /** The value that the words give the agent, or the reason why they give none. */
-export type Value = { value: ElicitationContentValue } | { why: string };
+type Value = { value: ElicitationContentValue } | { why: string };
 
 /** In their order. A field that only accepts free text instead of a choice is part of the field with the choices. */
 export function fieldsOf(schema: Fields): FormField[] {

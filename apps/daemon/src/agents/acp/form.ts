@@ -13,7 +13,7 @@ const labels = { ok: 'OK', skip: 'Skip', skipRest: 'Skip the rest', decline: 'De
 /** The daemon shows a hundred labels; there is always room for those above. */
 const maxChoices = 95;
 
-export interface Responses<R> {
+interface Responses<R> {
   cancelled: R;
   declined: R;
   accepted: (content: Record<string, ElicitationContentValue>) => R;

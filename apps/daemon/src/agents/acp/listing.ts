@@ -28,7 +28,7 @@ export interface ListingTimings {
   slackMs: number;
 }
 
-export interface ListingOptions {
+interface ListingOptions {
   agent: AcpAgent;
   /** Files that change with the sessions of the agent. */
   marks: readonly string[];

@@ -6,7 +6,7 @@ import { fieldBytes, keepTail, present } from '@relay/daemon-kit';
 import { contentOf, describeCall, hasInput } from './calls.ts';
 import { type Fields, pieceOf, recordOf, textOf } from './content.ts';
 
-export interface Listener {
+interface Listener {
   progress(action: string, target: string): void;
   output(text: string): void;
   title?(title: string): void;

@@ -6,7 +6,7 @@ import type { Fields } from './content.ts';
 type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
 type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;
 
-export interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
+interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   /** Any `session/update`; those about something else are ignored. */
   heard(sessionId: string, update: Fields): void;
 }

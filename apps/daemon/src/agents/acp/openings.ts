@@ -9,7 +9,7 @@ import type { ProcessPool } from './pool.ts';
 import { type AgentProcess, AgentFailure, errorCodes } from './process.ts';
 import type { Settings } from './settings.ts';
 
-export interface Openings {
+interface Openings {
   /** The folder of a project, as far as the rules allow it. @throws AgentFailure */
   folderOf: (path: string) => string;
   /** A new conversation. Rejects with an AgentFailure. */

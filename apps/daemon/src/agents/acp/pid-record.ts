@@ -1,7 +1,7 @@
 /** The numbers of live agent processes, in a file, so that the agents of a killed daemon can be ended later. */
 import { type Log, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
 
-export interface PidRecord {
+interface PidRecord {
   /** The numbers in the file when it was opened. */
   left: readonly number[];
   write(processes: Iterable<{ pid: number | undefined }>): void;

@@ -11,7 +11,7 @@ import { pidRecord } from './pid-record.ts';
 import { type AgentAbilities, type AgentProcess, AgentFailure, startAgentProcess } from './process.ts';
 
 /** A process, and the way to give it its conversation. */
-export interface Started {
+interface Started {
   agent: AgentProcess;
   link: (conversation: Conversation) => void;
 }
@@ -46,7 +46,7 @@ export interface ProcessPool {
 }
 
 /** Variable in the environment of every agent process; its value is the marker. */
-export const markerVariable = 'RELAY_DAEMON_AGENT';
+const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
   { timings, heard }: { timings: AcpTimings; heard: OnUpdate },

@@ -6,7 +6,7 @@ import { reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
 import { acpTimings } from './options.ts';
 import { type AgentAbilities, startAgentProcess } from './process.ts';
 
-export interface Probe {
+interface Probe {
   /** undefined when the agent could not even be started. */
   abilities?: AgentAbilities;
   /** The reason why it cannot be used. */

@@ -29,7 +29,7 @@ export interface AgentProcessTimings extends KillTimings {
   leaveMs: number;
 }
 
-export interface AgentProcessOptions {
+interface AgentProcessOptions {
   program: string;
   args: readonly string[];
   /** The whole environment. */

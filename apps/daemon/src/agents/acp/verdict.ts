@@ -4,7 +4,7 @@ import type { Told } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
 import type { Quirks } from './presets.ts';
 
-export type Verdict = { kind: 'complete'; result: string } | { kind: 'error'; error: string };
+type Verdict = { kind: 'complete'; result: string } | { kind: 'error'; error: string };
 
 const notes: Readonly<Record<string, string>> = {
   max_tokens: 'The agent stopped here: the answer reached the maximum length.',

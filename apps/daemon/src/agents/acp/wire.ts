@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 
-export interface WireOptions {
+interface WireOptions {
   input: Writable;
   output: Readable;
   /** Longer lines end the connection. */

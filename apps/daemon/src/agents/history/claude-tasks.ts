@@ -10,7 +10,7 @@ interface Task {
   activeForm: string;
 }
 
-export interface TaskList {
+interface TaskList {
   /** Whether a tool of this name is about the list: it is no call of a tool for people. */
   has(name: string): boolean;
   /** A call began. */

@@ -20,7 +20,7 @@ import { type PlacedRow, type Row, rowsAtBeginning, rowsBefore } from './window.
 export type { PlacedRow, Row } from './window.ts';
 export { recordOf };
 
-export interface About {
+interface About {
   sessionId: string;
   /** Empty when the agent gave it none. */
   title: string;

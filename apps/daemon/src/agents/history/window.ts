@@ -9,13 +9,13 @@ export interface PlacedRow {
   place: number;
 }
 
-export interface Window {
+interface Window {
   rows: PlacedRow[];
   /** The offset of the first line in it; 0 when it holds the beginning of the file. */
   start: number;
 }
 
-export const windowBytes = 4 * 1024 * 1024;
+const windowBytes = 4 * 1024 * 1024;
 /** A longer line is skipped. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 0x0a;

@@ -13,7 +13,7 @@ import type { RedisNodeAddress } from '../url.ts';
 import { ShardedSubscriber } from './sharded-subscriber.ts';
 import { type ClusterSlots, mastersOf, partitionIn } from './slots.ts';
 
-export interface RedisClusterOptions {
+interface RedisClusterOptions {
   /** Some nodes; the others are learned from them. */
   readonly seeds: readonly RedisNodeAddress[];
   readonly keys: Keys;
