@@ -2,7 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
 import { completionOf, shells } from './commands/completion.ts';
+import { addAgentCommands } from './commands/agent-of-session.ts';
 import { addConversationCommands } from './commands/conversation.ts';
+import { addKeepingCommands } from './commands/keeping.ts';
 import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
 import { Failure, exitCodes, reasonOf } from './failure.ts';
@@ -68,6 +70,8 @@ function createProgram(terminal: Terminal, json: boolean, done: (exitCode: numbe
     .addHelpText('after', generalHelp);
   addAccountCommands(program, terminal, done);
   addConversationCommands(program, terminal, done);
+  addAgentCommands(program, terminal, done);
+  addKeepingCommands(program, terminal, done);
   addInboxCommands(program, terminal, done);
   addNotifyCommands(program, terminal, done);
   program

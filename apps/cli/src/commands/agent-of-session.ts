@@ -1,0 +1,104 @@
+/** Declares the commands for the agent of a session: its settings, its questions, its tasks. */
+import type { Command } from 'commander';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { type CancelOptions, cancelCommand } from './cancel.ts';
+import { type Done, addCommand } from './add-command.ts';
+import { commandsCommand } from './commands.ts';
+import { type QueueOptions, queueCommand } from './queue.ts';
+import { type AnswerOptions, answerCommand } from './send.ts';
+import { settingsCommand } from './settings.ts';
+import { releaseCommand, summaryCommand } from './summary.ts';
+import { sending } from './shared-options.ts';
+
+export function addAgentCommands(program: Command, terminal: Terminal, done: Done): void {
+  addCommand(program, 'commands', 'list the slash commands of the agent of a session', 'relay commands k3j9x2ab')
+    .argument('<session>', 'id or part of it')
+    .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'settings',
+    'show the settings of a session, or change one',
+    'relay settings k3j9x2ab',
+    'relay settings k3j9x2ab model opus',
+  )
+    .argument('<session>', 'id or part of it')
+    .argument('[name]', 'id or name of a setting')
+    .argument('[value]', 'id or name of one of its values')
+    .action(async (session: string, name: string | undefined, value: string | undefined, options: CommonOptions) =>
+      done(await settingsCommand(session, name, value, options, terminal)),
+    );
+
+  addCommand(program, 'summary', 'show the summary of a session that its machine keeps', 'relay summary k3j9x2ab')
+    .argument('<session>', 'id or part of it')
+    .action(async (session: string, options: CommonOptions) => done(await summaryCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'release',
+    'end the program on the machine that holds a session, to continue it here',
+    'relay release k3j9x2ab',
+  )
+    .argument('<session>', 'id or part of it')
+    .action(async (session: string, options: CommonOptions) => done(await releaseCommand(session, options, terminal)));
+
+  sending(
+    addCommand(
+      program,
+      'answer',
+      'answer a question of the agent; without an answer, show every open question',
+      'relay answer k3j9x2ab',
+      'relay answer k3j9x2ab --question 2f4a6c8e --option 2 --watch',
+      'relay answer k3j9x2ab --field size=large --field gift=yes',
+      'relay answer k3j9x2ab "Yes, but only on the branch"',
+    )
+      .argument('<session>', 'id or part of it')
+      .argument('[text]', 'the answer; "-" reads standard input')
+      .option('--option <number>', 'number of the choice')
+      .option(
+        '--field <name=value>',
+        'value of one field of a form; once for each',
+        (value: string, earlier: readonly string[] = []) => [...earlier, value],
+      )
+      .option('--question <id>', 'id of the question, as shown; no other question is answered'),
+  ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
+    done(await answerCommand(session, text, options, terminal)),
+  );
+
+  addCommand(
+    program,
+    'cancel',
+    'cancel the running task of a session, else its open question, else its oldest queued message',
+    'relay cancel k3j9x2ab',
+    'relay cancel k3j9x2ab --all                     and every queued message',
+  )
+    .argument('<session>', 'id or part of it')
+    .option('--running', 'only the running task or the question, no queued message')
+    .option('--all', 'also every queued message')
+    .action(async (session: string, options: CancelOptions) => done(await cancelCommand(session, options, terminal)));
+
+  addCommand(
+    program,
+    'queue',
+    'list the queued messages of a session; edit, move or remove one before it is sent',
+    'relay queue k3j9x2ab',
+    'relay queue k3j9x2ab edit 4QZ7W1TE "Only the unit tests"',
+    'relay queue k3j9x2ab move 4QZ7W1TE --before 8YH2M5KD',
+    'relay queue k3j9x2ab remove 4QZ7W1TE',
+  )
+    .argument('<session>', 'id or part of it')
+    .argument('[action]', 'edit, move or remove')
+    .argument('[task]', 'id of a queued task, or the end of the id')
+    .argument('[text]', 'for "edit": the new text; "-" or a pipe reads standard input')
+    .option('--before <task>', 'for "move": before this task')
+    .option('--after <task>', 'for "move": after this task')
+    .action(
+      async (
+        session: string,
+        action: string | undefined,
+        task: string | undefined,
+        text: string | undefined,
+        options: QueueOptions,
+      ) => done(await queueCommand(session, { action, task, text }, options, terminal)),
+    );
+}

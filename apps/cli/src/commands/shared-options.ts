@@ -1,0 +1,25 @@
+/** Options that several commands for sessions have. */
+import type { Command } from 'commander';
+
+/** The option for images. */
+export const withImages = (command: Command): Command =>
+  command.option(
+    '--image <file>',
+    'attach a PNG, JPEG, GIF or WebP image; up to 8 times',
+    (file: string, earlier: readonly string[] = []) => [...earlier, file],
+  );
+
+/** The options of commands that print a conversation. */
+export const reading = (command: Command): Command =>
+  command
+    .option('--thoughts', 'also print what the agent thinks')
+    .option('--full', 'print output and diffs of tools in full, not only the beginning');
+
+/** The options of commands that send to the agent. */
+export const sending = (command: Command): Command =>
+  reading(command)
+    .option('--watch', 'follow the task until it ends, and print the conversation')
+    .option('--output', 'with --watch: also print verbose output, from daemons without items')
+    .option('--no-queue', 'fail if the device is offline instead of queueing the message')
+    .option('--ttl <seconds>', 'how long the message may wait for the device (default 900)')
+    .option('--key <text>', 'idempotency key: running this again with the same key sends nothing again');
