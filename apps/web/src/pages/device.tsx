@@ -158,8 +158,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
     void rename.run();
   };
   return (
-    <section aria-labelledby="rename">
-      <h2 id="rename">{words.machine.name}</h2>
+    <section>
       <form onSubmit={submit} className="in-line">
         <Field
           label={words.machine.ofThis}

@@ -1,5 +1,5 @@
 /** The folder in which an agent works: typed, a recent one, or looked for on the machine (an editable combobox of the ARIA APG). */
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { CornerLeftUp, Folder, History } from 'lucide-react';
 import type { Device, FolderList } from '@relay/protocol';
 import { words } from '../catalogue.ts';
@@ -22,6 +22,8 @@ interface Option {
 
 /** Recent ones that are shown as buttons. */
 const shown = 5;
+/** A press on what lies under the list is over by then: the list closes and moves it. */
+const pressMs = 200;
 const bare = (path: string) => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
 /** The text behind the last slash, and the one in front of it. */
 const parts = (text: string) => {
@@ -32,10 +34,23 @@ const begins = (name: string, rest: string) => name.toLocaleLowerCase().startsWi
 
 const icons = { recent: History, up: CornerLeftUp, inside: Folder };
 
+/** All of the list is in sight, also when a keyboard leaves less room; and in it the option that is chosen with keys. */
+function useInSight(list: RefObject<HTMLElement | null>, length: number, at: number): void {
+  useEffect(() => {
+    const show = () => list.current?.scrollIntoView({ block: 'nearest' });
+    show();
+    visualViewport?.addEventListener('resize', show);
+    return () => visualViewport?.removeEventListener('resize', show);
+  }, [list, length]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [list, at]);
+}
+
 export function FolderField({ device, value, onValue }: FolderFieldProps) {
   const { client } = useRooms();
   const id = useId();
-  const box = useRef<HTMLDivElement>(null);
+  const pops = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
   /** The folder that was chosen from the list, and is looked into. */
@@ -64,9 +79,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
   ];
   const isShown = isOpen && options.length > 0;
   const at = isShown ? Math.min(active, options.length - 1) : -1;
-  useEffect(() => {
-    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [at]);
+  useInSight(pops, isShown ? options.length : 0, at);
 
   const choose = ({ path, kind }: Option) => {
     onValue(path);
@@ -99,7 +112,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
   return (
     <div className="field folder-field">
       <label htmlFor={id}>{words.start.folder}</label>
-      <div className="combo" ref={box}>
+      <div className="combo">
         <input
           id={id}
           name="project-path"
@@ -123,12 +136,12 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
             setOpen(true);
           }}
           onClick={() => setOpen(true)}
-          onBlur={() => setOpen(false)}
+          onBlur={() => setTimeout(() => setOpen(false), pressMs)}
           onKeyDown={onKeyDown}
         />
         {isShown && (
           // The field keeps the focus.
-          <div className="pops" onMouseDown={(event) => event.preventDefault()}>
+          <div className="pops" ref={pops} onMouseDown={(event) => event.preventDefault()}>
             <div id={`${id}-list`} role="listbox" aria-label={words.start.folders}>
               {options.map((option, index) => {
                 const Icon = icons[option.kind];

@@ -27,7 +27,6 @@ export const words: typeof english = {
     testing: 'Wird getestet…',
     answered: (ms) => `Der Daemon hat nach ${number(ms)} ms geantwortet.`,
     sessionsOn: (name) => `Sitzungen auf ${name}`,
-    name: 'Name',
     ofThis: 'Name dieses Rechners',
     connections: 'Verbindungen',
     loadingConnections: 'Verbindungen werden geladen…',

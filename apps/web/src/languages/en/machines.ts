@@ -26,7 +26,6 @@ export const words = {
     testing: 'Testing…',
     answered: (ms: number) => `Its daemon answered in ${number(ms)} ms.`,
     sessionsOn: (name: string) => `Sessions on ${name}`,
-    name: 'Name',
     ofThis: 'Name of this machine',
     connections: 'Connections',
     loadingConnections: 'Loading connections…',
