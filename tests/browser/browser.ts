@@ -105,10 +105,11 @@ const launchFirefox = (): Promise<Browser> =>
     firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 },
   });
 
-/** `more`: arguments besides. */
-export const launchChromium = (more: readonly string[] = []): Promise<Browser> =>
+/** `more`: arguments besides. `home`: the folder with what its person trusts. */
+export const launchChromium = (more: readonly string[] = [], home?: string): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath(),
+    ...(home === undefined ? {} : { env: { PATH: process.env.PATH ?? '', HOME: home } }),
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -55,7 +55,11 @@ export function unreachable(url: string, error: unknown): Failure {
   const why = systemCode(cause) ?? reasonOf(cause);
   return new Failure(
     'UNREACHABLE',
-    `Cannot reach ${url} (${why}). Is the relay running, and is the address right?`,
+    `Cannot reach ${url} (${why}). ${
+      /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(why)
+        ? 'This machine does not trust its certificate. If its authority is your own, set NODE_EXTRA_CA_CERTS to a file with its certificate.'
+        : 'Is the relay running, and is the address right?'
+    }`,
     exitCodes.temporary,
     { cause: error },
   );

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launchdPlist, systemdUnit, windowsTask } from '../src/service/definitions.ts';
-import { serviceSystem } from '../src/service/service.ts';
+import { servicePlan, serviceSystem } from '../src/service/service.ts';
 import { temporaryFolders } from './folders.ts';
 import { runProgram } from './program.ts';
 
@@ -111,6 +111,11 @@ describe('the service', () => {
     expect(code).toBe(0);
     expect(out).toContain(process.execPath);
     expect(out).toContain('PATH=');
+  });
+
+  it('trusts the authorities that the person named who installs it', () => {
+    const { env } = servicePlan({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' }, '/state', []);
+    expect(env).toEqual({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' });
   });
 
   it('is installed again with what changed, says whether it runs, and is removed without a trace', async () => {

@@ -5,12 +5,15 @@ import { openApi, peopleOf } from '@relay/api';
 import { readConfig } from '@relay/config';
 import { createGateway } from '@relay/gateway';
 import { runService } from '@relay/service';
-import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
+import { type InstanceDeps, isForPeople as isOfInstance, openInstance, versionOf } from '@relay/service/instance';
 import type { Logger } from '@relay/telemetry';
 import { type AdminDeps, type AdminRequest, Refused, runCommand } from './admin-commands.ts';
 import { addressCode } from './address-code.ts';
 import { type AdminReply, listenForAdmin } from './admin-socket.ts';
+import { readArguments, usage } from './arguments.ts';
 import { bothDoors } from './doors.ts';
+import { keptAuthority } from './lan/authority.ts';
+import { lanPlace, lanWelcome, openLan } from './lan/open.ts';
 import { withSecret } from './secret.ts';
 
 // WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
@@ -25,29 +28,53 @@ const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access
 /** A person waits for the process to end; what takes longer is asked again. */
 const lastAnswersMs = 1000;
 
+const version = versionOf(import.meta.url);
+const isForPeople = (error: unknown): boolean => error instanceof Refused || isOfInstance(error);
+
 async function start() {
-  const config = withSecret(readConfig('standalone', process.env));
-  const instance = await openInstance('standalone', config, { version: versionOf(import.meta.url) });
+  const options = readArguments(process.argv.slice(2));
+  if (options.only !== undefined) {
+    process.stdout.write(options.only === 'help' ? usage : `${version}\n`);
+    process.exit();
+  }
+  const place = options.lan && (await lanPlace(options.lan));
+  if (place && process.env.PUBLIC_URL !== undefined)
+    throw new Refused(`PUBLIC_URL is set, and --lan makes it ${place.url}. Remove one of them.`);
+  const config = withSecret(readConfig('standalone', place ? { ...process.env, PUBLIC_URL: place.url } : process.env));
+  const authority = place && (await keptAuthority(config.dataDir));
+  const instance = await openInstance('standalone', config, { version });
   return instance.serve(async () => {
-    const announce = (line: string) => process.stderr.write(`${line}\n`);
-    const { api, welcome } = await openApi({ ...instance.deps('api'), web, docs, downloads, announce });
-    const gateway = createGateway(instance.deps('gateway'));
-    const code = addressCode(config.publicUrl, process.stderr.isTTY);
-    const more = [...welcome, ...(config.authDevIssuer ? [devIssuerOn] : []), ...code];
-    const doors = bothDoors(api, gateway);
-    if (config.databaseUrl !== undefined) return { ...doors, lastAnswersMs, welcome: more };
     const deps = instance.deps('api');
-    const stopAdmin = await listenForAdmin(config.dataDir, (request) =>
-      adminReply({ ...deps, people: peopleOf(deps) }, request as AdminRequest, deps.logger),
-    );
-    if (!stopAdmin)
-      deps.logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);
+    const announce = (line: string) => process.stderr.write(`${line}\n`);
+    const { api, welcome } = await openApi({ ...deps, web, docs, downloads, announce });
+    const gateway = createGateway(instance.deps('gateway'));
+    const doors = bothDoors(api, gateway);
+    const lan = place && authority && (await openLan(doors, place, { ...config, authority, logger: deps.logger }));
+    const more = [
+      ...welcome,
+      ...(config.authDevIssuer ? [devIssuerOn] : []),
+      ...(place && authority ? lanWelcome(place, authority) : []),
+      ...addressCode(place?.trustUrl ?? config.publicUrl, process.stderr.isTTY),
+    ];
+    const stopAdmin = config.databaseUrl === undefined ? await admin(deps) : undefined;
     const close = async () => {
       stopAdmin?.();
+      await lan?.close(lastAnswersMs);
       await doors.close();
     };
     return { ...doors, close, lastAnswersMs, welcome: more };
   });
+}
+
+/** Takes commands of relay-admin. Resolves with what ends that; undefined, after a warning, where no socket can be made. */
+async function admin(deps: InstanceDeps): Promise<(() => void) | undefined> {
+  const { config, logger } = deps;
+  const stop = await listenForAdmin(config.dataDir, (request) =>
+    adminReply({ ...deps, people: peopleOf(deps) }, request as AdminRequest, logger),
+  );
+  if (!stop)
+    logger.warn(`relay-admin works only while the relay is stopped: the path of ${config.dataDir} is too long`);
+  return stop;
 }
 
 /** The outcome of a command, which relay-admin prints. Never rejects. */

@@ -157,7 +157,11 @@ function unreachable(server: string, error: unknown): Failure {
   const why = systemCode(error) ?? reasonOf(error);
   return new Failure(
     'UNREACHABLE',
-    `Cannot reach ${server} (${why}). Is the relay running, and is --server right?`,
+    `Cannot reach ${server} (${why}). ${
+      /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/.test(why)
+        ? 'This machine does not trust its certificate. If its authority is your own, set NODE_EXTRA_CA_CERTS to a file with its certificate.'
+        : 'Is the relay running, and is --server right?'
+    }`,
     exitCodes.unavailable,
     { cause: error },
   );

@@ -5,6 +5,7 @@
  */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { Socket } from 'node:net';
+import { Server as SecureServer } from 'node:tls';
 
 export interface CrowdOptions {
   /** Sockets that have not asked for anything yet. The one that has been silent longest makes room for the next. */
@@ -64,9 +65,11 @@ export function boundCrowd(server: Server, options: CrowdOptions): Crowd {
   spare.emit('listening');
   server.once('close', () => spare.close(() => undefined));
 
-  const accept = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
-  server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
+  // With TLS a socket comes after its handshake, which has a time of its own.
+  const arrival = server instanceof SecureServer ? 'secureConnection' : 'connection';
+  const accept = server.listeners(arrival) as ((this: Server, socket: Socket) => void)[];
+  server.removeAllListeners(arrival);
+  server.on(arrival, (socket: Socket) => {
     if (open.size >= ceiling + kept) {
       socket.destroy();
       return;

@@ -1,13 +1,29 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, type Socket, connect } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
+import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { type Crowd, type CrowdOptions, boundCrowd } from '../src/crowd.ts';
 
 /** The number of files the bound is for: 32 are reserved, 32 more for the probes, 36 are for all others. */
 const openFiles = 100;
 const everybody = 36;
 const generous: CrowdOptions = { silentLimit: 1000, openFiles: undefined };
+
+/** A certificate for the loopback address, PEM. */
+async function selfSigned() {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const made = await X509CertificateGenerator.createSelfSigned({
+    keys,
+    extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+  });
+  const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey), 'PRIVATE KEY');
+  return { certificate: made.toString('pem'), key };
+}
 
 describe('R4: a crowd at the port', () => {
   let server: Server;
@@ -88,5 +104,27 @@ describe('R4: a crowd at the port', () => {
       const answer = await ask(await dial(), '/');
       if (answer.includes('served')) break;
     }
+  });
+
+  it('R4: over TLS a socket that asks is not silent either', async () => {
+    const { certificate: cert, key } = await selfSigned();
+    server = createSecureServer({ cert, key }, (_, response) => response.end('served'));
+    crowd = boundCrowd(server, { ...generous, silentLimit: 2, graceMs: 0 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const dialSecure = async () => {
+      const client = connectSecure({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', ca: cert });
+      client.setEncoding('utf8').on('error', () => undefined);
+      clients.push(client);
+      await once(client, 'secureConnect');
+      return client;
+    };
+    const speaker = await dialSecure();
+    expect(await ask(speaker, '/')).toContain('served');
+    const silent = [await dialSecure(), await dialSecure()];
+    const ended = once(silent[0]!.resume(), 'close');
+    await dialSecure();
+    await ended;
+    expect(await ask(speaker, '/')).toContain('served');
   });
 });

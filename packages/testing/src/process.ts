@@ -20,14 +20,19 @@ export interface RelayProcess extends RelayAddress {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
-const main = fileURLToPath(new URL('../../../apps/standalone/dist/main.js', import.meta.url));
+const thisRelease = fileURLToPath(new URL('../../..', import.meta.url));
 const startTimeoutMs = 60_000;
 
 /** Starts the built program and waits until it answers. Rejects, with what it wrote, when it ends before. */
 export async function startRelayProcess(
   options: {
     dataDir?: string;
-    env?: Record<string, string>;
+    /** A variable that is undefined here is not in its environment. */
+    env?: Record<string, string | undefined>;
+    /** The folder of another release, built. */
+    release?: string;
+    /** The words behind the program. */
+    args?: readonly string[];
     /** Where its log goes: `unread` is a pipe that the test may read later, a number an open file. Default: into `output`. */
     log?: 'unread' | number;
   } = {},
@@ -35,7 +40,8 @@ export async function startRelayProcess(
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'relay-process-')));
   // A folder of the caller's is started as it is: some tests are about its first start.
   if (options.dataDir === undefined) await seedDataFolder(dataDir);
-  const child = spawn(process.execPath, [main], {
+  const main = join(options.release ?? thisRelease, 'apps/standalone/dist/main.js');
+  const child = spawn(process.execPath, [main, ...(options.args ?? [])], {
     env: {
       PATH: process.env.PATH ?? '',
       PORT: '0',
@@ -74,7 +80,7 @@ export async function startRelayProcess(
     child.once('exit', (code) => fail(`exit code ${String(code)}`));
   });
   const url = `http://127.0.0.1:${port}`;
-  const issuer = openDevIssuer(dataDir, { audience: 'http://relay.test/api' });
+  const issuer = openDevIssuer(dataDir, { audience: `${options.env?.PUBLIC_URL ?? 'http://relay.test'}/api` });
   const token: RelayAddress['token'] = (user = 'alice', { scopes } = {}) =>
     issuer.sign({ sub: user, ...(scopes ? { scopes: scopes as Scope[] } : {}) });
   return {

@@ -33,6 +33,20 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** A port of the loopback address that was free a moment ago, as the next one was. */
+export async function twoFreePorts(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const next = createServer().listen(port + 1, '127.0.0.1');
+    const isFree = await once(next, 'listening').then(
+      () => true,
+      () => false,
+    );
+    await new Promise((resolve) => next.close(resolve));
+    if (isFree) return port;
+  }
+}
+
 export interface Child {
   readonly process: ChildProcess;
   /** The last 200,000 characters of what it wrote. */

@@ -102,6 +102,7 @@ const keptVariables = [
   'HTTPS_PROXY',
   'HTTP_PROXY',
   'NO_PROXY',
+  'NODE_EXTRA_CA_CERTS',
 ];
 
 export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: readonly string[]): ServicePlan {

@@ -1,0 +1,134 @@
+/**
+ * `npm start -- --lan`, on a phone that trusts what the relay handed over: a browser with a store of certificates of its own. The address
+ * is an IP address, as it is without further words; passkeys, which need a name, are in reach.test.ts.
+ */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  type Child,
+  type RelayProcess,
+  setupLinkOf,
+  startProgram,
+  startRelayProcess,
+  twoFreePorts,
+} from '@relay/testing';
+import { describeWith } from '@relay/testing/needs';
+import type { Browser } from 'playwright-core';
+import { type Person, launchChromium, newPerson, phone, pictures, registeredDevice } from './browser.ts';
+import { connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+const run = promisify(execFile);
+/** Of this machine, and no name of it: the address of its local network. */
+const host = '127.0.0.2';
+const daemonProgram = fileURLToPath(new URL('../../apps/daemon/dist/main.js', import.meta.url));
+
+describeWith(['chromium', 'certutil'], 'the relay in the local network, on a phone', () => {
+  let folder: string;
+  let relay: RelayProcess;
+  let url: string;
+  let trustUrl: string;
+  let browser: Browser | undefined;
+  let machine: Child | undefined;
+  let person: Person;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-lan-'));
+    const port = await twoFreePorts();
+    [url, trustUrl] = [`https://${host}:${port}`, `http://${host}:${port + 1}`];
+    relay = await startRelayProcess({
+      env: { PUBLIC_URL: undefined, AUTH_BUILTIN: 'on', AUTH_DEV_ISSUER: 'off' },
+      args: ['--lan', '--lan-host', host, '--lan-port', String(port)],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await machine?.end('SIGTERM');
+    await relay?.end('SIGTERM');
+    if (relay) await rm(relay.dataDir, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is refused by a phone that was not told to trust it, which gets its certificate from the address that the start prints', async () => {
+    const home = join(folder, 'phone');
+    const store = join(home, '.pki/nssdb');
+    await mkdir(store, { recursive: true });
+    await run('certutil', ['-N', '-d', `sql:${store}`, '--empty-password']);
+    browser = await launchChromium([], home);
+    const stranger = await newPerson(browser, url, { viewport: phone });
+    await expect(stranger.goto('/')).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    await stranger.context.close();
+
+    await setupLinkOf(relay);
+    const [, printed = ''] = /certificate once: (\S+) hands it over/.exec(relay.output()) ?? [];
+    expect(printed).toBe(trustUrl);
+    const learner = await newPerson(browser, url, { viewport: phone });
+    await learner.goto(printed);
+    await learner.heading('Trust this relay');
+    await pictures(learner, 'lan-trust');
+    const download = learner.page.waitForEvent('download');
+    await learner.page.getByRole('link', { name: 'Download the certificate' }).click();
+    const file = join(folder, 'authority.crt');
+    await (await download).saveAs(file);
+    const handed = new X509Certificate(await readFile(file));
+    expect(relay.output()).toContain(`fingerprint that the phone shows: ${handed.fingerprint256}`);
+    await run('certutil', ['-A', '-d', `sql:${store}`, '-n', 'relay', '-t', 'C,,', '-i', file]);
+    await browser.close();
+    browser = await launchChromium([], home);
+    person = await newPerson(browser, url, { viewport: phone, serviceWorkers: 'allow' });
+  });
+
+  it('signs in, and is a page that may be installed', async () => {
+    await person.createAccount(await setupLinkOf(relay), 'ada@example.com');
+    await person.goto('/account');
+    await person.click('Sign out');
+    await person.heading('Sign in');
+    await person.signIn('ada@example.com');
+    await person.heading('Settings');
+    expect(await person.page.evaluate('navigator.serviceWorker.ready.then(({ scope }) => scope)')).toBe(`${url}/`);
+  });
+
+  it('shows a question of an agent while it is asked, and brings the answer', async () => {
+    const daemon = await connectTranscriptDaemon(
+      relay,
+      await registeredDevice({ url: relay.url, bearer: person.bearer }),
+    );
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Tidy up');
+    await person.click('Start session');
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native' });
+    await person.page.waitForURL('**%3Anative');
+    const prompt = 'May I delete the folder?';
+    const options = [{ id: 'yes', label: 'Allow once', kind: 'allow_once' }];
+    const question = { uuid: 'q1', title: prompt, kind: 'permission', options };
+    daemon.say(taskId, 'native', [put(item('q1', 1, { kind: 'question', question, state: 'open' }, prompt))]);
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt, question });
+    await person.text(prompt);
+    await person.click('Allow once');
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q1', option_id: 'yes' });
+    await daemon.drop();
+    expect(person.complaints).toEqual([]);
+  });
+
+  it('takes another machine whose programs were told to trust it, and refuses one that was not', async () => {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder };
+    const words = ['register', '--server', url, '--agent-type', 'demo', '--name', 'second', '--json'];
+    await expect(run(process.execPath, [daemonProgram, ...words], { env })).rejects.toThrow('set NODE_EXTRA_CA_CERTS');
+
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: join(folder, 'authority.crt') };
+    const register = startProgram(process.execPath, [daemonProgram, ...words], { env: trusting });
+    const [, code = ''] = await register.wrote(/"user_code":"([\w-]+)"/);
+    await person.goto(`/device?user_code=${code}`);
+    await person.click('Approve');
+    await person.text('is approved.');
+    await register.wrote(/"event":"registered"/);
+    machine = startProgram(process.execPath, [daemonProgram, 'run'], { env: trusting });
+    await machine.wrote(/online|connected/i);
+  });
+});
