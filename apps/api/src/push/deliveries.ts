@@ -102,16 +102,20 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
 
   /** From where the last pass ended to the last person, then once round all of them; or until nothing more fits. */
   const pass = async () => {
-    let rounds = afterUser === '' ? 1 : 2;
+    let from = afterUser;
+    let rounds = from === '' ? 1 : 2;
     again = false;
     while (!stopping.signal.aborted) {
       const limit = roomNow();
       if (limit <= 0) return;
       const claimedAt = performance.now();
+      const full = fullHosts();
       const { claimed, next } = await pace.spend(() =>
-        claimDeliveries(database, { limit, claimer, afterUser, withoutHosts: fullHosts() }),
+        claimDeliveries(database, { limit, claimer, afterUser: from, withoutHosts: full }),
       );
-      afterUser = next;
+      from = next;
+      // People whose host is full keep their place: after the last one who was served.
+      afterUser = full.length === 0 ? next : (claimed.at(-1)?.userId ?? afterUser);
       for (const delivery of claimed) begin(delivery, claimedAt);
       if (next === '' && (rounds -= 1) === 0) return;
     }

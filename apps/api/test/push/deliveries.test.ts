@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addTestDelivery, claimDeliveries, settleDelivery, sweepDeliveries } from '@relay/database';
 import type { AddSubscription, Delivery, DeliveryState } from '@relay/protocol';
+import { createLogger, createMetrics } from '@relay/telemetry';
 import { type PushReceiver, openPushKeys, openTestDatabase, startPushReceiver, vapidClaims } from '@relay/testing';
+import { startDeliveries } from '../../src/push/deliveries.ts';
+import type { Sender } from '../../src/push/sender.ts';
 import { type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
@@ -290,6 +293,45 @@ describe('the ledger of deliveries', () => {
     expect(await claim('two')).toEqual([]);
     for (const delivery of first) await settleDelivery(database, delivery, 'one', { state: 'accepted' });
     expect((await claim('two')).map(({ userId }) => userId)).toEqual(['bob']);
+  });
+
+  it('serves everyone of a host that is full once before anyone a second time', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    const people = Array.from({ length: 30 }, (_, n) => `full-${n}`);
+    for (const person of people) {
+      await address(person, person);
+      for (let n = 0; n < 2; n += 1) await enqueue(person, person, 3600_000);
+    }
+    const served: string[] = [];
+    const answers: (() => void)[] = [];
+    const sender: Sender = {
+      send: ({ userId }) =>
+        new Promise((resolve) => {
+          served.push(userId);
+          answers.push(() => resolve({ state: 'accepted' }));
+        }),
+    };
+    const sending = startDeliveries({
+      database,
+      sender,
+      logger: createLogger({ level: 'silent', name: 'test', instance: 'test' }),
+      metrics: createMetrics({ instance: 'test' }),
+      screens: { shown: () => undefined, clear: () => Promise.resolve() },
+      cut: () => undefined,
+      pollMs: 3_600_000,
+    });
+    try {
+      sending.wake();
+      await until('all are served', () => {
+        // One answer at a time, so that the host stays full.
+        answers.shift()?.();
+        return served.length === 2 * people.length;
+      });
+      expect(new Set(served.slice(0, people.length)).size).toBe(people.length);
+    } finally {
+      for (const answer of answers) answer();
+      await sending.stop();
+    }
   });
 
   it('pauses an address that took nothing for seven days', async () => {
