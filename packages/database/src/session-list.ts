@@ -1,7 +1,7 @@
 /** Finds sessions of a person by state, machine, words; for lists, and for changes to many at once. An index serves each filter. */
 import { type SessionStatus, limits } from '@relay/protocol';
 import { lastTask, shownStatus } from './session-status.ts';
-import { type SessionRecord, type SessionRow, sessionsOf, toSessionRecord } from './sessions.ts';
+import { sessionsOf } from './sessions.ts';
 import { isOverdue } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -26,20 +26,25 @@ export interface SessionPage extends SessionFilter {
 
 const newestFirst = sql`ORDER BY s.updated_at DESC, s.key DESC`;
 
+/** A session of a list: `json` is the Session of the protocol. */
+interface ListedSession {
+  key: string;
+  json: string;
+}
+
 /** A page of the owner's sessions, newest `updatedAt` first (then key), one more than `limit` when there is a next page. */
 export async function listSessions(
   db: Db,
   ownerId: string,
   { limit, after, ...filter }: SessionPage,
-): Promise<SessionRecord[]> {
+): Promise<ListedSession[]> {
   const condition = await conditionOf(db, ownerId, filter, limit + 1, after);
   if (!condition) return [];
   // The rows of the page first, and only then what belongs to each: without statistics all sessions of the person would be read, with their
   // tasks, to be sorted.
   const tasks = filter.status === undefined ? sql.empty : sql`LEFT JOIN LATERAL ${lastTask} t ON true`;
   const page = sql`(SELECT s.* FROM sessions s ${tasks} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1})`;
-  const rows = await db.sql.query<SessionRow>`${sessionsOf(page)} ${newestFirst}`;
-  return rows.map(toSessionRecord);
+  return db.sql.query<ListedSession>`SELECT key, session AS json FROM (${sessionsOf(page)} ${newestFirst}) listed`;
 }
 
 /** The newest sessions that the filter means, at most `limit`. */

@@ -1,16 +1,8 @@
 /** The noun session: rows → the Session of the protocol, looking up by any id a session ever had, listing, changing. */
-import {
-  type Progress,
-  type Prompt,
-  type Session,
-  type SessionIdParts,
-  type SessionStatus,
-  type TaskState,
-  formatSessionId,
-  parseSessionId,
-} from '@relay/protocol';
+import { type Progress, type Session, type SessionIdParts, parseSessionId } from '@relay/protocol';
 import { eraseSession } from './erase.ts';
-import { lastTask, line, openPrompts, shownStatus } from './session-status.ts';
+import { sessionJson } from './session-json.ts';
+import { lastTask, line } from './session-status.ts';
 import { underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import { type Db, type Transactions, withDeviceAnd } from './transaction.ts';
@@ -34,41 +26,15 @@ export interface SessionRow {
   agent_type: string;
   native_id: string;
   placeholder: boolean;
-  title: string;
-  project_path: string;
   file_path: string;
-  status: SessionStatus;
-  last_message: string;
-  message_count: number;
-  progress: Progress | null;
-  prompt: Prompt | null;
-  prompts: Prompt[] | null;
-  archived: boolean;
-  pinned: boolean;
-  news_at: Date | null;
-  unread: boolean;
-  created_at: Date;
-  updated_at: Date;
   version: bigint;
-  watched: boolean;
-  notify: 'all' | 'off' | null;
-  task_id: string | null;
-  task_state: TaskState | null;
-  task_code: string | null;
-  running_since: Date | null;
-  waiting: number;
-  queue_v: string;
+  /** The Session of the protocol, as JSON. */
+  session: string;
 }
 
 /** Sessions as a reader sees them, with their last task. `source`: the table, or those rows of it that are wanted. */
 export const sessionsOf = (source: Sql): Sql => sql`
-  SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.title, s.project_path, s.file_path,
-    ${shownStatus} AS status,
-    s.last_message, s.message_count, s.progress, s.prompt, ${openPrompts} AS prompts, s.archived, s.created_at, s.updated_at, s.version,
-    s.pinned_at IS NOT NULL AS pinned, s.news_at, COALESCE(s.news_at > COALESCE(s.read_at, '-infinity'), false) AS unread,
-    EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) AS watched, s.notify,
-    t.id AS task_id, t.state AS task_state, t.error_code AS task_code,
-    l.running_since, l.waiting, l.queue_v
+  SELECT s.key, s.owner_id, s.device_id, s.agent_type, s.native_id, s.placeholder, s.file_path, s.version, ${sessionJson} AS session
   FROM ${source} s
   LEFT JOIN LATERAL ${lastTask} t ON true
   LEFT JOIN LATERAL ${line} l ON true`;
@@ -83,40 +49,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     placeholder: row.placeholder,
     filePath: row.file_path,
     version: Number(row.version),
-    session: {
-      id: formatSessionId({ deviceId: row.device_id, agentType: row.agent_type, nativeId: row.native_id }),
-      title: row.title,
-      status: row.status,
-      agentType: row.agent_type,
-      deviceId: row.device_id,
-      projectPath: row.project_path,
-      createdAt: row.created_at.toISOString(),
-      updatedAt: row.updated_at.toISOString(),
-      messageCount: row.message_count,
-      lastMessage: row.last_message,
-      archived: row.archived,
-      watched: row.watched,
-      ...(row.notify === null ? {} : { notify: row.notify }),
-      ...(row.pinned ? { pinned: true as const } : {}),
-      ...(row.unread ? { unread: true as const } : {}),
-      ...(row.news_at ? { newsAt: row.news_at.toISOString() } : {}),
-      ...(row.progress && row.status === 'active' ? { progress: row.progress } : {}),
-      ...(row.running_since ? { runningSince: row.running_since.toISOString() } : {}),
-      ...(row.waiting > 0 ? { queue: { count: row.waiting, v: row.queue_v } } : {}),
-      ...questionsOf(row),
-      ...(row.task_id && row.task_state
-        ? { lastTask: { id: row.task_id, state: row.task_state, ...(row.task_code ? { code: row.task_code } : {}) } }
-        : {}),
-    },
-  };
-}
-
-/** `prompt`, while it waits, is the oldest of `prompts`; one without an id was asked through an earlier release. */
-function questionsOf({ status, prompt, prompts }: SessionRow): Pick<Session, 'prompt' | 'prompts'> {
-  const oldest = prompts?.[0] ?? (prompt?.id === undefined ? prompt : undefined);
-  return {
-    ...(oldest && status === 'waiting' ? { prompt: oldest } : {}),
-    ...(prompts ? { prompts } : {}),
+    session: JSON.parse(row.session) as Session,
   };
 }
 

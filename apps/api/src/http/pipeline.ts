@@ -60,8 +60,8 @@ type Streamed<N extends RouteName> = (typeof routes)[N] extends { streamed: true
   ? { readonly status: 200; readonly text: AsyncIterable<string> }
   : never;
 
-/** The JSON of a history with parts: it comes from a daemon and is not decoded here. */
-type Forwarded<N extends RouteName> = N extends 'readSession' | 'readMessages'
+/** JSON that is not decoded here: of a history with parts, as it came from a daemon; of a list, as it came from the database. */
+type Forwarded<N extends RouteName> = N extends 'readSession' | 'readMessages' | 'listSessions'
   ? { readonly status: 200; readonly json: string }
   : never;
 

@@ -1,5 +1,5 @@
 /** The tools of agents: what was given → the operation of the REST route → what a model needs of its answer. */
-import { listDevices, listSessions } from '@relay/database';
+import { listDevices } from '@relay/database';
 import {
   type AgentTool,
   type AgentToolInput,
@@ -18,6 +18,7 @@ import { isRelayFault, toRelayError } from '../http/errors.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { createSession } from '../sessions/create-session.ts';
+import { listPage } from '../sessions/list-sessions.ts';
 import { readMessages } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 import { countTurn, sessionMeta } from './budget.ts';
@@ -62,16 +63,16 @@ export function createTools(deps: Operations, waits: Waits) {
 
     list_sessions: async ({ principal }, { cursor, limit = agentLimits.sessionsDefault, ...filter }) => {
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
-      const records = await listSessions(database, principal.userId, {
+      const { sessions, last } = await listPage(database, principal.userId, {
         ...filter,
         limit,
         archived: 'false',
         ...(after ? { after: { updatedAt: after.at, key: after.id } } : {}),
       });
-      const page = records.slice(0, limit);
-      const last = page.at(-1);
-      const more = records.length > limit && last ? { nextCursor: encodeCursor(last.session.updatedAt, last.key) } : {};
-      return { sessions: page.map(({ session }) => shownSession(session)), ...more };
+      return {
+        sessions: sessions.map((json) => shownSession(JSON.parse(json) as Session)),
+        ...(last ? { nextCursor: encodeCursor(last.updatedAt, last.key) } : {}),
+      };
     },
 
     start_session: (caller, { idempotencyKey, fromSession, ...body }, meta) => {

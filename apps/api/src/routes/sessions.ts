@@ -1,6 +1,6 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
 import { RelayError, type RouteQuery, limits } from '@relay/protocol';
-import { erasedSessionId, listSessions, readTask } from '@relay/database';
+import { erasedSessionId, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import type { Answering } from '../http/asking.ts';
@@ -15,6 +15,7 @@ import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
 import { readContent } from '../sessions/read-content.ts';
+import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 
@@ -55,21 +56,16 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
   return {
     listSessions: async (call) => {
       const { query } = call;
-      const limit = query.limit ?? limits.sessionsDefault;
       const cursor = query.cursor === undefined ? undefined : decodeCursor(query.cursor);
-      const records = await listSessions(db, call.principal.userId, {
-        limit,
-        archived: query.archived ?? 'false',
+      const { sessions, last } = await listPage(db, call.principal.userId, {
+        ...{ deviceId: query.deviceId, status: query.status, q: query.q },
         ...(cursor ? { after: { updatedAt: cursor.at, key: cursor.id } } : {}),
-        deviceId: query.deviceId,
-        status: query.status,
-        q: query.q,
+        limit: query.limit ?? limits.sessionsDefault,
+        archived: query.archived ?? 'false',
         pinned: query.pinned === 'true' || undefined,
       });
-      const page = records.slice(0, limit);
-      const last = page.at(-1);
-      const more = records.length > limit && last ? { nextCursor: encodeCursor(last.session.updatedAt, last.key) } : {};
-      return { status: 200, body: { sessions: page.map((record) => record.session), ...more } };
+      const more = last ? `,"nextCursor":${JSON.stringify(encodeCursor(last.updatedAt, last.key))}` : '';
+      return { status: 200, json: `{"sessions":[${sessions.join()}]${more}}` };
     },
     createSession: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));

@@ -1,0 +1,50 @@
+/**
+ * The Session of the protocol as PostgreSQL writes it: lists are passed on as they were read. The one place that makes a Session of rows; its
+ * shape is checked by the compiler as far as names go, and by `session-json.test.ts`.
+ */
+import type { Session } from '@relay/protocol';
+import { openPrompts, shownStatus } from './session-status.ts';
+import { type Sql, sql } from './sql.ts';
+
+const text = (value: Sql) => sql`to_json(${value})::text`;
+/** Of a word of this code, which has nothing to escape. */
+const word = (value: Sql) => sql`'"' || ${value} || '"'`;
+const time = (value: Sql) => word(sql`to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+const trueIf = (condition: Sql) => sql`CASE WHEN ${condition} THEN 'true' END`;
+
+/** Of members that are the text of their JSON. A member that is null is left out. */
+const object = (members: Readonly<Record<string, Sql>>) => {
+  const named = Object.entries(members).map(([name, value]) => sql`${sql.raw(`'"${name}":'`)} || ${value}`);
+  return sql`'{' || concat_ws(',', ${sql.join(named)}) || '}'`;
+};
+
+const members = {
+  id: text(sql`s.device_id || ':' || s.agent_type || ':' || s.native_id`),
+  title: text(sql`s.title`),
+  status: word(shownStatus),
+  agentType: text(sql`s.agent_type`),
+  deviceId: text(sql`s.device_id`),
+  projectPath: text(sql`s.project_path`),
+  createdAt: time(sql`s.created_at`),
+  updatedAt: time(sql`s.updated_at`),
+  messageCount: sql`s.message_count`,
+  lastMessage: text(sql`s.last_message`),
+  archived: sql`s.archived::text`,
+  watched: sql`(EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id))::text`,
+  notify: text(sql`s.notify`),
+  pinned: trueIf(sql`s.pinned_at IS NOT NULL`),
+  unread: trueIf(sql`s.news_at > COALESCE(s.read_at, '-infinity')`),
+  newsAt: time(sql`s.news_at`),
+  progress: sql`CASE WHEN (${shownStatus}) = 'active' THEN s.progress::text END`,
+  runningSince: time(sql`l.running_since`),
+  queue: sql`CASE WHEN l.waiting > 0 THEN ${object({ count: sql`l.waiting`, v: text(sql`l.queue_v`) })} END`,
+  // The oldest of `prompts`, while it waits; one without an id was asked through an earlier release.
+  prompt: sql`CASE WHEN s.status = 'waiting'
+    THEN COALESCE((${openPrompts} -> 0)::text, CASE WHEN NOT s.prompt ? 'id' THEN s.prompt::text END) END`,
+  prompts: sql`(${openPrompts})::text`,
+  lastTask: sql`CASE WHEN t.id IS NOT NULL
+    THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`) })} END`,
+} satisfies Readonly<Record<keyof Session, Sql>>;
+
+/** Of a session `s` with its `lastTask` `t` and its `line` `l`. */
+export const sessionJson = object(members);
