@@ -108,6 +108,37 @@ describeWith('chromium', 'choices of a person', () => {
     expect(asked).toEqual(['', '/home/ada/code', '/home/ada', '/home/ada/code', '/home/ada/code/garden-api']);
   });
 
+  it('has the list of folders on a phone above the tabs and nothing behind it; what is pressed beside it is pressed', async () => {
+    const touching = await newPerson(browser, relay.url, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+      storageState: await person.context.storageState(),
+    });
+    const { page } = touching;
+    await touching.goto('/sessions/new');
+    await page.getByLabel(/^What should/).fill('Water the roof');
+    await page.getByRole('combobox').tap();
+    await page.getByRole('option', { name: 'code', exact: true }).tap();
+    await page.getByRole('option', { name: 'storefront' }).waitFor();
+    const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const list = await box('.pops');
+    expect(list.y + list.height).toBeLessThan((await box('.tabs')).y);
+    expect(list.y + list.height).toBeLessThan((await box('.folder-field > .hint')).y);
+    await page.getByRole('combobox').press('Tab');
+    expect(await page.locator('.pops').count()).toBe(0);
+    await page.getByRole('combobox').tap();
+    await page.getByRole('option', { name: 'storefront' }).waitFor();
+    await page.getByRole('button', { name: 'Start session' }).tap();
+    const task = await daemon.next('task_start');
+    expect(task.project_path).toBe('/home/ada/code');
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'roof', result: 'Done.' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    expect(touching.complaints).toEqual([]);
+    await touching.context.close();
+    asked.splice(0);
+  });
+
   it('starts with another agent of the machine, and offers it first the next time', async () => {
     await person.goto('/sessions/new');
     await person.page.getByRole('radio', { name: 'Codex', exact: true }).check();

@@ -22,8 +22,6 @@ interface Option {
 
 /** Recent ones that are shown as buttons. */
 const shown = 5;
-/** A press on what lies under the list is over by then: the list closes and moves it. */
-const pressMs = 200;
 const bare = (path: string) => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
 /** The text behind the last slash, and the one in front of it. */
 const parts = (text: string) => {
@@ -47,9 +45,23 @@ function useInSight(list: RefObject<HTMLElement | null>, length: number, at: num
   }, [list, at]);
 }
 
+/** Later than the focus leaves: what is pressed under the list would move away in the middle of the press. */
+function useClickElsewhere(box: RefObject<HTMLElement | null>, isOpen: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const onClick = ({ target }: MouseEvent) => {
+      if (target instanceof Node && !box.current?.contains(target)) close();
+    };
+    // Captured, because an option that is chosen leaves the list.
+    window.addEventListener('click', onClick, true);
+    return () => window.removeEventListener('click', onClick, true);
+  });
+}
+
 export function FolderField({ device, value, onValue }: FolderFieldProps) {
   const { client } = useRooms();
   const id = useId();
+  const box = useRef<HTMLDivElement>(null);
   const pops = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -80,6 +92,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
   const isShown = isOpen && options.length > 0;
   const at = isShown ? Math.min(active, options.length - 1) : -1;
   useInSight(pops, isShown ? options.length : 0, at);
+  useClickElsewhere(box, isOpen, () => setOpen(false));
 
   const choose = ({ path, kind }: Option) => {
     onValue(path);
@@ -101,6 +114,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
       event.stopPropagation();
       choose(option);
     }
+    if (event.key === 'Tab') setOpen(false);
     if (event.key === 'Escape' && isOpen) {
       event.preventDefault();
       event.stopPropagation();
@@ -112,7 +126,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
   return (
     <div className="field folder-field">
       <label htmlFor={id}>{words.start.folder}</label>
-      <div className="combo">
+      <div className="combo" ref={box}>
         <input
           id={id}
           name="project-path"
@@ -136,7 +150,6 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
             setOpen(true);
           }}
           onClick={() => setOpen(true)}
-          onBlur={() => setTimeout(() => setOpen(false), pressMs)}
           onKeyDown={onKeyDown}
         />
         {isShown && (
