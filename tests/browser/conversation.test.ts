@@ -95,10 +95,24 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'I know two commands.').waitFor();
     const message = person.page.getByLabel('Message');
     await message.pressSequentially('/co');
-    const offered = person.page.getByRole('group', { name: 'Commands' }).getByRole('button');
+    const offered = person.page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
     await offered.first().waitFor();
     expect(await offered.allInnerTexts()).toEqual([expect.stringMatching(/^\/compact\s+Summarise$/)]);
-    await offered.first().press('Enter');
+    // Esc closes the list, and what is typed next opens it.
+    await message.press('Escape');
+    expect(await offered.count()).toBe(0);
+    await message.press('Backspace');
+    await message.press('Backspace');
+    await offered.nth(1).waitFor();
+    await message.press('ArrowDown');
+    await message.press('Enter');
+    expect(await message.inputValue()).toBe('/review ');
+    await message.fill('/');
+    await offered.nth(1).waitFor();
+    await message.press('ArrowUp');
+    expect(await message.getAttribute('aria-activedescendant')).toBe(await offered.nth(1).getAttribute('id'));
+    await message.press('ArrowDown');
+    await offered.first().click();
     expect(await message.inputValue()).toBe('/compact ');
     await message.pressSequentially('the tests');
     await message.press('Enter');

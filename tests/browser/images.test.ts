@@ -81,6 +81,16 @@ describeWith('chromium', 'images', () => {
     expect(await shown().count()).toBe(1);
   });
 
+  it('are refused before they are sent when they are larger than 5 MB', async () => {
+    const sent: string[] = [];
+    person.page.on('request', (request) => sent.push(request.method()));
+    const buffer = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(5 * 1024 * 1024)]);
+    await person.page.getByLabel('Add images').setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer });
+    await person.page.getByRole('alert').filter({ hasText: 'large.png is too large' }).waitFor();
+    expect(await shown().count()).toBe(1);
+    expect(sent).not.toContain('POST');
+  });
+
   it('go with the first message', async () => {
     await person.page.getByLabel(/^What should/).fill('What is this?');
     await person.click('Start session');
@@ -106,6 +116,19 @@ describeWith('chromium', 'images', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: 'And this?', images: [dataUrl] });
     await person.page.getByRole('img', { name: 'pasted.png' }).waitFor({ state: 'detached' });
     expect(await message.inputValue()).toBe('');
+  });
+
+  it('can be dropped on a conversation', async () => {
+    const isTaken = await person.page.evaluate<boolean>(`{
+      const bytes = Uint8Array.from(atob('${pixel}'), (letter) => letter.charCodeAt(0));
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([bytes], 'dropped.png', { type: 'image/png' }));
+      const drag = (type) => document.querySelector('.box').dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+      !drag('dragover') && !drag('drop');
+    }`);
+    expect(isTaken).toBe(true);
+    await person.page.getByRole('button', { name: 'Remove dropped.png' }).click();
+    await person.page.getByRole('img', { name: 'dropped.png' }).waitFor({ state: 'detached' });
   });
 
   it('stay with what was typed when they cannot be sent', async () => {

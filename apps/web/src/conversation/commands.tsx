@@ -1,5 +1,5 @@
-/** The slash commands of the agent: offered while a message begins with a slash. */
-import { useEffect, useState } from 'react';
+/** The slash commands of the agent: offered while a message begins with a slash. Arrow keys and Enter choose one in the field. */
+import { type RefObject, useEffect, useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { type SlashCommand, fitting } from './fitting-commands.ts';
@@ -8,15 +8,20 @@ interface CommandsProps {
   sessionId: string;
   /** The text typed so far. */
   text: string;
+  field: RefObject<HTMLTextAreaElement | null>;
   onChoose: (text: string) => void;
 }
 
-export function Commands({ sessionId, text, onChoose }: CommandsProps) {
+const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+export default function Commands({ sessionId, text, field, onChoose }: CommandsProps) {
   const { client } = useRooms();
   const [known, setKnown] = useState<readonly SlashCommand[]>([]);
-  const isWanted = text.startsWith('/');
+  const [active, setActive] = useState(0);
+  /** The text with which the list was closed. */
+  const [closed, setClosed] = useState<string>();
+  const id = useId();
   useEffect(() => {
-    if (!isWanted) return undefined;
     let isCurrent = true;
     client.call('listCommands', { params: { id: sessionId } }).then(
       ({ commands }) => isCurrent && setKnown(commands),
@@ -24,15 +29,49 @@ export function Commands({ sessionId, text, onChoose }: CommandsProps) {
       () => undefined,
     );
     return () => void (isCurrent = false);
-  }, [client, sessionId, isWanted]);
-  const shown = fitting(known, text);
+  }, [client, sessionId]);
+  const shown = closed === text ? [] : fitting(known, text);
+  const at = Math.min(active, shown.length - 1);
+  const choose = ({ name }: SlashCommand) => onChoose(`/${name} `);
+  useEffect(() => {
+    const { current: box } = field;
+    const chosen = shown[at];
+    if (!box || !chosen) return undefined;
+    box.setAttribute('aria-controls', id);
+    box.setAttribute('aria-activedescendant', `${id}-${at}`);
+    // Before the composer hears of the key.
+    const onKey = (event: KeyboardEvent) => {
+      const step = steps[event.key];
+      if (event.isComposing) return;
+      if (step !== undefined) setActive((at + step + shown.length) % shown.length);
+      else if (event.key === 'Escape') setClosed(text);
+      else if (event.key === 'Enter' && !event.shiftKey && text !== `/${chosen.name}`) choose(chosen);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    box.addEventListener('keydown', onKey);
+    return () => {
+      box.removeEventListener('keydown', onKey);
+      box.removeAttribute('aria-controls');
+      box.removeAttribute('aria-activedescendant');
+    };
+  });
   if (shown.length === 0) return null;
   return (
-    <div role="group" aria-label={words.dock.commandsTitle} className="pop">
-      {shown.map(({ name, description, inputHint }) => (
-        <button key={name} type="button" onClick={() => onChoose(`/${name} `)}>
-          <b>/{name}</b>
-          <span className="cut">{[description, inputHint].filter(Boolean).join(' – ')}</span>
+    <div role="listbox" aria-label={words.dock.commandsTitle} className="pop" id={id}>
+      {shown.map((command, index) => (
+        <button
+          key={command.name}
+          type="button"
+          role="option"
+          id={`${id}-${index}`}
+          aria-selected={index === at}
+          tabIndex={-1}
+          onClick={() => choose(command)}
+        >
+          <b>/{command.name}</b>
+          <span className="cut">{[command.description, command.inputHint].filter(Boolean).join(' – ')}</span>
         </button>
       ))}
     </div>

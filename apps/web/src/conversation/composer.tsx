@@ -1,13 +1,12 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
 import { ArrowUp, Plus, Square } from 'lucide-react';
 import type { Device, FieldValues, Message, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
-import { Commands } from './commands.tsx';
-import { type Attached, AttachedImages, ImageInput, pasting, takesImages, useImages } from './images.tsx';
+import { type Attached, AttachedImages, ImageInput, dropping, pasting, takesImages, useImages } from './images.tsx';
 import { isWorking } from './activity.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { Queue } from './queue.tsx';
@@ -16,6 +15,8 @@ import { useDraft } from './use-draft.ts';
 import { useAction } from '../ui/action.ts';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { useSendingKey, useSentLater } from '../ui/sending.ts';
+
+const Commands = lazy(() => import('./commands.tsx'));
 
 interface ComposerProps {
   session: Session;
@@ -122,7 +123,7 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
   const agent = nameOfAgent(session.agentType, device);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
-    <form className="in-lane" onSubmit={submit}>
+    <form className="in-lane" onSubmit={submit} {...(takes && dropping(images))}>
       {prompt && (
         <QuestionCard
           key={prompt.id ?? prompt.at}
@@ -149,7 +150,11 @@ export function Composer({ session, queue, messages, device, onSaid }: ComposerP
       )}
       {isLater ? <Notice>{words.dock.later}</Notice> : <Problem refusal={send.refusal ?? cancel.refusal} />}
       <Queue session={session} queue={queue} />
-      <Commands sessionId={session.id} text={text} onChoose={complete} />
+      {text.startsWith('/') && (
+        <Suspense>
+          <Commands sessionId={session.id} text={text} field={field} onChoose={complete} />
+        </Suspense>
+      )}
       {takes && <AttachedImages images={images} onRemoved={() => field.current?.focus()} />}
       <div className="box">
         {takes && (

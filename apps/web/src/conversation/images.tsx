@@ -2,8 +2,10 @@
 import {
   type ChangeEvent,
   type ClipboardEvent,
+  type DragEvent,
   type InputHTMLAttributes,
   type Ref,
+  type SyntheticEvent,
   useEffect,
   useId,
   useRef,
@@ -102,12 +104,18 @@ export function useImages(): Images {
 }
 
 /** For `onPaste`: takes images, and leaves text to the field. */
-export const pasting = (images: Images) => (event: ClipboardEvent) => {
-  const files = [...event.clipboardData.files].filter(({ type }) => type.startsWith('image/'));
+const taking = (images: Images, event: SyntheticEvent, from: DataTransfer) => {
+  const files = [...from.files].filter(({ type }) => type.startsWith('image/'));
   if (files.length === 0) return;
   event.preventDefault();
   images.add(files);
 };
+export const pasting = (images: Images) => (event: ClipboardEvent) => taking(images, event, event.clipboardData);
+/** Images are dropped on the element; text goes where it is dropped. */
+export const dropping = (images: Images) => ({
+  onDragOver: (event: DragEvent) => event.dataTransfer.types.includes('Files') && event.preventDefault(),
+  onDrop: (event: DragEvent) => taking(images, event, event.dataTransfer),
+});
 
 /** The attached images; each can be removed. */
 export function AttachedImages({ images, onRemoved }: { images: Images; onRemoved?: () => void }) {

@@ -6,7 +6,7 @@ import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
-import { ImagePicker, pasting, takesImages, useImages } from '../conversation/images.tsx';
+import { ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
@@ -95,7 +95,7 @@ function Form({ devices }: { devices: Device[] }) {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event);
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} {...(takes && dropping(images))}>
       {hasArrived && device.id === wanted && device.status === 'online' && (
         <Notice kind="good">
           <Sentence text={words.start.isOnline} name={<strong>{device.name}</strong>} />
