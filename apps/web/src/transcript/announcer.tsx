@@ -9,19 +9,26 @@ const spokenCharacters = 500;
 const spokenKinds = new Set(['text', 'error', 'mark']);
 
 export function Announcer({ items }: { items: readonly LogItem[] }) {
-  const known = useRef<Set<string>>(undefined);
-  const [said, setSaid] = useState('');
+  /** Whether each item was complete. */
+  const known = useRef(new Map<string, boolean>());
+  const [said, setSaid] = useState({ count: 0, text: '' });
   useEffect(() => {
     const before = known.current;
-    const complete = items.filter((item) => !isGrowing(item));
-    known.current = new Set(complete.map(({ uuid }) => uuid));
-    const newest = complete.at(-1);
-    if (!before || !newest || before.has(newest.uuid) || !spokenKinds.has(newest.part.kind) || !isShown(newest)) return;
-    setSaid(words.readers.newMessage(speakerOf(newest), newest.content.slice(0, spokenCharacters)));
+    known.current = new Map(items.map((item) => [item.uuid, !isGrowing(item)]));
+    // Older pages come in front of what is known.
+    const first = items.findIndex(({ uuid }) => before.has(uuid));
+    if (first < 0) return;
+    const text = items
+      .slice(first)
+      .filter((item) => !isGrowing(item) && !before.get(item.uuid) && spokenKinds.has(item.part.kind) && isShown(item))
+      .map((item) => words.readers.newMessage(speakerOf(item), item.content.slice(0, spokenCharacters)))
+      .join('\n');
+    if (text !== '') setSaid(({ count }) => ({ count: count + 1, text }));
   }, [items]);
   return (
-    <p className="sr" role="status">
-      {said}
-    </p>
+    <div className="sr" role="status">
+      {/* The same words twice are two announcements. */}
+      <p key={said.count}>{said.text}</p>
+    </div>
   );
 }
