@@ -91,10 +91,13 @@ describeWith('chromium', 'the log', () => {
   const distance = 'Math.round(log.scrollHeight - log.clientHeight - log.scrollTop)';
   const log = `const log = document.querySelector('.log');`;
   const fromEnd = () => evaluate<number>(`{ ${log} ${distance} }`);
-  /** Notes in each frame how far the end is, from the first frame that shows a row on. */
+  /** Notes how far the end is in each frame as it is painted, after the observers of the page, from the first frame that shows a row on. */
   const sampling = `window.frames_ = []; (function look() {
     ${log}
-    if (log && log.querySelector('.entry')) window.frames_.push(${distance});
+    if (log && log.querySelector('.entry')) {
+      const last = new ResizeObserver(() => { last.disconnect(); window.frames_.push(${distance}); });
+      last.observe(log);
+    }
     requestAnimationFrame(look);
   })();`;
   const sampled = () => evaluate<number[]>('window.frames_.splice(0)');
@@ -252,7 +255,7 @@ describeWith('chromium', 'the log', () => {
       }
     await person.page.setViewportSize({ width: 1360, height: 860 });
     await person.page.emulateMedia({ colorScheme: 'light' });
-  });
+  }, 180_000);
 
   it('copies exactly the text of a fence, and output without its colours', async () => {
     const copied = () => evaluate<string>('navigator.clipboard.readText()');
