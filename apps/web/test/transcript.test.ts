@@ -96,6 +96,14 @@ describe('rows', () => {
     expect(kinds([item('q', question), item('u', { kind: 'usage' }), item('e', { kind: 'later' })])).toEqual([]);
     expect(html([item('q', { ...question, state: 'answered', answer: { text: 'Yes', at } })])).toContain('Yes:');
   });
+
+  it('say a choice once, and words beside the choices as a message', () => {
+    const question = item('q', { kind: 'question', state: 'answered', answer: { text: 'Yes', at } });
+    const message = (content: string, answers: string) => item('m', { kind: 'user', answers }, content);
+    expect(rows([question, message('Yes', 'q')]).map(({ key }) => key)).toEqual(['q']);
+    expect(rows([question, message('Yes', 'another')]).map(({ key }) => key)).toEqual(['q', 'm']);
+    expect(rows([question, message('Yes, but tell me why', 'q')]).map(({ key }) => key)).toEqual(['q', 'm']);
+  });
 });
 
 describe('parts', () => {
@@ -109,6 +117,13 @@ describe('parts', () => {
       expect(shown[index]).toContain(`>${word}<`);
     expect(shown[3]).toContain('boom');
     expect(new Set(shown.map((one) => /class="lucide ([^"]*)"/.exec(one)?.[1])).size).toBeGreaterThanOrEqual(3);
+  });
+
+  it('show the diff of a call instead of what it was given', () => {
+    const diffs = [{ path: 'a', change: 'edit', added: 1, removed: 0, hunks: [{ old: 1, new: 1, lines: ['+roses'] }] }];
+    const input = '{"path":"a"}';
+    expect(html([tool('a', { does: 'edit', input, diffs })])).not.toContain('path&quot;');
+    expect(html([tool('a', { does: 'edit', input, status: 'failed' })])).toContain('path&quot;');
   });
 
   it('never break the page, whatever they hold', () => {

@@ -48,8 +48,7 @@ export function isShown(item: LogItem): boolean {
     return markOf(item.part).text !== '' || ['cancelled', 'interrupted', 'compacted'].includes(markOf(item.part).what);
   if (kind === 'plan') return planOf(item.part).length > 0;
   if (kind === 'image') return picture(item.part) !== undefined;
-  if (kind === 'tool' || kind === 'user' || kind === 'error') return true;
-  return item.content.trim() !== '' || isGrowing(item);
+  return ['tool', 'user', 'error'].includes(kind) || item.content.trim() !== '' || isGrowing(item);
 }
 
 const between = (from: string, to: string | undefined): number | undefined => {
@@ -71,7 +70,10 @@ export function rowsOf(
   all: readonly LogItem[],
   { memory, hasMore, earlierFailed = false, newFrom }: RowOptions,
 ): Row[] {
-  const items = all.filter(isShown);
+  // The line of an answered question shows the choice: the message that was the choice would say it a second time.
+  const isSaid = ({ part: { answers }, content }: LogItem) =>
+    answers && questionOf(all.find(({ uuid }) => uuid === answers)?.part).answer?.text === content;
+  const items = all.filter((item) => isShown(item) && !isSaid(item));
   const rows: Row[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
   let day = hasMore && items[0] ? dayKey(items[0].timestamp) : '';
   for (let at = 0; at < items.length;) {

@@ -148,14 +148,15 @@ function insideOf(uuid: string, tool: ToolShape): ReactNode {
         {command}
       </pre>,
     );
-  if (input !== undefined && input !== '' && input !== command)
+  // A diff shows all that was asked for.
+  if (diffs.length > 0) rows.push(<Diffs key="diffs" diffs={diffs} isNamed={diffs[0]?.path === target.text} />);
+  else if (input && input !== command)
     rows.push(
       <pre key="input" className="plain" tabIndex={0} role="region" aria-label={words.tool.given}>
         {input}
       </pre>,
     );
-  if (diffs.length > 0) rows.push(<Diffs key="diffs" diffs={diffs} isNamed={diffs[0]?.path === target.text} />);
-  if (output !== undefined && output.trim() !== '')
+  if (output?.trim())
     rows.push(
       <Terminal
         key="output"
