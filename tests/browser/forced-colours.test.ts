@@ -39,13 +39,18 @@ describeWith('chromium', 'the colours of the system', () => {
     news: { status: 'idle', unread: true },
     idle: { status: 'idle' },
   };
-  const picture = async (place: Locator) =>
-    (await place.screenshot({ animations: 'disabled', caret: 'hide' })).toString('base64');
-  /** Whether the place looks different after the change. */
+  const spot = async (place: Locator) => {
+    await place.scrollIntoViewIfNeeded();
+    return (await place.boundingBox())!;
+  };
+  const picture = async (clip: Awaited<ReturnType<typeof spot>>) =>
+    (await person.page.screenshot({ clip, animations: 'disabled', caret: 'hide' })).toString('base64');
+  /** Whether the spot where it is looks different after the change. */
   async function shows(place: Locator, change: () => Promise<unknown>): Promise<boolean> {
-    const before = await picture(place);
+    const clip = await spot(place);
+    const before = await picture(clip);
     await change();
-    return (await picture(place)) !== before;
+    return (await picture(clip)) !== before;
   }
 
   /** Runs a script on the first element of a selector. */
@@ -63,7 +68,7 @@ describeWith('chromium', 'the colours of the system', () => {
       const place =
         'position: fixed; z-index: 99; top: 300px; left: 800px; width: 24px; height: 24px; background: Canvas';
       await on(`.row .st.${state}`, `one.style.cssText = '${place}'`)();
-      seen.add(await picture(sign));
+      seen.add(await picture(await spot(sign)));
       await on(`.row .st.${state}`, `one.style.cssText = ''`)();
     }
     expect(seen.size).toBe(6);
