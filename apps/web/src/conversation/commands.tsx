@@ -17,7 +17,8 @@ const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 export default function Commands({ sessionId, text, field, onChoose }: CommandsProps) {
   const { client } = useRooms();
   const [known, setKnown] = useState<readonly SlashCommand[]>([]);
-  const [active, setActive] = useState(0);
+  /** The choice by arrow keys while this text stands; else the first one is chosen. */
+  const [active, setActive] = useState({ text, at: 0 });
   /** The text with which the list was closed. */
   const [closed, setClosed] = useState<string>();
   const id = useId();
@@ -31,8 +32,11 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
     return () => void (isCurrent = false);
   }, [client, sessionId]);
   const shown = closed === text ? [] : fitting(known, text);
-  const at = Math.min(active, shown.length - 1);
-  const choose = ({ name }: SlashCommand) => onChoose(`/${name} `);
+  const at = active.text === text ? Math.min(active.at, shown.length - 1) : 0;
+  const choose = ({ name }: SlashCommand) => {
+    setActive({ text: '', at: 0 });
+    onChoose(`/${name} `);
+  };
   useEffect(() => {
     const { current: box } = field;
     const chosen = shown[at];
@@ -43,7 +47,7 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
     const onKey = (event: KeyboardEvent) => {
       const step = steps[event.key];
       if (event.isComposing) return;
-      if (step !== undefined) setActive((at + step + shown.length) % shown.length);
+      if (step !== undefined) setActive({ text, at: (at + step + shown.length) % shown.length });
       else if (event.key === 'Escape') setClosed(text);
       else if (event.key === 'Enter' && !event.shiftKey && text !== `/${chosen.name}`) choose(chosen);
       else return;
