@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The ground that instances of two releases share: their messages to each other, and their data. */
 const shared = ['packages/backplane', 'packages/protocol', 'packages/database', 'prisma'];
-const programs = ['@relay/api', '@relay/gateway', '@relay/conformance'];
+const programs = ['@relay/api', '@relay/gateway', '@relay/standalone', '@relay/conformance'];
 const gitLimit = { cwd: root, maxBuffer: 256 * 1024 * 1024 };
 
 export interface Release {
@@ -39,15 +39,16 @@ async function git(...args: string[]): Promise<string> {
 
 /**
  * `RELAY_PREVIOUS`; or the newest tag `v…` before this commit; or, while nothing was released, the commit before the newest
- * that changed what instances share.
+ * that changed any of these paths (default: what instances share).
  * @throws Error that says what is missing
  */
-export async function previousCommit(named = process.env.RELAY_PREVIOUS): Promise<string> {
+export async function previousCommit(paths: readonly string[] = shared): Promise<string> {
+  const named = process.env.RELAY_PREVIOUS;
   if (named) return git('rev-parse', '--verify', '--end-of-options', `${named}^{commit}`);
   const tags = await git('tag', '--list', 'v*', '--merged', 'HEAD', '--no-contains', 'HEAD', '--sort=-creatordate');
   const [tag] = tags.split('\n');
   if (tag) return git('rev-parse', '--verify', '--end-of-options', `${tag}^{commit}`);
-  const newest = await git('log', '-1', '--format=%H', '--', ...shared);
+  const newest = await git('log', '-1', '--format=%H', '--', ...paths);
   if (newest === '') throw new Error(needs);
   return git('rev-parse', '--verify', '--end-of-options', `${newest}~1`);
 }
@@ -111,7 +112,7 @@ function inOrder(workspaces: ReadonlyMap<string, Workspace>): Workspace[] {
   return [...ordered];
 }
 
-/** Takes api, gateway and conformance suite of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
+/** Takes the programs and the conformance suite of a commit out of git and builds them: about a minute. @throws Error with what the compiler said */
 export async function buildRelease(commit: string): Promise<Release> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-release-'));
   const remove = () => rm(folder, { recursive: true, force: true });
