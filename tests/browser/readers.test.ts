@@ -99,7 +99,7 @@ describeWith('chromium', 'people who hear the pages', () => {
       await shown(piece.trim());
     }
     expect(await heard()).toEqual([]);
-    // What follows comes along with its end.
+    // The next item comes along with its end.
     say(set('look', { open: null }), call('read-1', 3));
     say(put(item('done-1', 4, { kind: 'text', open: true }, 'Done.')));
     await shown('Done.');

@@ -1,0 +1,124 @@
+// The agents of the presets as a person has them: installed from npm, with a home and a project, and pointed at a simulated model.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { presetOf } from '../../dist/index.js';
+
+const cache = process.env.RELAY_AGENTS_CACHE ?? join(homedir(), '.cache', 'relay-daemon-agents');
+
+/** OpenCode and its offspring. */
+function openCodeSettings(file, prefix, url) {
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL: `${url}/v1`, apiKey: 'none' },
+    models: { 'mock-model': {} },
+  };
+  const config = { provider: { mock: provider }, model: 'mock/mock-model', small_model: 'mock/mock-model' };
+  put(file, { ...config, permission: { edit: 'ask', bash: 'ask' } });
+  const off = ['MODELS_FETCH', 'AUTOUPDATE', 'LSP_DOWNLOAD', 'DEFAULT_PLUGINS'];
+  return Object.fromEntries(off.map((name) => [`${prefix}_DISABLE_${name}`, '1']));
+}
+
+/** How each agent is pointed at the simulated model: files below its home, and variables. */
+const settings = {
+  opencode: (home, url) => openCodeSettings(join(home, '.config/opencode/opencode.json'), 'OPENCODE', url),
+  claude_code: (_home, url) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'none',
+    // For root in a container, where it would refuse.
+    IS_SANDBOX: '1',
+    // Its list of tasks, at once and for a model that it does not know.
+    ENABLE_TOOL_SEARCH: 'false',
+    CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
+  }),
+  codex: (home, url) => {
+    const lines = [
+      'model = "mock-model"',
+      'model_provider = "mock"',
+      '[model_providers.mock]',
+      'name = "mock"',
+      `base_url = "${url}/v1"`,
+      'wire_api = "responses"',
+      'env_key = "MOCK_KEY"',
+    ];
+    put(join(home, '.codex/config.toml'), `${lines.join('\n')}\n`);
+    return { MOCK_KEY: 'none', INITIAL_AGENT_MODE: 'read-only' };
+  },
+  copilot: (_home, url) => ({
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+    COPILOT_PROVIDER_API_KEY: 'none',
+    COPILOT_MODEL: 'mock-model',
+    COPILOT_OFFLINE: 'true',
+  }),
+  qwen: (home, url) => {
+    put(join(home, '.qwen/settings.json'), { security: { auth: { selectedType: 'openai' } } });
+    return { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'mock-model' };
+  },
+  kimi: (home, url) => ({
+    KIMI_MODEL_NAME: 'mock-model',
+    KIMI_MODEL_API_KEY: 'none',
+    KIMI_MODEL_BASE_URL: `${url}/v1`,
+    KIMI_MODEL_PROVIDER_TYPE: 'openai',
+    KIMI_CODE_HOME: join(home, '.kimi-code'),
+  }),
+  nanocoder: (home, url) => ({
+    NANOCODER_PROVIDERS: JSON.stringify([
+      { name: 'mock', baseUrl: `${url}/v1`, apiKey: 'none', models: ['mock-model'] },
+    ]),
+  }),
+  kilo: (home, url) => openCodeSettings(join(home, '.config/kilo/kilo.json'), 'KILO', url),
+  gemini: (home, url) => {
+    put(join(home, '.gemini/settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
+    return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_MODEL: 'mock-model' };
+  },
+};
+function put(file, value) {
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Installs one package of npm into the cache, once; the path of a file in it. */
+function install(folderName, wanted, file) {
+  const folder = join(cache, folderName);
+  const path = join(folder, 'node_modules', file);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', wanted];
+  const { status } = spawnSync('npm', args, { stdio: 'inherit' });
+  if (status !== 0 || !existsSync(path)) throw new Error(`${wanted} could not be installed`);
+  return path;
+}
+
+/** The PATH for an agent that needs a newer Node.js than this one: with that in front of it. */
+function pathFor({ node = '0' }) {
+  const major = Number.parseInt(node, 10);
+  if (Number.parseInt(process.versions.node, 10) >= major) return process.env.PATH;
+  const binary = install(`node-${major}`, `node@${major}`, 'node/bin/node');
+  return [dirname(binary), process.env.PATH].join(delimiter);
+}
+
+/**
+ * Installs the pinned version of a preset into a cache outside the repository (RELAY_AGENTS_CACHE, default
+ * ~/.cache/relay-daemon-agents), once, and makes a new home for it. The caller removes `home`.
+ */
+export function installedAgent(name, modelUrl) {
+  const preset = presetOf(name);
+  const { package: packageName, version } = preset;
+  const program = install(`${name}-${version}`, `${packageName}@${version}`, join('.bin', preset.command));
+  const home = realpathSync(mkdtempSync(join(tmpdir(), `relay-agents-${name}-`)));
+  const project = join(home, 'project');
+  mkdirSync(project);
+  const env = {
+    ...preset.env,
+    PATH: pathFor(preset),
+    HOME: home,
+    XDG_CONFIG_HOME: '',
+    XDG_DATA_HOME: '',
+    XDG_STATE_HOME: '',
+    ...settings[name](home, modelUrl),
+  };
+  for (const [key, value] of Object.entries(env)) if (value === '') delete env[key];
+  return { preset, program, home, project, env };
+}
