@@ -138,7 +138,7 @@ describeWith('chromium', 'answers on a notification', () => {
     const ended = desk.bearer;
     await desk.signIn('ada@example.com');
     // The pages are shown before their first request with the new token.
-    await until(async () => desk.bearer !== ended);
+    await until(() => desk.bearer !== ended);
     const headers = { Authorization: desk.bearer };
     const { body } = await send('GET', `${relay.url}/api/push/subscriptions`, { headers });
     expect(body).toEqual({ subscriptions: [] });
