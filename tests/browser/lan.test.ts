@@ -28,7 +28,7 @@ const run = promisify(execFile);
 const host = '127.0.0.2';
 const daemonProgram = fileURLToPath(new URL('../../apps/daemon/dist/main.js', import.meta.url));
 
-describeWith(['chromium', 'certutil'], 'the relay in the local network, on a phone', () => {
+describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on a phone', () => {
   let folder: string;
   let relay: RelayProcess;
   let url: string;

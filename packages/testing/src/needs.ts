@@ -31,7 +31,7 @@ const needs = {
   prometheus: () => onPath('promtool'),
   openssl: () => onPath('openssl'),
   chromium: () => onPath('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
-  certutil: () => onPath('certutil'),
+  'libnss3-tools': () => onPath('certutil'),
   'python3-websockets': () => pythonWithWebsockets() !== undefined,
   systemd: () => runs('systemd-analyze', '--version'),
   /** No program: tests that fill a small disk must mount one. */
