@@ -66,11 +66,12 @@ function equal(one, other, what) {
 export async function sameEverywhere(w, { must, asking }) {
   writeFileSync(join(w.project, 'dot.png'), Buffer.from(png, 'base64'));
   const load = async (id, more = '') => {
-    const { body } = await w.relay.call(
-      'GET',
-      `/api/sessions/${encodeURIComponent(id)}/messages?parts=1&limit=200${more}`,
-    );
-    return body;
+    const path = `/api/sessions/${encodeURIComponent(id)}/messages?parts=1&limit=200${more}`;
+    let answer;
+    // An agent that has just been started again may be slower than the relay waits; the next call has the items.
+    for (let call = 0; call < 5 && answer?.status !== 200; call++) answer = await w.relay.call('GET', path);
+    must(answer.status === 200, `the items were not read: ${answer.text}`);
+    return answer.body;
   };
   /** The session when this task has its end or its question. */
   const settled = (id, taskId) =>
