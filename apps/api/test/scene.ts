@@ -10,6 +10,7 @@ import {
   connectDaemon,
   startRelay,
 } from '@relay/testing';
+import { until } from './until.ts';
 
 export interface Scene {
   relay: TestRelay;
@@ -21,8 +22,17 @@ export async function openScene(options: RelayOptions = {}): Promise<Scene> {
   const relay = await startRelay(options);
   const app = await connectApp(relay);
   const daemon = await connectDaemon(relay);
+  if (options.config?.pushSecret) await noticesSettle(relay);
   return { relay, daemon, app };
 }
+
+/** Resolves once every notification is sent or has no address: an address that is added later is not told that a device was allowed before. */
+export const noticesSettle = ({ database }: TestRelay): Promise<void> =>
+  until('no notification waits', async () => {
+    const [row] = await database.sql.query<{ waiting: number }>`
+      SELECT count(*)::int AS waiting FROM notifications WHERE state IN ('pending', 'sending')`;
+    return row!.waiting === 0;
+  });
 
 export const sessionOf = (frame: Frame) => frame.session as Session;
 export const messageOf = (frame: Frame) => frame.message as Message;

@@ -12,7 +12,7 @@ import {
 import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
 import { createSeal } from '../../src/push/sealed.ts';
 import { expectRefusal, expectSuccess } from '../answers.ts';
-import { type Scene, openScene, sessionOf, updateOf } from '../scene.ts';
+import { type Scene, noticesSettle, openScene, sessionOf, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
 
 interface Pushed {
@@ -40,6 +40,7 @@ describe('answers in a notification', () => {
     const config = { pushSecret: secret, pushAllowedHosts: [receiver.host], outboxPollMs: 200 };
     scene = await openScene({ apis: 2, transports: [], config });
     daemon = await connectDaemon(scene.relay, { capabilities: ['prompts'] });
+    await noticesSettle(scene.relay);
   });
   afterEach(async () => {
     for (const id of added.splice(0)) await scene.relay.call('removeSubscription', { params: { id } });
@@ -242,6 +243,7 @@ describe('answers in a notification', () => {
   it('wait for a machine that is offline, and say how long', async () => {
     const registration = await registerDevice(scene.relay);
     const away = await connectDaemon(scene.relay, { capabilities: ['prompts'], registration });
+    await noticesSettle(scene.relay);
     const { pushed } = await browser();
     await ask(permission(), away);
     const { data } = await pushed();
