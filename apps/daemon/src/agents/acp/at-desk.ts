@@ -1,6 +1,9 @@
 /** A permission that is answered at the machine (`--ask-at-desk`): apps see that there is a question, and cannot answer it. */
-import type { Question } from '@relay/daemon-kit';
+import { type Clock, type Question, firstLine } from '@relay/daemon-kit';
+import { limits } from '@relay/protocol';
+import type { Fields } from './content.ts';
 import type { Asking } from './questions.ts';
+import { type ActiveTurn, tell } from './turn.ts';
 
 /** Asks at the keyboard. Resolves with the typed words; undefined without a keyboard, or when `signal` aborted. */
 export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<string | undefined>;
@@ -9,7 +12,7 @@ export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<str
 const maxRounds = 50;
 
 /** Never rejects. Without an answer the request is declined. */
-export async function answerAtDesk<R>(
+async function answerAtDesk<R>(
   asking: Asking<R>,
   askAtDesk: AskAtDesk,
   signal: AbortSignal,
@@ -23,4 +26,38 @@ export async function answerAtDesk<R>(
     if (words === undefined) break;
   }
   return { response: asking.cancelled, rejected: true };
+}
+
+interface Surroundings {
+  /** The turn that runs now. */
+  turn: () => ActiveTurn | undefined;
+  askAtDesk: AskAtDesk;
+  clock: Clock;
+  questionMs: number;
+}
+
+/** The permissions of one conversation that are open at the machine. */
+export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings) {
+  const open = new Set<AbortController>();
+  return {
+    /** The question stays on this machine; the task continues, and apps see why nothing happens. */
+    async ask<R>(asking: Asking<R>, signal: AbortSignal, call: Fields): Promise<R> {
+      const active = turn();
+      if (!active || active.detached) return asking.cancelled;
+      tell(active, call);
+      const about = firstLine(asking.question('').prompt, limits.titleCharacters);
+      active.report.progress('Waiting for an answer at the machine', about);
+      const stop = new AbortController();
+      const cancelWait = clock.after(questionMs, () => stop.abort());
+      open.add(stop);
+      const { response, rejected } = await answerAtDesk(asking, askAtDesk, AbortSignal.any([signal, stop.signal]));
+      open.delete(stop);
+      cancelWait();
+      active.rejected = rejected;
+      return response;
+    },
+    drop() {
+      for (const stop of open) stop.abort();
+    },
+  };
 }

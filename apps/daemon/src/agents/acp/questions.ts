@@ -2,7 +2,7 @@
  * The common part of every question of an agent. Pure: a request of ACP becomes a question for the user (`permission.ts`, `form.ts`), the
  * words of the user become a response for the agent.
  */
-import type { Question } from '@relay/daemon-kit';
+import type { Question, Turn } from '@relay/daemon-kit';
 import type { FieldValues } from '@relay/protocol';
 
 /** The effect of the user's words on a question. */
@@ -24,6 +24,19 @@ export interface Asking<R> {
   fill?(values: FieldValues): Reply<R> | undefined;
   /** The response when the turn was cancelled. */
   cancelled: R;
+}
+
+/** The reply that an answer gives to a question: by the values of its fields, by the id of an option, else by its words. */
+export function replyOf<R>(
+  asking: Asking<R>,
+  words: string,
+  { option, fields }: Partial<NonNullable<Turn['answer']>>,
+): Reply<R> | undefined {
+  if (fields !== undefined) return asking.fill?.(fields);
+  if (option === undefined) return asking.reply(words);
+  if (asking.choose) return asking.choose(option);
+  const label = (asking.question('').options ?? [])[Number(option) - 1];
+  return label === undefined ? undefined : asking.reply(label);
 }
 
 /**

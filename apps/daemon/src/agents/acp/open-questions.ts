@@ -1,0 +1,124 @@
+/** The open questions of one conversation, the oldest first. The user sees that one, as the end of a task, and is told of the others. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@relay/daemon-kit';
+import type { Fields } from './content.ts';
+import type { Asking, Reply } from './questions.ts';
+import { type ActiveTurn, reattach, tell } from './turn.ts';
+
+interface OpenQuestion {
+  asking: Asking<unknown>;
+  resolve: (response: unknown) => void;
+  /** The user has been asked, with the end of a task. */
+  shown: boolean;
+  /** Its name. A reworded question gets another one. */
+  uuid: string;
+  expires: string;
+  forget: () => void;
+}
+
+interface Surroundings {
+  /** The turn that runs now. */
+  turn: () => ActiveTurn | undefined;
+  /** Asks the agent to end its turn. */
+  requestEnd: () => void;
+  clock: Clock;
+  questionMs: number;
+}
+
+const maxQuestions = 100;
+/** Withdrawn, or left open by a turn or a process that has ended. */
+export const noLongerAsked = 'the agent no longer waits for an answer.';
+
+export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Surroundings) {
+  const questions: OpenQuestion[] = [];
+
+  /** The agent gets its response. */
+  const settle = (question: OpenQuestion, response: unknown) => {
+    const index = questions.indexOf(question);
+    if (index < 0) return;
+    questions.splice(index, 1);
+    question.forget();
+    question.resolve(response);
+  };
+
+  /** The agent continues without this answer. The next question, if there is one, replaces this one. */
+  const takeBack = (question: OpenQuestion, why: string) => {
+    const wasShown = question.shown;
+    settle(question, question.asking.cancelled);
+    const active = turn();
+    if (!active) return;
+    if (!wasShown || active.attached) return active.report.closed?.(question.uuid);
+    reattach(active, why, question.uuid);
+    show(active);
+  };
+
+  const shownAs = ({ asking, uuid, expires }: OpenQuestion, why = '') => ({ ...asking.question(why), uuid, expires });
+
+  /** Shows the oldest open question to the user, which ends the current task. Without a task it could not be shown. */
+  const show = (active: ActiveTurn, again?: { why: string }) => {
+    const [question] = questions;
+    if (!question || !active.attached || active.detached) return;
+    // A question never changes: a reworded one is another one.
+    if (again) question.uuid = randomUUID();
+    question.shown = true;
+    active.attached = false;
+    const said = active.narrator.said();
+    active.report.wait({ ...shownAs(question, again?.why), said });
+    active.release();
+  };
+
+  return {
+    ask<R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> {
+      const active = turn();
+      if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
+      if (active.detached || active.overtaken) {
+        // The user has moved on; this turn only has to end.
+        requestEnd();
+        return Promise.resolve(asking.cancelled);
+      }
+      if (call) tell(active, call);
+      return new Promise((resolve) => {
+        const cancelWait = clock.after(questionMs, () => takeBack(question, 'it was not answered in time.'));
+        const withdrawn = () => takeBack(question, noLongerAsked);
+        signal.addEventListener('abort', withdrawn, { once: true });
+        const question: OpenQuestion = {
+          asking,
+          resolve: (response) => resolve(response as R),
+          shown: false,
+          uuid: randomUUID(),
+          expires: new Date(clock.now() + questionMs).toISOString(),
+          forget() {
+            cancelWait();
+            signal.removeEventListener('abort', withdrawn);
+          },
+        };
+        questions.push(question);
+        if (questions.length === 1) show(active);
+        else active.report.further?.(shownAs(question));
+      });
+    },
+    /** The one with this name; without a name the oldest. */
+    named: (uuid: string | undefined) =>
+      uuid === undefined ? questions[0] : questions.find((question) => question.uuid === uuid),
+    /** The effect of the user's words on it, in the turn that has their task. */
+    apply(question: OpenQuestion, reply: Reply<unknown>, active: ActiveTurn) {
+      if (reply.kind === 'ask') {
+        // A follow-up question takes the place of the answered one.
+        questions.unshift(...questions.splice(questions.indexOf(question), 1));
+        return show(active, { why: reply.why ?? '' });
+      }
+      if (reply.kind === 'answer') active.rejected = reply.rejected ?? false;
+      // Further work of the agent is shown, but the end belongs to the turn of these words.
+      else active.detached = true;
+      settle(question, reply.response);
+      show(active);
+    },
+    anyShown: () => questions.some(({ shown }) => shown),
+    drop() {
+      for (const question of [...questions]) {
+        settle(question, question.asking.cancelled);
+        turn()?.report.closed?.(question.uuid);
+      }
+    },
+  };
+}

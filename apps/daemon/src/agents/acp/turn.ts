@@ -1,0 +1,72 @@
+/** A turn at an agent, and the task to which it belongs at the moment: each answer brings a new one. */
+import type { TurnReport } from '@relay/daemon-kit';
+import type { Fields } from './content.ts';
+import { type Narrator, createNarrator } from './narrator.ts';
+import type { Quirks } from './presets.ts';
+import { verdictOf } from './verdict.ts';
+
+export interface ActiveTurn {
+  taskId: string;
+  report: TurnReport;
+  narrator: Narrator;
+  /** Its task runs, so questions can be asked. After a question this is false until the next words arrive. */
+  attached: boolean;
+  /** Ends of this turn are ignored: it was cancelled, or the user sent another message. */
+  detached: boolean;
+  /** Words wait for its end, which is still reported: it asks no further question. */
+  overtaken: boolean;
+  cancelling: boolean;
+  /** The newest answer was a no. */
+  rejected: boolean;
+  /** Resolves the current task: it has had its end, or its question. */
+  release: () => void;
+  /** Settles when the turn has fully finished. */
+  settled: Promise<void>;
+}
+
+export function beginTurn(taskId: string, report: TurnReport, cwd: string): ActiveTurn {
+  const active: ActiveTurn = {
+    taskId,
+    report,
+    narrator: createNarrator(
+      {
+        progress: (action, target) => active.report.progress(action, target),
+        title: (title) => active.report.title?.(title),
+        output: (text) => active.report.output(text),
+      },
+      cwd,
+    ),
+    attached: true,
+    detached: false,
+    overtaken: false,
+    cancelling: false,
+    rejected: false,
+    release: () => undefined,
+    settled: Promise.resolve(),
+  };
+  return active;
+}
+
+/** Resolves when the task that it has now is released. */
+export const released = (active: ActiveTurn): Promise<void> => new Promise((resolve) => (active.release = resolve));
+
+/** A call that a permission shows: some agents report it nowhere else. */
+export function tell(active: ActiveTurn, call: Fields): void {
+  active.report.call?.(call);
+  active.narrator.call(call);
+}
+
+/** The task that ended with a question continues: all that follows is reported as its own. */
+export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
+  if (active.attached || active.detached) return;
+  active.attached = true;
+  active.report.withdrawn?.(why, uuid);
+}
+
+/** Reports the end that the agent's response to the prompt means. */
+export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks): void {
+  if (active.detached) return;
+  const verdict = verdictOf(response, active.narrator.told(), { quirks, rejected: active.rejected });
+  if (verdict.kind === 'complete') active.report.complete(verdict.result);
+  else active.report.error(verdict.error);
+}
