@@ -1,4 +1,4 @@
-/** The bus that an implementation brings to the suite, and the listeners and waits of the suite. */
+/** The bus that an implementation brings to the suite, and the instances, listeners and waits of the suite. */
 import type { Backplane, BackplaneOptions } from '../backplane.ts';
 
 /** One set of instances that reach each other and no others. */
@@ -22,18 +22,25 @@ export interface ContractBus {
 export type MakeBus = (options?: Partial<BackplaneOptions>) => Promise<ContractBus>;
 
 /** Opens buses and closes every one of them: `afterEach(stage.clear)`. */
-interface Stage {
+export interface Stage {
   open: MakeBus;
+  /** A bus with two instances. */
+  openTwo(this: void): Promise<{ bus: ContractBus; one: Backplane; two: Backplane }>;
   clear(this: void): Promise<void>;
 }
 
 export function createStage(makeBus: MakeBus): Stage {
   const buses: ContractBus[] = [];
+  const open: MakeBus = async (options) => {
+    const bus = await makeBus(options);
+    buses.push(bus);
+    return bus;
+  };
   return {
-    async open(options) {
-      const bus = await makeBus(options);
-      buses.push(bus);
-      return bus;
+    open,
+    async openTwo() {
+      const bus = await open();
+      return { bus, one: await bus.connect('one'), two: await bus.connect('two') };
     },
     async clear() {
       await Promise.all(buses.splice(0).map((bus) => bus.close()));
@@ -80,6 +87,8 @@ export function createEar<T>(): Ear<T> {
     },
   };
 }
+
+export const bodies = (frames: readonly { body: string }[]) => frames.map(({ body }) => body);
 
 /** A promise that the test settles. */
 export function createGate<T>(): { opened: Promise<T>; open(this: void, value: T): void } {
