@@ -92,8 +92,6 @@ export default tseslint.config(
     files: ['{apps,packages}/*/src/**/*.{ts,tsx}'],
     ignores: [
       ...tooLong,
-      // Suites of tests: one `describe` has all the promises of one face of the backplane.
-      'packages/backplane/src/contract/**',
       // The text of one program in Lua, whose parts share its local functions.
       'packages/backplane/src/redis/script.ts',
     ],

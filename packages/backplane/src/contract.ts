@@ -4,13 +4,15 @@
  */
 import { describe } from '@jest/globals';
 import { describeCommands } from './contract/commands.ts';
-import { describeFrames } from './contract/frames.ts';
 import type { MakeBus } from './contract/harness.ts';
+import { describeHistories } from './contract/histories.ts';
 import { describeInstances } from './contract/instances.ts';
 import { describeLeases } from './contract/leases.ts';
 import { describePokes } from './contract/pokes.ts';
-import { describeVersions } from './contract/versions.ts';
 import { describeRequests } from './contract/requests.ts';
+import { describeShared } from './contract/shared.ts';
+import { describeSubscribers } from './contract/subscribers.ts';
+import { describeVersions } from './contract/versions.ts';
 
 export type { ContractBus, MakeBus } from './contract/harness.ts';
 
@@ -20,8 +22,10 @@ export function describeBackplaneContract(name: string, makeBus: MakeBus): void 
     describeLeases(makeBus);
     describeCommands(makeBus);
     describeRequests(makeBus);
-    describeFrames(makeBus);
+    describeSubscribers(makeBus);
+    describeHistories(makeBus);
     describeVersions(makeBus);
+    describeShared(makeBus);
     describeInstances(makeBus);
     describePokes(makeBus);
   });
