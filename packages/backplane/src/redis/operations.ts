@@ -2,7 +2,7 @@
  * The operations that Redis carries out for the backplane, one row each: name, arguments in their order, answer, Lua. The script
  * (`script.ts`) and the typed `run('append', { … })` (`batcher.ts`) are made from this table; to add an operation is to add a row.
  *
- * The Lua sees its arguments by name, as strings; `now`, Redis time in ms since 1970; and the functions of `script.ts`. It may use
+ * The Lua sees its arguments by name, as strings; `now`, Redis time in ms since 1970; and the functions of `functions.ts`. It may use
  * keys and channels of one partition only: that of its first argument, which carries the hash tag.
  *
  * Cost in Redis commands, besides the EVALSHA and one PUBLISH per channel, which a batch shares: append 4, more now and then;
