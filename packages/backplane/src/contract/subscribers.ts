@@ -113,7 +113,7 @@ function testOrder(open: Open): void {
   });
 }
 
-/** Who hears a frame: everybody who subscribes to its user, and nobody else. */
+/** A frame reaches everybody who subscribes to its user, and no one else. */
 function testAudience(open: Open): void {
   it('hears nothing of another user', async () => {
     const { gateway, api } = await open();

@@ -24,7 +24,7 @@ export type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'his
 export const functionsText = (sharded: boolean, limits: Limits): string =>
   [channels(sharded), subscribers, leases(limits), histories(limits), reading, onceAndNewest].join('\n');
 
-/** What is published waits until the end of the script: one message per channel. */
+/** Records wait until the end of the script, and leave as one message per channel. */
 const channels = (sharded: boolean) => `
 -- Records that wait for their channel, and the channels in their order.
 local outgoing, channels = {}, {}
@@ -184,7 +184,7 @@ local function records_since(id, since, top)
   end
 end`;
 
-/** What was said once, and the newest version of each state. */
+/** Keys that were said once, and the newest version of each state. */
 const onceAndNewest = `
 -- 1 if none of the keys was remembered. With only_new those that were keep their end.
 local function remember(scope, keys, ttl, only_new)
