@@ -24,7 +24,6 @@ const tooLong = [
   'apps/gateway/src/tasks-out.ts',
   'apps/web/src/conversation/composer.tsx',
   'apps/web/src/transcript/log.tsx',
-  'packages/testing/src/field-daemon.ts',
 ];
 
 export default tseslint.config(

@@ -9,6 +9,7 @@ export * from './database.ts';
 export * from './daemon.ts';
 export * from './fault-proxy.ts';
 export * from './field-daemon.ts';
+export type { Habits } from './field-habits.ts';
 export * from './haproxy.ts';
 export * from './inbox.ts';
 export * from './issuer.ts';
