@@ -10,6 +10,7 @@ export * from './daemon.ts';
 export * from './fault-proxy.ts';
 export * from './field-daemon.ts';
 export type { Habits } from './field-habits.ts';
+export type { FieldTask } from './field-tasks.ts';
 export * from './haproxy.ts';
 export * from './inbox.ts';
 export * from './issuer.ts';
