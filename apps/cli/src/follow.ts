@@ -2,36 +2,25 @@
  * One conversation as it goes on: the history, then live messages, until the caller stops or a task has ended. Everything
  * it yields is what `--json` prints, line by line; how it looks to people is decided elsewhere.
  */
-import { TranscriptCopy } from '@relay/client';
 import {
   type Attention,
-  type Item,
   type Message,
   type Session,
   type SessionDetail,
   type Task,
-  isItem,
-  isOperation,
   isPlaceholder,
   parseSessionId,
-  uuidOf,
 } from '@relay/protocol';
-import { pause } from './clock.ts';
-import { Failure } from './failure.ts';
 import { type Happening, happenings } from './happenings.ts';
-import { createMemory } from './memory.ts';
 import type { Relay } from './relay.ts';
+import { type Told, createTranscript } from './transcript.ts';
 
 export type Said =
-  | { type: 'new_message'; sessionId: string; message: Message; history?: true }
-  /** An item as it is now. `grows`: nothing but text came, and more of it may come. */
-  | { type: 'item'; sessionId: string; item: Item; history?: true; grows?: true }
+  | Told
   | Attention<'session_update'>
   | Attention<'task_output'>
   | Attention<'device_status'>
   | Attention<'session_removed'>
-  /** The daemon cannot be asked for earlier messages. */
-  | { type: 'history_error'; code: string; error: string }
   | { type: 'connection'; state: 'lost'; why: string; waitMs: number }
   | { type: 'connection'; state: 'back' }
   /** Something may have been missed; what can be had by REST follows. */
@@ -94,17 +83,13 @@ export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
 type Conversation = ReturnType<typeof createConversation>;
 
 function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
-  const memory = createMemory();
-  /** Knows a version as soon as the daemon turned out to have a transcript; then items are printed instead of messages. */
-  const copy = new TranscriptCopy({ keep: itemsKept });
-  let askedAt = -Infinity;
   const ids = new Set([begin.sessionId]);
   let { sessionId, taskId } = begin;
   let deviceId = parseSessionId(sessionId)?.deviceId;
   let over = false;
   let updatedAt = '';
   let lastLook = '';
-  if (begin.said) memory.isNew(begin.said, 'live');
+  const transcript = createTranscript({ relay, signal, said: begin.said, sessionId: () => sessionId });
 
   /** Is the end there? Asks the relay only when the session has moved on without saying so. */
   const look = async (session: Session): Promise<void> => {
@@ -137,80 +122,17 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
       v,
       reset,
       ...session
-    }: SessionDetail = await relay.call('readSession', {
-      params: { id: sessionId },
-      query: { parts: '1', ...(copy.v === undefined ? { limit: Math.max(limit, openItems) } : { changed: copy.v }) },
-    });
+    }: SessionDetail = await relay.call('readSession', { params: { id: sessionId }, query: transcript.query(limit) });
     adopt(session);
     yield { type: 'session_update', session };
     // A session that has not begun has no past, and that is no error.
     const isBeginning =
       messagesError?.code === 'SESSION_NOT_RESOLVED' && isPlaceholder(parseSessionId(session.id)?.nativeId ?? '');
     if (messagesError && !isBeginning && limit > 0) yield { type: 'history_error', ...messagesError };
-    if (v === undefined) yield* past(limit > 0 ? messages.slice(-limit) : []);
-    else {
-      const isFirst = copy.v === undefined;
-      yield* past(messages.filter((message) => !isItem(message)));
-      const items = copy.take({ messages, v, reset, hasMore });
-      for (const item of isFirst ? items.slice(Math.max(0, items.length - limit)) : items)
-        yield { type: 'item', sessionId, item, history: true };
-    }
+    yield* transcript.take({ messages, v, reset, hasMore }, limit);
     if (once && taskId === undefined && session.lastTask && !hasEnded(session.lastTask.state))
       taskId = session.lastTask.id;
     await look(session);
-  }
-
-  function* past(messages: readonly Message[]): Generator<Said, void> {
-    for (const message of messages)
-      if (memory.isNew(message, 'history')) yield { type: 'new_message', sessionId, message, history: true };
-  }
-
-  /** Asks for what is missing, like all apps not at the same moment and not too often. */
-  async function* catchUp(): AsyncGenerator<Said, void> {
-    await pause(Math.max(Math.random() * 500, askedAt + askAgainMs - Date.now()), signal);
-    if (signal.aborted) return;
-    askedAt = Date.now();
-    const isFirst = copy.v === undefined;
-    try {
-      const page = await relay.call('readMessages', {
-        params: { id: sessionId },
-        query: { parts: '1', ...(copy.v === undefined ? { limit: openItems } : { changed: copy.v }) },
-      });
-      const items = copy.take(page);
-      for (const item of isFirst ? items.slice(beginOf(items)) : items) yield { type: 'item', sessionId, item };
-    } catch (error) {
-      // The next frame asks again.
-      if (!(error instanceof Failure)) throw error;
-      yield { type: 'history_error', code: error.code, error: error.message };
-    }
-  }
-
-  /** The place in the newest page behind the message that was just sent, or else behind the newest one of a user. */
-  const beginOf = (items: readonly Item[]): number => {
-    const own = items.findIndex(({ uuid }) => uuid === begin.said?.uuid);
-    return (own >= 0 ? own : items.findLastIndex(({ role }) => role === 'USER')) + 1;
-  };
-
-  async function* hearTranscript(frame: Attention<'transcript'>): AsyncGenerator<Said, void> {
-    const more = new Set<unknown>();
-    for (const operation of frame.ops as readonly unknown[])
-      if (isOperation(operation) && operation.op !== 'add') more.add(uuidOf(operation));
-    for (const item of copy.hear(frame))
-      yield { type: 'item', sessionId, item, ...(more.has(item.uuid) ? {} : { grows: true as const }) };
-    if (copy.isBehind) yield* catchUp();
-  }
-
-  /** With a daemon that has a transcript every message is an item too, whose frames may have been lost. */
-  async function* hearMessage(frame: Attention<'new_message'>): AsyncGenerator<Said, void> {
-    const { message } = frame;
-    const item = copy.get(message.uuid);
-    if (!item) {
-      if (memory.isNew(message, 'live')) yield frame;
-      return;
-    }
-    if (item.part.open !== true && (message.truncated || item.content === message.content)) return;
-    copy.doubt();
-    yield* catchUp();
   }
 
   async function* hear(happening: Happening): AsyncGenerator<Said, void> {
@@ -230,10 +152,10 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
           yield frame;
           return look(frame.session);
         case 'new_message':
-          if (ids.has(frame.sessionId)) yield* hearMessage(frame);
+          if (ids.has(frame.sessionId)) yield* transcript.hearMessage(frame);
           return;
         case 'transcript':
-          if (ids.has(frame.sessionId)) yield* hearTranscript(frame);
+          if (ids.has(frame.sessionId)) yield* transcript.hear(frame);
           return;
         case 'task_output':
           if (ids.has(frame.sessionId)) yield frame;
@@ -262,7 +184,3 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
 
 /** How far back a reload looks for what was missed. */
 const reloadMessages = 50;
-/** Least number of newest items to ask for: the items that can still change are among them. */
-const openItems = 50;
-const itemsKept = 1000;
-const askAgainMs = 2000;
