@@ -1,28 +1,17 @@
 /**
- * Queued tasks → the daemon: claim the rows, then write. A row that was claimed is never claimed again, so a task reaches a
- * daemon at most once (rules, 2.1). A task whose claim the database lost (rules, 15.6) is not written again if this connection shows that the
- * daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
+ * Queued tasks → the daemon: claim the rows (`task-claims.ts`), then write (`task-frames.ts`). A row that was claimed is never claimed
+ * again, so a task reaches a daemon at most once (rules, 2.1). A task whose claim the database lost (rules, 15.6) is not written again if
+ * this connection shows that the daemon has it. One run at a time per connection; a wake-up during a run causes one more run.
  */
-import {
-  type ClaimedTask,
-  type Database,
-  claimOwned,
-  devicesWithQueue,
-  imagesOf,
-  timeOfUlid,
-  unclaimTask,
-  unclaimUnwritten,
-  withDevice,
-  withOwned,
-} from '@relay/database';
+import { type Publisher } from '@relay/attention';
+import { type ClaimedTask, type Database, imagesOf, timeOfUlid } from '@relay/database';
+import { imageSupport } from '@relay/protocol';
 import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
-import { gathered } from './gather.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { createTaskClaims } from './task-claims.ts';
+import { taskFrame } from './task-frames.ts';
 import type { Unsupported } from './unsupported.ts';
-import { type Publisher } from '@relay/attention';
-import { capabilities, imageSupport } from '@relay/protocol';
-import { userItemUuid } from '@relay/protocol/identity';
 
 export interface TaskWriter {
   /**
@@ -43,14 +32,19 @@ interface TaskWriterDeps {
   unsupported: Unsupported;
 }
 
-export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
-  const running = new WeakMap<DaemonConnection, { again: boolean; woken: boolean; done: Promise<void> }>();
-  /** From before tasks of these are claimed until each task was written, ended or put back. */
-  const claiming = new WeakSet<DaemonConnection>();
+const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
+  memory.tasks.set(task.id, {
+    id: task.id,
+    sessionKey: task.sessionKey,
+    state: 'sent',
+    fence,
+    mentionedAtMs: Date.now(),
+    ...more,
+  });
 
-  const hasQueue = gathered(
-    async (deviceIds) => new Map((await devicesWithQueue(database, deviceIds)).map((id) => [id, true] as const)),
-  );
+export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
+  const claims = createTaskClaims(database);
+  const running = new WeakMap<DaemonConnection, { again: boolean; woken: boolean; done: Promise<void> }>();
 
   const drain = (connection: DaemonConnection, woken?: 'woken'): Promise<void> => {
     const current = running.get(connection);
@@ -79,43 +73,15 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     return run.done;
   };
 
-  const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
-    memory.tasks.set(task.id, {
-      id: task.id,
-      sessionKey: task.sessionKey,
-      state: 'sent',
-      fence,
-      mentionedAtMs: Date.now(),
-      ...more,
-    });
-
-  /** The question that a message answers, for a daemon that names its questions; any other daemon gets the words alone. */
-  const answerOf = (connection: DaemonConnection, { promptUuid, answer }: ClaimedTask) => {
-    if (promptUuid === undefined || !connection.capabilities.includes(capabilities.prompts)) return {};
-    const { option, fields, digest, on } = answer ?? {};
-    return {
-      prompt_uuid: promptUuid,
-      ...(option === undefined ? {} : { option_id: option }),
-      ...(fields === undefined ? {} : { fields }),
-      ...(digest === undefined ? {} : { digest }),
-      ...(on === undefined ? {} : { answered_on: on }),
-    };
-  };
-
   /** True when there may be more. */
   const writeDue = async (connection: DaemonConnection, woken: boolean): Promise<boolean> => {
     const { memory } = connection;
     if (!connection.live || !memory.taskPhase.mayWrite) return false;
-    if (claiming.has(connection)) await putBack(connection);
+    if (claims.isOpen(connection)) await claims.putBack(connection);
     // Most looks find nothing. A later enqueue wakes again, so the check needs no lock.
-    if (!woken && !(await hasQueue(connection.deviceId))) return false;
-    // Before the claim: it may be committed although its answer never comes.
-    claiming.add(connection);
-    const { tasks: claimed, sessions: records } = await claimOwned(database, connection);
-    if (claimed.length === 0) {
-      claiming.delete(connection);
-      return false;
-    }
+    if (!woken && !(await claims.hasQueue(connection.deviceId))) return false;
+    const { tasks: claimed, sessions: records } = await claims.claim(connection);
+    if (claimed.length === 0) return false;
     // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not know.
     const sessions = new Set(claimed.map((task) => task.sessionKey));
     if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
@@ -142,33 +108,8 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       }
       const images = task.hasImages ? await imagesFor(connection, task.id) : {};
       if (!images) continue;
-      const project = task.projectPath === '' ? {} : { project_path: task.projectPath };
-      const keepsUuids = connection.can('transcript');
-      const named = keepsUuids ? { message_uuid: userItemUuid(task.id) } : {};
-      const bytesLeft = connection.send(
-        task.kind === 'start'
-          ? {
-              type: 'task_start',
-              task_id: task.id,
-              instruction: task.instruction,
-              ...project,
-              ...images,
-              ...named,
-              ...(task.agentType === connection.agentType ? {} : { agent_type: task.agentType }),
-            }
-          : {
-              type: 'task_resume',
-              task_id: task.id,
-              session_id: task.nativeId,
-              message: task.instruction,
-              ...project,
-              ...images,
-              ...named,
-              ...answerOf(connection, task),
-            },
-      );
-      if (!bytesLeft) {
-        await withDevice(database, connection.deviceId, (tx) => unclaimTask(tx, task.id, connection.fence));
+      if (!connection.send(taskFrame(connection, task, images))) {
+        await claims.requeue(connection, task.id);
         continue;
       }
       metrics.tasks.inc({ state: 'sent' });
@@ -180,25 +121,13 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       written.push(task.sessionKey);
       // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
       // all is written: a task that is cancelled meanwhile must not be written after its cancel.
-      if (keepsUuids) continue;
+      if (connection.can('transcript')) continue;
       marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
-    claiming.delete(connection);
+    claims.close(connection);
     await Promise.all(marked);
     await Promise.all(records.filter(({ key }) => written.includes(key)).map((record) => publisher.session(record)));
     return again;
-  };
-
-  /**
-   * Tasks of an earlier claim that an error cut off before they were written go back to the queue. It is certain that they were
-   * not written: a task is remembered in the same turn in which it is written, and forgotten only after its end was committed, so
-   * that it is no longer `sent`. (The fence excludes tasks forgotten after a newer connection took over.) A claim that
-   * may still be committed holds the lock of the device, and nothing is claimed meanwhile: there is one run at a time.
-   */
-  const putBack = async (connection: DaemonConnection): Promise<void> => {
-    const { deviceId, fence, memory } = connection;
-    await withOwned(database, connection, (tx) => unclaimUnwritten(tx, deviceId, fence, [...memory.tasks.keys()]));
-    claiming.delete(connection);
   };
 
   /**
@@ -212,10 +141,10 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
       return images && { images };
     } catch (error) {
       connection.logger.warn({ err: error }, 'images could not be read');
-      await withDevice(database, connection.deviceId, (tx) => unclaimTask(tx, taskId, connection.fence));
+      await claims.requeue(connection, taskId);
       return undefined;
     }
   };
 
-  return { drain, hasOpenClaim: (connection) => claiming.has(connection) };
+  return { drain, hasOpenClaim: claims.isOpen };
 }

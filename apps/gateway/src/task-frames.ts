@@ -1,0 +1,44 @@
+/** SHAPE of a task for its daemon: a claimed row → `task_start` or `task_resume`, with no more than it can read. */
+import type { ClaimedTask } from '@relay/database';
+import type { ToDaemonFrame } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
+import type { DaemonConnection } from './connection.ts';
+
+type Reader = Pick<DaemonConnection, 'agentType' | 'can'>;
+
+export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: string[] }): ToDaemonFrame {
+  const more = {
+    ...(task.projectPath === '' ? {} : { project_path: task.projectPath }),
+    ...images,
+    ...(reader.can('transcript') ? { message_uuid: userItemUuid(task.id) } : {}),
+  };
+  if (task.kind === 'start')
+    return {
+      type: 'task_start',
+      task_id: task.id,
+      instruction: task.instruction,
+      ...more,
+      ...(task.agentType === reader.agentType ? {} : { agent_type: task.agentType }),
+    };
+  return {
+    type: 'task_resume',
+    task_id: task.id,
+    session_id: task.nativeId,
+    message: task.instruction,
+    ...more,
+    ...answerOf(reader, task),
+  };
+}
+
+/** The question that a message answers, for a daemon that names its questions; any other daemon gets the words alone. */
+function answerOf(reader: Reader, { promptUuid, answer }: ClaimedTask) {
+  if (promptUuid === undefined || !reader.can('prompts')) return {};
+  const { option, fields, digest, on } = answer ?? {};
+  return {
+    prompt_uuid: promptUuid,
+    ...(option === undefined ? {} : { option_id: option }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(digest === undefined ? {} : { digest }),
+    ...(on === undefined ? {} : { answered_on: on }),
+  };
+}
