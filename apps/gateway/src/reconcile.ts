@@ -13,7 +13,7 @@ export interface UnderWay {
   missingSinceMs?: number;
 }
 
-interface Verdict {
+export interface Verdict {
   /** sent → running: the daemon lists it. */
   confirmed: string[];
   /** sent → unknown: written to an earlier connection, and the first `status` after it does not list it. */

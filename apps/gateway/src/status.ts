@@ -1,39 +1,21 @@
 /** MEANING of `status` (rules, 3.1): what it says about tasks under way, what its absence says, and what follows. */
-import type { Publisher } from '@relay/attention';
-import type { RelayConfig } from '@relay/config';
-import {
-  type Database,
-  addNotification,
-  cancelledAmong,
-  endedAmong,
-  markLost,
-  markUnknown,
-  startRunning,
-  withOwned,
-} from '@relay/database';
+import { cancelledAmong, endedAmong } from '@relay/database';
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
-import type { GatewayMetrics } from './metrics.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { ProgressBoard } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
+import { type SettlementDeps, createSettlement } from './settlement.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Unnamed } from './unnamed.ts';
 
-interface StatusDeps {
-  config: RelayConfig;
-  database: Database;
-  publisher: Publisher;
-  progress: ProgressBoard;
+interface StatusDeps extends SettlementDeps {
   writer: TaskWriter;
   outcomes: Outcomes;
   unnamed: Unnamed;
   /** Looks for ends that earlier connections did not find. */
   findUnfound: (connection: DaemonConnection) => void;
   prompts: Prompts;
-  metrics: GatewayMetrics;
-  notify: () => void;
 }
 
 export interface Status {
@@ -49,46 +31,8 @@ export interface Status {
 const maxStrangers = 1000;
 
 export function createStatus(deps: StatusDeps): Status {
-  const { config, database, publisher, progress, writer, outcomes, metrics } = deps;
-
-  /** Writes what a `status`, its absence or a report revealed, and publishes it. */
-  const settle = async (
-    connection: DaemonConnection,
-    verdict: { confirmed?: string[]; unknown?: string[]; lost?: string[] },
-  ) => {
-    const { confirmed = [], unknown = [], lost = [] } = verdict;
-    if (confirmed.length + unknown.length + lost.length === 0) return;
-    const { tasks } = connection.memory;
-    const settled = await withOwned(database, connection, async (tx) => {
-      for (const id of confirmed) await startRunning(tx, id);
-      const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
-      let notified = false;
-      for (const id of [...unknown, ...lost]) {
-        const sessionKey = tasks.get(id)?.sessionKey;
-        if (sessionKey === undefined || !failed.includes(sessionKey)) continue;
-        const cause = lost.includes(id) ? 'failed' : 'unknown';
-        const notification = { sessionKey, cause, taskId: id, windowMs: config.dedupeWindowMs } as const;
-        notified = (await addNotification(tx, notification)) || notified;
-      }
-      const started = confirmed.flatMap((id) => tasks.get(id)?.sessionKey ?? []);
-      return { keys: [...new Set([...started, ...failed])], notified };
-    });
-    for (const id of confirmed) {
-      const entry = tasks.get(id);
-      if (entry) entry.state = 'running';
-    }
-    for (const id of [...unknown, ...lost]) {
-      const entry = tasks.get(id);
-      if (entry) progress.drop(entry.sessionKey);
-      connection.memory.forgetTask(id);
-    }
-    metrics.tasks.inc({ state: 'running' }, confirmed.length);
-    metrics.tasks.inc({ state: 'unknown' }, unknown.length);
-    metrics.tasks.inc({ state: 'lost' }, lost.length);
-    if (!settled) return;
-    await publisher.sessions(settled.keys);
-    if (settled.notified) deps.notify();
-  };
+  const { config, database, writer, outcomes } = deps;
+  const settle = createSettlement(deps);
 
   const lose = async (connection: DaemonConnection, lost: string[]) => {
     await settle(connection, { lost });
