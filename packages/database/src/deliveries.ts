@@ -137,7 +137,9 @@ interface ClaimedRow {
 }
 
 /** Bounds the cost of a claim; the next one goes on after them. */
-const peopleAtOnce = 200;
+const maxPeopleAtOnce = 200;
+/** Some of those with due rows have all their addresses under way. */
+const peoplePerRow = 4;
 
 export interface ClaimRequest {
   limit: number;
@@ -149,7 +151,7 @@ export interface ClaimRequest {
 }
 
 /**
- * Claims up to `limit` due deliveries, one of each address, of the next 200 people after `afterUser` in the order of their ids, so that
+ * Claims up to `limit` due deliveries, one of each address, of the next people (at most 200) after `afterUser` in the order of their ids, so that
  * one person with many due rows delays no other. Returns them in that order, and in `next` where to go on: empty when the last person was
  * reached.
  */
@@ -157,6 +159,8 @@ export async function claimDeliveries(
   db: Db,
   { limit, claimer, afterUser, withoutHosts = [] }: ClaimRequest,
 ): Promise<{ claimed: ClaimedDelivery[]; next: string }> {
+  // Without the hosts of most people, few of many are claimed.
+  const peopleAtOnce = withoutHosts.length > 0 ? maxPeopleAtOnce : Math.min(maxPeopleAtOnce, peoplePerRow * limit);
   // A loose scan of the index: one step for each person with something due, however much it is.
   const rows = await db.sql.query<ClaimedRow | { id: null; last: string | null }>`
     WITH RECURSIVE people AS (

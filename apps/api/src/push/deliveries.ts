@@ -59,6 +59,9 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let running: Promise<void> | undefined;
   let again = false;
   let afterUser = '';
+  /** The same place among people whose hosts are not full, and whether all of them were asked since the last look. */
+  let aside = '';
+  let isAsideDone = false;
   let isCut = false;
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
@@ -100,23 +103,30 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     inFlight.add(work);
   };
 
-  /** From where the last pass ended to the last person, then once round all of them; or until nothing more fits. */
+  /**
+   * From where the last pass ended to the last person, then once round all of them; or until nothing more fits. While a host is full its
+   * people keep their place: the others are looked for aside, some people at a time, and once round between two looks at the ledger.
+   */
   const pass = async () => {
-    let from = afterUser;
-    let rounds = from === '' ? 1 : 2;
+    let rounds = afterUser === '' ? 1 : 2;
     again = false;
     while (!stopping.signal.aborted) {
       const limit = roomNow();
-      if (limit <= 0) return;
-      const claimedAt = performance.now();
       const full = fullHosts();
+      if (limit <= 0 || (full.length > 0 && isAsideDone)) return;
+      const claimedAt = performance.now();
+      const from = full.length > 0 ? aside : afterUser;
       const { claimed, next } = await pace.spend(() =>
         claimDeliveries(database, { limit, claimer, afterUser: from, withoutHosts: full }),
       );
-      from = next;
-      // People whose host is full keep their place: after the last one who was served.
-      afterUser = full.length === 0 ? next : (claimed.at(-1)?.userId ?? afterUser);
       for (const delivery of claimed) begin(delivery, claimedAt);
+      if (full.length > 0) {
+        aside = next;
+        isAsideDone = next === '';
+        again ||= !isAsideDone;
+        return;
+      }
+      afterUser = next;
       if (next === '' && (rounds -= 1) === 0) return;
     }
   };
@@ -138,6 +148,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   const sweep = async () => {
     const takenOver = await sweepDeliveries(database);
     counters.swept(takenOver, await deliveryLag(database));
+    isAsideDone = false;
     wake();
     screens.clear().catch((error: unknown) => logger.debug({ err: error }, 'nothing was cleared from screens'));
   };
