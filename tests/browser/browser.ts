@@ -257,6 +257,11 @@ export const phone = { width: 360, height: 740 };
 /** Without the worker of the pages, unless `options` allow it: Playwright sees no request that a worker has handled. */
 export async function newPerson(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Person> {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
+  // WebDriver BiDi has no message about what a policy refuses.
+  if (isFirefox)
+    await context.addInitScript(
+      `addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => console.error('Content Security Policy', effectiveDirective, blockedURI))`,
+    );
   return new Person(context, await context.newPage(), url);
 }
 
