@@ -20,7 +20,6 @@ const ofTheEnvironment = '^(AUTH_[A-Z_]+|DATABASE_URL|PGLITE_DIR)$';
 const tooLong = [
   'apps/api/src/attention/door.ts',
   'apps/web/src/conversation/composer.tsx',
-  'apps/web/src/transcript/log.tsx',
 ];
 
 export default tseslint.config(

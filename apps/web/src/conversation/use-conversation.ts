@@ -6,6 +6,7 @@ import { pageSize } from '../api/bounds.ts';
 import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
+import { isInSight } from '../ui/sight.ts';
 import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
 import { type Said, shownOf, withSaid } from './said.ts';
 
@@ -205,7 +206,7 @@ export function useConversation(id: string, first: Message | undefined): UseConv
 
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState !== 'visible') return;
+      if (!isInSight()) return;
       const before = updates.current;
       client.call('readSession', { params: { id }, query: { limit: 1 } }).then(
         (detail) => {

@@ -1,6 +1,7 @@
 /** Tells the relay that the person sees this session (rules, 14.12): as long as the page is in view. */
 import { useEffect } from 'react';
 import { useRooms } from '../rooms.ts';
+import { isInSight, onSight } from '../ui/sight.ts';
 
 const everyMs = 5000;
 
@@ -8,14 +9,14 @@ export function useFocus(sessionId: string): void {
   const { live } = useRooms();
   useEffect(() => {
     const tell = () => {
-      if (document.visibilityState === 'visible') live.focus(sessionId);
+      if (isInSight()) live.focus(sessionId);
     };
     tell();
     const timer = setInterval(tell, everyMs);
-    document.addEventListener('visibilitychange', tell);
+    const forget = onSight(tell);
     return () => {
       clearInterval(timer);
-      document.removeEventListener('visibilitychange', tell);
+      forget();
     };
   }, [live, sessionId]);
 }
