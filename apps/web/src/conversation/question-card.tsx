@@ -1,7 +1,7 @@
 /** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
 import { type KeyboardEvent, type ReactNode, Suspense, lazy, useEffect, useRef } from 'react';
 import { Hand } from 'lucide-react';
-import type { FieldValues, Prompt } from '@relay/protocol';
+import type { Device, FieldValues, Prompt, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
 import { agentName, loadWords, words } from '../catalogue.ts';
 import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
@@ -12,14 +12,13 @@ import { diffList } from '../transcript/parts/shape.ts';
 const Form = lazy(async () => (await Promise.all([import('./form.tsx'), loadWords('form')]))[0]);
 
 interface QuestionCardProps {
-  sessionId: string;
+  session: Session;
+  device: Device | undefined;
   prompt: Prompt;
   /** Its place among the open questions, the oldest first; several are shown one at a time. */
   at: number;
   all: number;
   onMove: (at: number) => void;
-  agentType: string;
-  machine: string | undefined;
   busy: boolean;
   /** Why the last answer was not taken. */
   refusal: Refusal | undefined;
@@ -30,7 +29,7 @@ interface QuestionCardProps {
 }
 
 export function QuestionCard(props: QuestionCardProps) {
-  const { sessionId, prompt, at, all, onMove, agentType, machine, busy, dismissing, onAnswer, onDismiss } = props;
+  const { session, device, prompt, at, all, onMove, busy, dismissing, onAnswer, onDismiss } = props;
   const card = useRef<HTMLElement>(null);
   const { subject, context } = prompt;
   const title = prompt.prompt === '' ? prompt.result : prompt.prompt;
@@ -74,13 +73,13 @@ export function QuestionCard(props: QuestionCardProps) {
       className={danger ? 'q danger-q' : 'q'}
       tabIndex={-1}
       data-prompt={prompt.id}
-      aria-label={words.question.asks(agentName(agentType))}
+      aria-label={words.question.asks(agentName(session.agentType))}
       onKeyDown={onKeyDown}
     >
       <p className="sr" role="alert" ref={spoken} />
       <div className="h">
         <Hand className="i" aria-hidden />
-        <span>{headOf(prompt, agentType, machine, diffs.length)}</span>
+        <span>{headOf(prompt, session.agentType, device?.name, diffs.length)}</span>
         {all > 1 && (
           <span className="r turns">
             <button type="button" className="ghost" disabled={at === 0} onClick={() => onMove(at - 1)}>
@@ -108,7 +107,7 @@ export function QuestionCard(props: QuestionCardProps) {
       )}
       {isForm(prompt) ? (
         <Suspense fallback={<div className="acts">{dismiss}</div>}>
-          <Form {...{ sessionId, prompt, busy, options }} refusal={props.refusal} onAnswer={props.onFields}>
+          <Form {...{ sessionId: session.id, prompt, busy, options }} refusal={props.refusal} onAnswer={props.onFields}>
             {dismiss}
           </Form>
         </Suspense>

@@ -1,0 +1,80 @@
+/** Words of the composer on their way to the relay: a message, or the answer to the question that is shown. They arrive once. */
+import { useEffect, useRef } from 'react';
+import type { FieldValues, Message, Prompt, Session } from '@relay/protocol';
+import { sendingTimeout } from '../api/bounds.ts';
+import { useRooms } from '../rooms.ts';
+import { useAction } from '../ui/action.ts';
+import { useSendingKey, useSentLater } from '../ui/sending.ts';
+import type { Attached } from './images.tsx';
+
+interface Conversation {
+  session: Session;
+  messages: readonly Message[];
+  onSaid: (message: Message) => void;
+}
+
+type Given = { option: string } | { fields: FieldValues };
+
+/**
+ * `prompt`: the question that is shown. `text`: the words in the field now. `onSent`: the relay has them. `isLater`: they are sent by themselves
+ * when the relay can be reached again.
+ */
+export function useSending(
+  { session, messages, onSaid }: Conversation,
+  prompt: Prompt | undefined,
+  text: string,
+  onSent: (content: string, attached: readonly Attached[]) => void,
+) {
+  const { client } = useRooms();
+  const key = useSendingKey();
+  /** A message that was sent without a successful answer; it may have arrived all the same. */
+  const unanswered = useRef<{ content: string; attached: readonly Attached[]; lastTaskId: string | undefined }>(
+    undefined,
+  );
+  const lastTaskId = session.lastTask?.id;
+  /** `given`: the choice whose label `content` is, or the fields that it lists. */
+  const send = useAction(async (content: string, attached: readonly Attached[] = [], given?: Given) => {
+    unanswered.current = { content, attached, lastTaskId };
+    const { id, at, digest } = prompt ?? {};
+    // The same words to another question are another answer.
+    const what = [id ?? at, given, content, attached.map(({ previewUrl }) => previewUrl)];
+    const idempotencyKey = key.of(JSON.stringify(what));
+    const dataUrls = attached.map(({ dataUrl }) => dataUrl);
+    const { message } = await (id !== undefined && given
+      ? client.call('answerPrompt', {
+          params: { id: session.id, uuid: id },
+          body: { ...given, ...(digest === undefined ? {} : { digest }) },
+          idempotencyKey,
+        })
+      : client.call('sendMessage', {
+          params: { id: session.id },
+          body: {
+            content,
+            ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+            ...(id === undefined ? {} : { answers: id }),
+          },
+          idempotencyKey,
+          ...sendingTimeout(dataUrls),
+        }));
+    sent(content, attached);
+    onSaid(message);
+    // Felt on a phone.
+    navigator.vibrate?.(10);
+  });
+  // Words that were changed meanwhile are for the person to send.
+  const isLater = useSentLater(send, ([content, , given]) => content === text || !!given);
+  const sent = (content: string, attached: readonly Attached[]) => {
+    unanswered.current = undefined;
+    key.done();
+    onSent(content, attached);
+  };
+  const newestSaid = messages.findLast(({ role }) => role === 'USER')?.content;
+  useEffect(() => {
+    const attempt = unanswered.current;
+    if (!attempt || send.busy || lastTaskId === attempt.lastTaskId || newestSaid !== attempt.content) return;
+    // It is a task by now: only the answer to this page was lost.
+    sent(attempt.content, attempt.attached);
+    send.clear();
+  });
+  return [send, isLater] as const;
+}
