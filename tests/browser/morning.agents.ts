@@ -177,7 +177,12 @@ describe('a morning with three agents', () => {
     await begin('Build box', '@@slow 200');
     await is('active');
     process.kill(-pid!, 'SIGSTOP');
-    await person.text(/offline/);
+    // The relay waits for the answers to its pings.
+    await person.page
+      .getByText(/offline/)
+      .filter({ visible: true })
+      .first()
+      .waitFor({ timeout: patienceMs });
     await look('08-asleep');
     process.kill(-pid!, 'SIGCONT');
     await is('idle');

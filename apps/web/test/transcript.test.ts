@@ -10,7 +10,7 @@ import { changedWords } from '../src/transcript/parts/changed-words.ts';
 import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
 import { colouredLines } from '../src/transcript/parts/terminal-colours.ts';
 import { plainOutput } from '../src/transcript/parts/terminal-text.ts';
-import { noMemory, rowsOf } from '../src/transcript/rows.ts';
+import { noMemory, rowsOf, toolShape } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
 
@@ -89,6 +89,24 @@ describe('rows', () => {
     const list = [item('a', { kind: 'text' }, 'A'), item('b', { kind: 'text' }, 'B', '2026-11-21T12:00:00.000Z')];
     expect(rows(list).map(({ key }) => key)).toEqual(['a', 'day b', 'b']);
     expect(rowsOf(list, { memory: noMemory(), hasMore: false })[0]).toMatchObject({ kind: 'day', key: 'day a' });
+  });
+
+  it('show the call that was rejected as such, and no other', () => {
+    const call = (uuid: string) =>
+      item(uuid, { kind: 'tool', status: 'failed', command: 'rm -rf build', does: 'execute' });
+    const options = [{ id: 'n', label: 'No', kind: 'reject_once' }];
+    const question = { title: 'Allow?', options, subject: { type: 'command', command: 'rm -rf build' } };
+    const asked = (option: string) =>
+      item('q', { kind: 'question', state: 'answered', question, answer: { option, at } });
+    const list = [call('before'), call('asked'), asked('n'), call('after')];
+    for (let time = 0; time < 2; time += 1) rows(list);
+    expect(list.filter(({ part }) => part.kind === 'tool').map((one) => toolShape(one).status)).toEqual([
+      'failed',
+      'rejected',
+      'failed',
+    ]);
+    expect(html(list)).toContain('Rejected');
+    expect(html([call('asked'), asked('another')])).not.toContain('Rejected');
   });
 
   it('leave out questions that are open and what has nothing to see', () => {

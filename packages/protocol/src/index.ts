@@ -7,6 +7,7 @@ export * from './cut-text.ts';
 export * from './last-string.ts';
 export * from './read-time.ts';
 export * from './terminal-text.ts';
+export * from './without-marks.ts';
 export * from './errors.ts';
 export * from './close-codes.ts';
 export * from './transcript/index.ts';

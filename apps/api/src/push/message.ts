@@ -1,6 +1,6 @@
 /** The words of a notification, for every kind of address. Without `detail` they say nothing about the work (rules, 14.10). */
 import { createHash } from 'node:crypto';
-import { type DeliveryCause, type NotificationLanguage, cutText } from '@relay/protocol';
+import { type DeliveryCause, type NotificationLanguage, cutText, withoutMarks } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
 import { questionText } from './question-text.ts';
 import { notificationWords } from './words.ts';
@@ -65,7 +65,8 @@ function bodyOf(
   if (detail === 'none') return { body: notificationWords[language].neutral };
   const name = cutText(title, titleBytes);
   if (detail === 'title' || ofPeople.includes(cause)) return { body: name };
-  const asked = question === undefined || question.isCut ? { text, isWhole: false } : questionText(question);
+  const asked =
+    question === undefined || question.isCut ? { text: withoutMarks(text), isWhole: false } : questionText(question);
   if (asked.text === '') return { body: name };
   return { body: `${name}\n${cutText(asked.text, textBytes)}`, isWhole: asked.isWhole };
 }

@@ -2,6 +2,7 @@
 import { type ReactNode, useId, useRef } from 'react';
 import { AlarmClock, CircleAlert, CircleCheck, CircleHelp, Laptop, X } from 'lucide-react';
 import type { InboxItem } from '@relay/protocol';
+import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { type Option, isNo, labelOf, quickAnswers } from '../conversation/prompt.ts';
@@ -81,7 +82,7 @@ function saidOf({ kind, reason, error, lastMessage }: InboxItem): string {
   const { inbox } = words;
   if (kind === 'unknown') return inbox.unknown;
   if (kind === 'device') return reason === 'conflict' ? inbox.conflict : inbox.away;
-  if (kind === 'finished') return lastMessage ?? '';
+  if (kind === 'finished') return withoutMarks(lastMessage ?? '');
   return (reason === 'TASK_EXPIRED' ? inbox.expired : reason === 'TASK_LOST' ? inbox.lost : error) ?? inbox.failed;
 }
 

@@ -2,6 +2,7 @@
 import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
 import { EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
+import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { doingNow } from '../ui/doing.ts';
@@ -21,7 +22,7 @@ function lately(session: Session, device: Device | undefined): string {
   if (state === 'wait') return words.list.waitingFor(device?.name ?? '');
   if (state === 'work' && progress) return doingNow(progress);
   if (state === 'work') return status === 'pending' ? words.list.starting : words.list.working;
-  return lastMessage === title ? '' : lastMessage;
+  return lastMessage === title ? '' : withoutMarks(lastMessage);
 }
 
 /** A finger that rests this long selects. */

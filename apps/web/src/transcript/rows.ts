@@ -32,6 +32,18 @@ export function toolShape(item: LogItem): ToolShape {
   return shape;
 }
 
+/** Agents report a call that a person rejected as failed, just before its question: it never ran. */
+function markRejected(items: readonly LogItem[]): void {
+  items.forEach(({ part }, at) => {
+    if (part.kind !== 'question') return;
+    const { answer, command } = questionOf(part);
+    if (!answer?.isNo) return;
+    const call = items.slice(0, at).findLast((item) => item.part.kind === 'tool');
+    const shape = call && toolShape(call);
+    if (shape?.command === command && shape?.status === 'failed') tools.set(call!, { ...shape, status: 'rejected' });
+  });
+}
+
 const loud = new Set(['edit', 'delete', 'move']);
 /** Finished, and nothing of it needs a look. */
 const isQuiet = (item: LogItem): boolean => {
@@ -74,6 +86,7 @@ export function rowsOf(
   const isSaid = ({ part: { answers }, content }: LogItem) =>
     answers && questionOf(all.find(({ uuid }) => uuid === answers)?.part).answer?.text === content;
   const items = all.filter((item) => isShown(item) && !isSaid(item));
+  markRejected(items);
   const rows: Row[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
   let day = hasMore && items[0] ? dayKey(items[0].timestamp) : '';
   for (let at = 0; at < items.length;) {

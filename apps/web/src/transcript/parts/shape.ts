@@ -101,7 +101,10 @@ export const picture = (part: unknown): PictureShape | undefined => pictureOf(pa
 export interface QuestionShape {
   title: string;
   state: string;
-  answer: { text: string; at: string; by: string | undefined } | undefined;
+  /** Of a permission for a command. */
+  command: string | undefined;
+  /** `isNo`: an option that rejects. */
+  answer: { text: string; at: string; by: string | undefined; isNo: boolean } | undefined;
 }
 /** A question that is no longer open, or is shown in its card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
@@ -111,17 +114,19 @@ export function questionOf(part: unknown): QuestionShape {
   const options = listOf(
     asked.options,
     (option) => {
-      const { id, label } = fieldsOf(option);
-      return typeof id === 'string' && typeof label === 'string' ? { id, label } : undefined;
+      const { id, label, kind } = fieldsOf(option);
+      return typeof id === 'string' && typeof label === 'string' ? { id, label, kind: textOf(kind) } : undefined;
     },
     100,
   );
-  const label = options.find(({ id }) => id === given?.['option'])?.label;
+  const chosen = options.find(({ id }) => id === given?.['option']);
   return {
     title: textOf(asked.title) ?? '',
     state: textOf(state) ?? '',
+    command: textOf(fieldsOf(asked.subject)['command']),
     answer: given && {
-      text: label ?? textOf(given['text']) ?? textOf(given['option']) ?? '',
+      isNo: chosen?.kind?.startsWith('reject') === true,
+      text: chosen?.label ?? textOf(given['text']) ?? textOf(given['option']) ?? '',
       at: textOf(given['at']) ?? '',
       by: textOf(given['by']),
     },

@@ -1,6 +1,7 @@
 /** The parts that are a line or a small card: your words, a thought, a plan, a picture, notes. */
 import { type ReactNode, useId, useState } from 'react';
 import {
+  Ban,
   Check,
   ChevronDown,
   ChevronRight,
@@ -171,7 +172,7 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
   if (answer)
     return (
       <Note
-        icon={<Check className="i ok" aria-hidden />}
+        icon={answer.isNo ? <Ban className="i" aria-hidden /> : <Check className="i ok" aria-hidden />}
         end={
           <span className="num">
             {[timeOf(answer.at), answer.by && words.question.on(answer.by)].filter(Boolean).join(', ')}

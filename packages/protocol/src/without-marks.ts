@@ -1,0 +1,10 @@
+/**
+ * The words of a text in markdown, without the marks of fences, headings, quotes, links, bold and code: for a line of a list and for a
+ * notification, which show text as it is. Text without such marks is returned unchanged.
+ */
+export const withoutMarks = (markdown: string): string =>
+  markdown
+    .replace(/^ {0,3}(?:```|~~~).*\n?/gm, '')
+    .replace(/^ {0,3}(?:#{1,6}|>) +/gm, '')
+    .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, '$1')
+    .replace(/(\*\*|`)(\S|\S.*?\S)\1/g, '$2');
