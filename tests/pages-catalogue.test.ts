@@ -140,7 +140,7 @@ describe('the texts of the pages', () => {
   });
 
   it.each([
-    ['main.tsx', ['frame', 'errors']],
+    ['root.tsx', ['frame', 'errors']],
     ['pages/conversation.tsx', ['frame', 'errors', 'session']],
     ['pages/machines.ts', ['frame', 'errors', 'machines']],
     ['pages/settings.ts', ['frame', 'errors', 'settings', 'here']],

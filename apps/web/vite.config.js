@@ -26,10 +26,35 @@ const worker = {
   },
 };
 
+/** Names the files of the pages, which the first script imports, in the document: a browser loads them at once. */
+const pagesAhead = {
+  name: 'relay-pages-ahead',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { bundle }) {
+      const files = new Set();
+      const add = (file) => {
+        if (files.has(file)) return;
+        files.add(file);
+        for (const one of bundle[file].imports) add(one);
+      };
+      add(Object.values(bundle).find(({ facadeModuleId }) => facadeModuleId?.endsWith('/src/root.tsx')).fileName);
+      return [...files]
+        .filter((file) => !html.includes(file))
+        .map((file) => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `./${file}` },
+          injectTo: 'head',
+        }));
+    },
+  },
+};
+
 export default defineConfig({
   // The relay writes its own address in front when it serves the page: it may live under a path.
   base: './',
-  plugins: [react(), worker],
+  plugins: [react(), pagesAhead, worker],
   build: {
     target: 'es2022',
     // Small files inside of others would need `data:` in the Content-Security-Policy.
@@ -40,6 +65,16 @@ export default defineConfig({
       // Its files make an object each when they are loaded, which keeps those that nothing uses.
       treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
       output: {
+        // Used by the first pages and by later ones: one file instead of nine.
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            {
+              name: 'shared',
+              test: /node_modules\/(?:react|regexparam|wouter|use-sync-external-store)\/|lucide-react\/dist\/esm\/(?:\w+\.mjs|shared\/|icons\/chevron-left)|\/src\/(?:rooms|api\/words|ui\/(?:action|notice|resource|time))\.tsx?$/,
+            },
+          ],
+        },
         // Words by language and part: `en-frame`.
         chunkFileNames: ({ facadeModuleId }) => {
           const [, language, part] = /languages\/(\w+)\/(\w+)\.ts$/.exec(facadeModuleId ?? '') ?? [];

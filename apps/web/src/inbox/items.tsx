@@ -13,7 +13,6 @@ import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { useNow } from '../ui/time.tsx';
-import '../styles/inbox.css';
 
 const hourMs = 3_600_000;
 /** The morning of the day `days` from now, local time. */

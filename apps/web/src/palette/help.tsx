@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { X } from 'lucide-react';
 import { words } from '../catalogue.ts';
 import { keyName, turnKeys, useKeysOn } from './hot-keys.ts';
+import '../styles/palette.css';
 
 const k = (...keys: readonly string[]) =>
   keys.map((key) => (

@@ -9,6 +9,7 @@ import { noFilter } from '../sessions/listed.ts';
 import { Marked } from '../sessions/marked.tsx';
 import { searchCharacters, useSearch } from '../sessions/use-search.ts';
 import { type Result, resultsFor } from './results.tsx';
+import '../styles/palette.css';
 
 export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => void }) {
   const [, navigate] = useLocation();

@@ -1,0 +1,40 @@
+/** Begins what takes time on a slow line, the sign-in and the words, while the pages are still on their way, and then shows them. */
+import { createAccess } from './auth/access.ts';
+import { takeToken } from './auth/fragment.ts';
+import { tokenForSignIn } from './auth/sign-in-flow.ts';
+import { direction, language, loadWords } from './catalogue.ts';
+import { forgetPerson } from './forget.ts';
+import { readPlace } from './place.ts';
+import { leaveBrowserPush } from './push/worker.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/frame.css';
+import './styles/pages.css';
+import './styles/shared.css';
+import './styles/inbox.css';
+
+const place = readPlace(document, window.location);
+// Before anything else can see it.
+const linkToken = takeToken(window);
+const access = createAccess({
+  fetchToken: () => tokenForSignIn(place),
+  onOtherPerson: () => {
+    forgetPerson();
+    void leaveBrowserPush(place)
+      .catch(() => undefined)
+      .finally(() => window.location.reload());
+  },
+  onLeft: () => {
+    forgetPerson();
+    void leaveBrowserPush(place).catch(() => undefined);
+  },
+});
+if (!place.isElsewhere) void access.open();
+
+document.documentElement.lang = language;
+document.documentElement.dir = direction;
+// The build names the files of the pages in the document, so that they are loaded at once.
+void Promise.all([import('./root.tsx'), loadWords('frame', 'errors')]).then(([{ showPages }]) =>
+  showPages({ place, access, linkToken }),
+);

@@ -1,0 +1,57 @@
+/** Makes what the pages work with, and shows them. */
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createClient } from '@relay/client';
+import { requestTimeoutMs } from './api/bounds.ts';
+import { App } from './app.tsx';
+import type { Access } from './auth/access.ts';
+import { createAccount } from './auth/account.ts';
+import { forgetLast } from './forget.ts';
+import { followInstall } from './offline/install.ts';
+import { followKeyboard } from './keyboard-height.ts';
+import { createInbox } from './inbox/store.ts';
+import { createLive } from './live.ts';
+import type { Place } from './place.ts';
+import { countNeeds } from './sessions/attention.ts';
+import { RoomsProvider } from './rooms.ts';
+
+interface Begun {
+  place: Place;
+  access: Access;
+  linkToken: string | undefined;
+}
+
+/** The words of the frame are loaded. `access`: may be open already. */
+export function showPages({ place, access, linkToken }: Begun): void {
+  const account = createAccount(place);
+  const client = createClient({
+    baseUrl: place.publicUrl,
+    getToken: ({ refused }) => (refused === undefined ? access.bearer() : access.renew(refused)),
+    timeoutMs: requestTimeoutMs,
+    // A person sees what went wrong, and tries again.
+    retries: 0,
+  });
+  const live = createLive({ client, renewAccess: () => access.renew() });
+  const inbox = createInbox({ client, live });
+  inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
+  access.onToken(() => live.refresh());
+  const follow = () => {
+    for (const one of [live, inbox])
+      if (access.state.kind === 'in') one.start();
+      else one.stop();
+    // Also when the sign-in was ended elsewhere.
+    if (access.state.kind === 'out') forgetLast();
+  };
+  access.subscribe(follow);
+  follow();
+
+  followKeyboard(window);
+  followInstall(window);
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <RoomsProvider value={{ place, access, account, client, live, inbox }}>
+        <App linkToken={linkToken} />
+      </RoomsProvider>
+    </StrictMode>,
+  );
+}
