@@ -1,7 +1,13 @@
 /** Deliveries that wait for something: the end of quiet hours or of a storm, then one message for all; or another address of their group. */
 import type { DeliveryCause } from '@relay/protocol';
 import { sql } from './sql.ts';
+import { isDue, isOpen } from './task-states.ts';
 import type { Db, Whole } from './transaction.ts';
+
+/** An answer was accepted that its machine does not have yet, and no other question is open. */
+const isAnswered = sql`EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = ses.key AND ${isDue('t')} AND t.seq > ses.prompt_seq
+    AND t.prompt_uuid IS DISTINCT FROM '')
+  AND NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = ses.key AND ${isOpen('q')})`;
 
 /**
  * Whether there is no longer anything to tell, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its session: a question was
@@ -10,7 +16,7 @@ import type { Db, Whole } from './transaction.ts';
 export const isOver = sql`CASE
   WHEN d.notification_id IS NULL OR d.cause NOT IN ('needs_you', 'done', 'failed', 'unknown') THEN false
   WHEN ses.key IS NULL OR ses.deleted_at IS NOT NULL THEN true
-  WHEN d.cause = 'needs_you' THEN ses.status <> 'waiting'
+  WHEN d.cause = 'needs_you' THEN ses.status <> 'waiting' OR (${isAnswered})
   WHEN d.cause = 'unknown' THEN NOT ses.queue_held
   ELSE COALESCE(ses.read_at >= n.created_at, false) END`;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AddSubscription, Delivery, NotificationList } from '@relay/protocol';
-import { type PushReceiver, startPushReceiver } from '@relay/testing';
+import { type PushReceiver, connectDaemon, startPushReceiver } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { type Begun, type Scene, begin, openScene, updateOf } from '../scene.ts';
 import { until } from '../until.ts';
@@ -263,12 +263,14 @@ describe('routing', () => {
       ask(one);
       await deliveries(one, isHeld);
     }
+    // Its machine has the answer later: the relay has it.
+    await scene.daemon.drop();
     await scene.relay.call('sendMessage', { params: { id: answered.id }, body: { content: 'yes' } });
-    await updateOf(scene.app, answered.id, ({ status }) => status === 'active');
     await pass(300);
     await deliveries(answered, are('superseded'));
     await deliveries(open, are('accepted'));
     expect(sentTo('later')).toHaveLength(1);
+    scene.daemon = await connectDaemon(scene.relay, { registration: scene.daemon.registration });
   });
 
   it('makes one message of a storm, whichever instance splits it', async () => {
