@@ -41,22 +41,29 @@ interface Sweeps {
 export function startSweeps(deps: SweepDeps): Sweeps {
   const { config, database, backplane, hub, presence, writer, cancels, watching } = deps;
 
+  /** Devices whose queues are to be looked at, and those that are being written to. */
+  const due = new Set<string>();
+  const writing = new Set<string>();
+  const write = async () => {
+    for (const deviceId of due) {
+      due.delete(deviceId);
+      writing.add(deviceId);
+      const connection = hub.get(deviceId);
+      if (connection) await writer.drain(connection);
+      writing.delete(deviceId);
+    }
+  };
+
   const wake = async () => {
     // Before anything else is written: what comes next in a session comes after its cancel.
     await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
-    const due = new Set(await devicesWithQueue(database, ids));
+    const found = await devicesWithQueue(database, ids);
     // Tasks of a claim that an error cut off are not queued, so nothing else finds them.
-    for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) due.add(connection.deviceId);
-    // A few at a time: one that reads slowly must not hold up all others, and all at once would fill the pool.
-    const rest = due.values();
-    const some = async () => {
-      for (const deviceId of rest) {
-        const connection = hub.get(deviceId);
-        if (connection) await writer.drain(connection);
-      }
-    };
-    await Promise.all(Array.from({ length: wakingAtOnce }, some));
+    for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) found.push(connection.deviceId);
+    for (const deviceId of found) if (!writing.has(deviceId)) due.add(deviceId);
+    // A few at a time, because all at once would fill the pool. One that reads slowly holds up neither the others nor the next sweep.
+    for (let free = Math.min(wakingAtOnce - writing.size, due.size); free > 0; free -= 1) void write();
   };
 
   const changes = async () => {

@@ -66,13 +66,15 @@ describe('a command that its gateway did not hear', () => {
     expect(daemon.inbox.count('task_cancel')).toBe(1);
   });
 
-  it('to write tasks, is repaired on one device although another takes its time', async () => {
+  it('to write tasks, is repaired on a device by the next sweep, although another one takes its time', async () => {
     const daemons = [daemon, await connectDaemon(relay)];
     losing(relay, 'wake');
     const held = holdingMarks(relay);
     try {
-      for (const { deviceId } of daemons) await relay.call('createSession', { body: { deviceId, message: 'unheard' } });
-      for (const each of daemons) await each.next('task_start', ({ instruction }) => instruction === 'unheard');
+      for (const each of daemons) {
+        await relay.call('createSession', { body: { deviceId: each.deviceId, message: 'unheard' } });
+        await each.next('task_start', ({ instruction }) => instruction === 'unheard');
+      }
     } finally {
       for (const release of held) release();
     }
