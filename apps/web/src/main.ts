@@ -1,4 +1,4 @@
-/** Begins what takes time on a slow line, the sign-in and the words, while the pages are still on their way, and then shows them. */
+/** Starts the sign-in and loads the words while the pages are still loading, then shows the pages (ADR 68). */
 import { createAccess } from './auth/access.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
@@ -17,18 +17,14 @@ import './styles/inbox.css';
 const place = readPlace(document, window.location);
 // Before anything else can see it.
 const linkToken = takeToken(window);
+const forget = () => {
+  forgetPerson();
+  return leaveBrowserPush(place).catch(() => undefined);
+};
 const access = createAccess({
   fetchToken: () => tokenForSignIn(place),
-  onOtherPerson: () => {
-    forgetPerson();
-    void leaveBrowserPush(place)
-      .catch(() => undefined)
-      .finally(() => window.location.reload());
-  },
-  onLeft: () => {
-    forgetPerson();
-    void leaveBrowserPush(place).catch(() => undefined);
-  },
+  onOtherPerson: () => void forget().finally(() => window.location.reload()),
+  onLeft: () => void forget(),
 });
 if (!place.isElsewhere) void access.open();
 

@@ -159,7 +159,7 @@ export async function claimDeliveries(
   db: Db,
   { limit, claimer, afterUser, withoutHosts = [] }: ClaimRequest,
 ): Promise<{ claimed: ClaimedDelivery[]; next: string }> {
-  // Without the hosts of most people, few of many are claimed.
+  // With the busiest hosts excluded, most people have nothing to claim.
   const peopleAtOnce = withoutHosts.length > 0 ? maxPeopleAtOnce : Math.min(maxPeopleAtOnce, peoplePerRow * limit);
   // A loose scan of the index: one step for each person with something due, however much it is.
   const rows = await db.sql.query<ClaimedRow | { id: null; last: string | null }>`

@@ -59,9 +59,9 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let running: Promise<void> | undefined;
   let again = false;
   let afterUser = '';
-  /** The same place among people whose hosts are not full, and whether all of them were asked since the last look. */
-  let aside = '';
-  let isAsideDone = false;
+  /** The same place in the search for people of other hosts while one is full, and whether that search has reached the last person since the last sweep. */
+  let afterOther = '';
+  let othersSearched = false;
   let isCut = false;
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
@@ -104,8 +104,8 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   /**
-   * From where the last pass ended to the last person, then once round all of them; or until nothing more fits. While a host is full its
-   * people keep their place: the others are looked for aside, some people at a time, and once round between two looks at the ledger.
+   * From where the last pass ended to the last person, then once round all of them; or until nothing more fits. While a host is full, its
+   * people keep their place: people of other hosts are searched separately, a part of them at a time, and once between two sweeps.
    */
   const pass = async () => {
     let rounds = afterUser === '' ? 1 : 2;
@@ -113,17 +113,17 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
     while (!stopping.signal.aborted) {
       const limit = roomNow();
       const full = fullHosts();
-      if (limit <= 0 || (full.length > 0 && isAsideDone)) return;
+      if (limit <= 0 || (full.length > 0 && othersSearched)) return;
       const claimedAt = performance.now();
-      const from = full.length > 0 ? aside : afterUser;
+      const from = full.length > 0 ? afterOther : afterUser;
       const { claimed, next } = await pace.spend(() =>
         claimDeliveries(database, { limit, claimer, afterUser: from, withoutHosts: full }),
       );
       for (const delivery of claimed) begin(delivery, claimedAt);
       if (full.length > 0) {
-        aside = next;
-        isAsideDone = next === '';
-        again ||= !isAsideDone;
+        afterOther = next;
+        othersSearched = next === '';
+        again ||= !othersSearched;
         return;
       }
       afterUser = next;
@@ -148,7 +148,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   const sweep = async () => {
     const takenOver = await sweepDeliveries(database);
     counters.swept(takenOver, await deliveryLag(database));
-    isAsideDone = false;
+    othersSearched = false;
     wake();
     screens.clear().catch((error: unknown) => logger.debug({ err: error }, 'nothing was cleared from screens'));
   };

@@ -263,7 +263,7 @@ describe('routing', () => {
       ask(one);
       await deliveries(one, isHeld);
     }
-    // Its machine has the answer later: the relay has it.
+    // The relay has accepted the answer, and the machine does not have it yet.
     await scene.daemon.drop();
     await scene.relay.call('sendMessage', { params: { id: answered.id }, body: { content: 'yes' } });
     await pass(300);
