@@ -207,15 +207,20 @@ export function buildOutput(bytes) {
 }
 
 /** GET with an agent; resolves with status and text. */
+/** `{ status, text }`. A kept connection that the server was just closing is asked again, as browsers do. */
 export function get(url, agent, headers = {}) {
   return new Promise((resolve, reject) => {
-    request(url, { agent, headers }, (response) => {
+    const asked = request(url, { agent, headers }, (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') }));
-    })
-      .on('error', reject)
+    });
+    asked
+      .on('error', (error) => {
+        if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(get(url, agent, headers));
+        else reject(error);
+      })
       .end();
   });
 }

@@ -2,6 +2,7 @@
  * The gateway's memory of a device while it holds its connection: the tasks under way, the sessions the daemon was
  * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
  */
+import type { HeldTurns } from '@relay/attention';
 import type { ClaimedTask, SessionRecord } from '@relay/database';
 import type { Command, DaemonEvent, FromDaemon, Reply } from '@relay/protocol';
 import type { Answer as Said } from './answer.ts';
@@ -103,6 +104,8 @@ export class DeviceMemory {
   /** The least by which the clock of the daemon is ahead of ours, as its reports showed. */
   clockAheadMs = 0;
   readonly taskPhase = new TaskPhase();
+  /** What its agents said in the turns under way; bounded. */
+  readonly turns: HeldTurns = new SparseMap();
   /** That the device has too many sessions is logged once per connection. */
   warnedOfSessions = false;
   /** Tasks under way that the newest `status` lists. */
@@ -182,6 +185,7 @@ export class DeviceMemory {
     this.opened.delete(from);
     this.keys.clear();
     this.subjects.clear();
+    this.turns.clear();
   }
 
   forgetRecord(sessionKey: string): void {

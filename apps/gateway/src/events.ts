@@ -82,7 +82,7 @@ export function createEvents(deps: EventDeps): Events {
         speech.transcript(record, event, entry);
         return;
       case 'WARNING':
-        return speech.warn(record, event);
+        return speech.warn(connection, record, event);
     }
   };
 
@@ -110,7 +110,7 @@ export function createEvents(deps: EventDeps): Events {
     if (resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     if (event.event_type === 'AGENT_RESPONSE' || event.event_type === 'USER_MESSAGE')
       await speech.say(connection, record, event);
-    if (event.event_type === 'WARNING') await speech.warn(record, event);
+    if (event.event_type === 'WARNING') await speech.warn(connection, record, event);
     if (event.event_type !== 'TRANSCRIPT') return;
     connection.memory.rememberSubject(event, record);
     speech.transcript(record, event);

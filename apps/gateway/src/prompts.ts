@@ -19,6 +19,7 @@ import { type DaemonEvent, type FromDaemon, capabilities } from '@relay/protocol
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
+import { conversation } from './speech.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import { namedPrompt } from './translate.ts';
 
@@ -55,7 +56,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
       return;
     }
     const now = new Date();
-    const { key, ownerId, session } = record;
+    const { key } = record;
     const { isDismissed, isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
       const isDismissed = (await cancelledAmong(tx, [connection.deviceId], [taskId])).length > 0;
       const isNew = !isDismissed && (await openBeside(tx, key, namedPrompt(question, now)));
@@ -69,7 +70,8 @@ export function createPrompts(deps: PromptDeps): Prompts {
     connection.memory.forgetRecord(key);
     if (isNew)
       await publisher.say(
-        ...([ownerId, key, session.id, message(question.uuid, 'AGENT', question.title, now.toISOString())] as const),
+        conversation(connection, record),
+        message(question.uuid, 'AGENT', question.title, now.toISOString()),
         [question.uuid],
       );
     // Also of a repetition: an instance that died had perhaps written it and published nothing.

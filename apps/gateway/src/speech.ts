@@ -1,6 +1,6 @@
 /** Words of a daemon → apps (rules, 11.4): messages of the conversation, ends of turns, warnings and output. Touches no database. */
 import { randomUUID } from 'node:crypto';
-import { type Publisher, message } from '@relay/attention';
+import { type Conversation, type Publisher, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
 import { type DaemonEvent, type Message, encodeTranscript, shownText } from '@relay/protocol';
 import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
@@ -39,12 +39,17 @@ export interface Speech {
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
-  warn(record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
+  warn(connection: DaemonConnection, record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
   output(record: SessionRecord, event: Received<Output>, entry?: TaskEntry): void;
   /** Operations of a transcript. `entry` as above: the text that they show is one output of the task. */
   transcript(record: SessionRecord, event: Received<DaemonEvent<'TRANSCRIPT'>>, entry?: TaskEntry): void;
 }
+
+export const conversation = (
+  { memory }: Pick<DaemonConnection, 'memory'>,
+  { ownerId, key, session }: SessionRecord,
+): Conversation => ({ ownerId, key, sessionId: session.id, turns: memory.turns });
 
 export function createSpeech(publisher: Publisher): Speech {
   return {
@@ -57,17 +62,17 @@ export function createSpeech(publisher: Publisher): Speech {
       const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
       const uuids = names.filter((id): id is string => !!id);
       const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));
-      const { ownerId, key, session } = record;
-      if (connection.can('transcript')) await publisher.sayOnce(ownerId, key, session.id, spoken);
-      else await publisher.say(ownerId, key, session.id, spoken, uuids);
+      const of = conversation(connection, record);
+      if (connection.can('transcript')) await publisher.sayOnce(of, spoken);
+      else await publisher.say(of, spoken, uuids);
     },
-    sayEnd: (connection, { ownerId, key, session }, said, end) =>
-      connection.can('transcript')
-        ? publisher.sayOnce(ownerId, key, session.id, said)
-        : publisher.sayEnd(ownerId, key, session.id, said, end),
-    warn: (record, { warning }) => {
+    sayEnd: (connection, record, said, end) => {
+      const of = conversation(connection, record);
+      return connection.can('transcript') ? publisher.sayOnce(of, said) : publisher.sayEnd(of, said, end);
+    },
+    warn: (connection, record, { warning }) => {
       const said = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
-      return publisher.say(record.ownerId, record.key, record.session.id, said);
+      return publisher.say(conversation(connection, record), said);
     },
     transcript: (record, event, entry) => {
       const { task_id: taskId, ops } = event;

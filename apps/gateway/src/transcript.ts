@@ -42,7 +42,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
         if (memory.changes === changes) memory.rememberSubject(event, record);
         return speech.transcript(record, event);
       case 'WARNING':
-        return speech.warn(record, event);
+        return speech.warn(connection, record, event);
     }
   };
 

@@ -9,6 +9,7 @@ import { type ClaimedTask, type Database, addNotification, endTask, readSessions
 import { taskErrors } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { conversation } from './speech.ts';
 
 interface UnsupportedDeps {
   config: Pick<RelayConfig, 'dedupeWindowMs'>;
@@ -35,7 +36,7 @@ export function createUnsupported({ config, database, publisher, metrics, notify
     if (ended !== 'ended' || !record) return;
     metrics.tasks.inc({ state: 'failed' });
     const said = message(randomUUID(), 'SYSTEM', error, new Date().toISOString());
-    await publisher.sayEnd(record.ownerId, record.key, record.session.id, said);
+    await publisher.sayEnd(conversation(connection, record), said);
     await publisher.session(record);
     if (notified) notify();
   };

@@ -12,10 +12,11 @@ import {
   encodeUserFrame,
 } from '@relay/protocol';
 import { newMessage, sessionUpdate } from './messages.ts';
-import { type Turn, alreadyInResult, newTurn, withResult, withText } from './turn.ts';
+import { alreadyInResult, withResult, withText } from './turn.ts';
+import { type HeldTurns, type TurnChannel, createTurns } from './turns.ts';
 
 /** The part of the backplane that a publisher needs. */
-export interface UserChannel {
+export interface UserChannel extends TurnChannel {
   append(user: string, body: string): Promise<unknown>;
   appendNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
   publishNewest(user: string, body: string, state: VersionedState): Promise<boolean>;
@@ -23,8 +24,6 @@ export interface UserChannel {
   publish(user: string, body: string): Promise<unknown>;
   once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
   mark(scope: string, keys: readonly string[], ttlMs: number): Promise<unknown>;
-  take(key: string): Promise<string | undefined>;
-  put(key: string, value: string, ttlMs: number): Promise<unknown>;
 }
 
 /** The subject of a frame, and its version. */
@@ -40,6 +39,16 @@ export interface SessionState {
   readonly key: string;
   readonly version: number;
   readonly session: Session;
+}
+
+/** A session whose daemon speaks. */
+export interface Conversation {
+  readonly ownerId: string;
+  readonly key: string;
+  /** The id that apps know. */
+  readonly sessionId: string;
+  /** Held by the connection of its device, so that only the first text of a connection reads what others stored. */
+  readonly turns: HeldTurns;
 }
 
 export interface Publisher {
@@ -68,30 +77,18 @@ export interface Publisher {
    * the same role within the window is one message (rules, 12.2). Words of the agent are a message each, unless the result of a turn
    * that ended within the window holds them (rules, 12.3).
    */
-  say(
-    ownerId: string,
-    sessionKey: string,
-    sessionId: string,
-    message: Message,
-    uuids?: readonly string[],
-  ): Promise<void>;
+  say(conversation: Conversation, message: Message, uuids?: readonly string[]): Promise<void>;
   /**
    * A message, or the end of a turn, of a daemon with `transcript`, unless its uuid was said within the window: the same words twice are
    * two messages.
    */
-  sayOnce(ownerId: string, sessionKey: string, sessionId: string, message: Message): Promise<void>;
+  sayOnce(conversation: Conversation, message: Message): Promise<void>;
   /**
    * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which
    * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
    * (ms since 1970) are of another turn.
    */
-  sayEnd(
-    ownerId: string,
-    sessionKey: string,
-    sessionId: string,
-    message: Message,
-    end?: { key?: string; sinceMs?: number },
-  ): Promise<void>;
+  sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
   markSaid(
     ownerId: string,
@@ -107,9 +104,6 @@ const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('s
 
 /** Longer than any instance holds what it read before it publishes it. */
 const newestMs = 60_000;
-
-/** How long texts of a running turn are remembered; each text restarts it. */
-const turnMs = 3_600_000;
 
 export interface PublisherDeps {
   channel: UserChannel;
@@ -132,20 +126,7 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     channel.publish(ownerId, encodeUserFrame(kind, json)).catch(onError);
   };
 
-  /** The state of a session's turn. It is taken, and put back changed: the frames of a device come one at a time. */
-  const turnKey = (sessionKey: string) => `turn:${sessionKey}`;
-  const takeTurn = async (sessionKey: string): Promise<Turn> => {
-    const known = await channel.take(turnKey(sessionKey)).catch((error: unknown) => {
-      onError(error);
-      return undefined;
-    });
-    return known ? (JSON.parse(known) as Turn) : newTurn();
-  };
-  const putTurn = async (sessionKey: string, turn: Turn) => {
-    if (turn.said.length + turn.owed.length === 0) return;
-    const ttlMs = turn.said.length > 0 ? Math.max(turnMs, windowMs) : windowMs;
-    await channel.put(turnKey(sessionKey), JSON.stringify(turn), ttlMs).catch(onError);
-  };
+  const turns = createTurns(channel, windowMs, onError);
   const isFirst = (ownerId: string, keys: readonly string[]) =>
     keys.length === 0
       ? true
@@ -166,22 +147,19 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
   };
 
   /** Words of the agent as they are spoken. */
-  const speak = async (
-    ownerId: string,
-    sessionKey: string,
-    sessionId: string,
-    message: Message,
-    keys: readonly string[],
-  ) => {
-    const turn = await takeTurn(sessionKey);
+  const speak = async (conversation: Conversation, message: Message, keys: readonly string[]) => {
+    const { ownerId, key, sessionId, turns: held } = conversation;
+    const turn = await turns.read(held, key);
     const now = Date.now();
     const settled = alreadyInResult(turn, message.content, now, windowMs);
     if (settled) {
-      await putTurn(sessionKey, (await isFirst(ownerId, keys)) ? settled : turn);
+      if (await isFirst(ownerId, keys)) await turns.write(held, key, settled);
       return;
     }
-    const isNew = await appendOnce(ownerId, sessionId, message, keys);
-    await putTurn(sessionKey, isNew ? withText(turn, message.content, now, windowMs) : turn);
+    const add = () => turns.add(held, key, withText(turn, message.content, now, windowMs));
+    // Without a name it is new: both in one turn of the event loop, which is one message to Redis.
+    if (keys.length === 0) await Promise.all([appendOnce(ownerId, sessionId, message, keys), add()]);
+    else if (await appendOnce(ownerId, sessionId, message, keys)) await add();
   };
 
   const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {
@@ -223,25 +201,27 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     hotText,
     markSaid,
     hot: (ownerId, frame, kind) => hotText(ownerId, JSON.stringify(frame), kind),
-    say: async (ownerId, sessionKey, sessionId, message, uuids = []) => {
+    say: async (conversation, message, uuids = []) => {
       if (message.content === '') return;
-      const keys = uuids.map((uuid) => uuidKey(sessionKey, uuid));
-      if (message.role === 'AGENT') await speak(ownerId, sessionKey, sessionId, message, keys);
-      else await appendOnce(ownerId, sessionId, message, [textKey(sessionKey, message.role, message.content), ...keys]);
+      const { ownerId, key, sessionId } = conversation;
+      const keys = uuids.map((uuid) => uuidKey(key, uuid));
+      if (message.role === 'AGENT') await speak(conversation, message, keys);
+      else await appendOnce(ownerId, sessionId, message, [textKey(key, message.role, message.content), ...keys]);
     },
-    sayOnce: async (ownerId, sessionKey, sessionId, message) => {
-      if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(sessionKey, message.uuid)]);
+    sayOnce: async ({ ownerId, key, sessionId }, message) => {
+      if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
     },
-    sayEnd: async (ownerId, sessionKey, sessionId, message, { key, sinceMs } = {}) => {
+    sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;
       if (key !== undefined && !(await isFirst(ownerId, [endKey(sessionKey, key)]))) return;
       if (message.role !== 'AGENT') {
         await append(ownerId, newMessage(sessionId, message));
         return;
       }
-      const { unsaid, turn } = withResult(await takeTurn(sessionKey), message.content, Date.now(), windowMs, sinceMs);
+      const known = await turns.read(held, sessionKey);
+      const { unsaid, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
       if (unsaid !== '') await append(ownerId, newMessage(sessionId, { ...message, content: unsaid }));
-      await putTurn(sessionKey, turn);
+      await turns.write(held, sessionKey, turn);
     },
   };
 }

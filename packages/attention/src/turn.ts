@@ -12,14 +12,17 @@ interface Known {
   whole: string;
 }
 
+/** A text of the transcript, with how many paragraphs it has. */
+export type TurnText = Known & { length: number };
+
 export interface Turn {
-  /** Texts of the transcript that no result has accounted for, in their order, with how many paragraphs each has. */
-  said: (Known & { length: number })[];
+  /** Texts of the transcript that no result has accounted for, in their order. */
+  said: TurnText[];
   /** Results of the last while; `parts` are hashes of their paragraphs, without the texts of the transcript that were found in them. */
   owed: (Known & { parts: string[] })[];
 }
 
-const maxTexts = 500;
+export const maxTexts = 500;
 const maxResults = 5;
 /** Paragraphs of a result that are remembered: its last ones. */
 const maxParts = 500;

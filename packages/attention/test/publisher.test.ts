@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type MessageRole, decodeUserFrame } from '@relay/protocol';
-import { type Publisher, type UserChannel, createPublisher, message, newMessage, sessionUpdate } from '../src/index.ts';
+import {
+  type HeldTurns,
+  type Publisher,
+  type UserChannel,
+  createPublisher,
+  message,
+  newMessage,
+  sessionUpdate,
+} from '../src/index.ts';
 import { session } from './session.ts';
 
 interface Sent {
@@ -60,6 +68,14 @@ class RecordingChannel implements UserChannel {
     return Promise.resolve();
   }
 
+  extend(key: string, more: string, ttlMs: number): Promise<boolean> {
+    if (this.failure) return Promise.reject(this.failure);
+    this.asked.push({ scope: key, keys: [more], ttlMs });
+    const known = this.#kept.get(key);
+    if (known !== undefined) this.#kept.set(key, known + more);
+    return Promise.resolve(known !== undefined);
+  }
+
   async publish(user: string, body: string): Promise<unknown> {
     await this.gate;
     if (this.failure) throw this.failure;
@@ -92,6 +108,7 @@ describe('a publisher', () => {
   beforeEach(() => {
     channel = new RecordingChannel();
     errors = [];
+    turns = new Map();
     publisher = createPublisher({
       channel,
       windowMs: 30_000,
@@ -103,12 +120,16 @@ describe('a publisher', () => {
   const at = '2026-01-01T00:00:00.000Z';
   const said = (content: string, { uuid = 'u', role = 'AGENT' }: { uuid?: string; role?: MessageRole } = {}) =>
     message(uuid, role, content, at);
+  /** Turns of the connection that has the device now. */
+  let turns: HeldTurns;
+  const of = ({ owner = 'alice', key = 'k1' }: { owner?: string; key?: string }) =>
+    ({ ownerId: owner, key, sessionId: 'd:a:n', turns }) as const;
   const say = (
     content: string,
     options: { uuid?: string; role?: 'USER' | 'AGENT'; key?: string; uuids?: string[]; owner?: string } = {},
-  ) => publisher.say(options.owner ?? 'alice', options.key ?? 'k1', 'd:a:n', said(content, options), options.uuids);
+  ) => publisher.say(of(options), said(content, options), options.uuids);
   const sayEnd = (content: string, { role, key }: { role?: 'AGENT' | 'SYSTEM'; key?: string } = {}) =>
-    publisher.sayEnd('alice', 'k1', 'd:a:n', said(content, role && { role }), key === undefined ? {} : { key });
+    publisher.sayEnd(of({}), said(content, role && { role }), key === undefined ? {} : { key });
   const contents = () =>
     channel.sent.map(
       ({ body }) => (JSON.parse(decodeUserFrame(body)!.text) as { message: { content: string } }).message.content,
@@ -171,6 +192,41 @@ describe('a publisher', () => {
       await say('B', { uuids: ['u3'] });
       await sayEnd('B');
       expect(contents()).toEqual(['A', 'B\n', 'B']);
+    });
+
+    it('F2: not when it was said over the connection before', async () => {
+      for (const text of ['A', 'B', 'C']) await say(text);
+      turns = new Map();
+      await say('D');
+      turns = new Map();
+      await sayEnd('A\n\nB\n\nC\n\nD\n\nE');
+      turns = new Map();
+      await say('E');
+      expect(contents()).toEqual(['A', 'B', 'C', 'D', 'E']);
+    });
+
+    it('F2: not when what was stored has expired meanwhile, or could not be stored', async () => {
+      await say('A');
+      await channel.take('texts:k1');
+      await say('B');
+      channel.failure = new Error('gone');
+      await say('C');
+      channel.failure = undefined;
+      await say('D');
+      turns = new Map();
+      await sayEnd('A\n\nB\n\nC\n\nD');
+      expect(contents()).toEqual(['A', 'B', 'D']);
+    });
+
+    it('with a text stored once, however many its turn has, and within bounds', async () => {
+      await say('a text');
+      channel.asked.length = 0;
+      for (let n = 0; n < 1_200; n += 1) await say(`text ${n}`);
+      const sizes = channel.asked.map(({ keys }) => keys[0]!.length);
+      expect(sizes.filter((size) => size > 100)).toHaveLength(2);
+      expect(Math.max(...sizes)).toBeLessThan(50_000);
+      for (let n = 0; n < 100; n += 1) await say('another', { key: `k${n}` });
+      expect(turns.size).toBeLessThan(20);
     });
 
     it('F2c: at the end of each turn, and once under its key', async () => {

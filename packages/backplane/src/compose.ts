@@ -50,6 +50,7 @@ export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => b
     mark: open((scope, keys, ttlMs) => shared.mark(scope, keys, ttlMs)),
     take: open((key) => shared.take(key)),
     put: open((key, value, ttlMs) => shared.put(key, text(value), ttlMs)),
+    extend: open((key, more, ttlMs) => shared.extend(key, text(more), ttlMs)),
     count: open((key, by, windowMs) => shared.count(key, by, windowMs)),
     publishControl: open((body) => shared.publishControl(text(body))),
     onControl: (listener) => shared.onControl(listener),

@@ -188,6 +188,11 @@ class MemoryInstance {
       mark: async (scope, keys, ttlMs) => store.mark(scope, keys, ttlMs),
       take: async (key) => store.values.take(key),
       put: async (key, value, ttlMs) => store.values.set(key, value, ttlMs),
+      extend: async (key, more, ttlMs) => {
+        const value = store.values.get(key);
+        if (value !== undefined) store.values.set(key, value + more, ttlMs);
+        return value !== undefined;
+      },
       count: async (key, by, windowMs) => store.count(key, by, windowMs),
       publishControl: async (body) => store.postAll({ kind: 'control', body }),
       onControl: (listener) => this.#control.add(listener),

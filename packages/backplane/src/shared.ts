@@ -22,6 +22,9 @@ export interface Shared {
   /** Keeps a value for one `take` within `ttlMs`. A second put replaces the first. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
 
+  /** Appends to a value that was put, which is kept for `ttlMs` from now on. False when there is none, and nothing is kept then. */
+  extend(key: string, more: string, ttlMs: number): Promise<boolean>;
+
   /**
    * Counts within a fixed window that begins with the first count and lasts `windowMs`; `by` may be negative, to give back.
    * Atomic among all instances. Returns the count so far, how long the window still lasts, and when it ends: ms since 1970 by the

@@ -49,6 +49,7 @@ export function describeInstances(makeBus: MakeBus): void {
       ['append', (backplane, body) => backplane.append('user', body)],
       ['publish', (backplane, body) => backplane.publish('user', body)],
       ['put', (backplane, body) => backplane.put('ticket', body, 1_000)],
+      ['extend', (backplane, body) => backplane.extend('ticket', body, 1_000)],
       ['publishControl', (backplane, body) => backplane.publishControl(body)],
     ];
 

@@ -111,6 +111,20 @@ function describeTickets(makeBus: MakeBus): void {
       expect(await one.take('ticket')).toBe('new');
       expect(await one.take('ticket')).toBeUndefined();
     });
+
+    it('grows while it is there, and lives from then on', async () => {
+      const bus = await stage.open({ leaseTtlMs: 200 });
+      const [one, two] = [await bus.connect('api'), await bus.connect('gateway')];
+      expect(await one.extend('ticket', ' and more', 60_000)).toBe(false);
+      expect(await one.take('ticket')).toBeUndefined();
+      await one.put('ticket', 'zażółć', 100);
+      expect(await two.extend('ticket', ' and more', 60_000)).toBe(true);
+      await one.claim('clock', 'c1');
+      const isOver = async () => !(await one.owners(['clock'])).has('clock');
+      await until('the first time is over', isOver, passing(bus, 50));
+      expect(await one.take('ticket')).toBe('zażółć and more');
+      expect(await two.extend('ticket', ' and more', 60_000)).toBe(false);
+    });
   });
 }
 

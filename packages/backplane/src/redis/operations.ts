@@ -145,6 +145,15 @@ export const operations = {
     asText,
     `return call('SET', PREFIX..'v:'..id, value, 'PX', ttl)`,
   ),
+  extend: operation(
+    { id: text, more: text, ttl: milliseconds },
+    isOne,
+    `
+    local key = PREFIX..'v:'..id
+    if call('PEXPIRE', key, ttl) == 0 then return 0 end
+    call('APPEND', key, more)
+    return 1`,
+  ),
   count: operation(
     { id: text, by: integer, window: milliseconds },
     (value) => value as [count: number, leftMs: number, endsAt: number],

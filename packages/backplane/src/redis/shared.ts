@@ -32,6 +32,10 @@ export class RedisShared implements Shared {
     await this.#batcher.run('put', { id: idOf(key), value, ttl: ttlMs });
   }
 
+  extend(key: string, more: string, ttlMs: number): Promise<boolean> {
+    return this.#batcher.run('extend', { id: idOf(key), more, ttl: ttlMs });
+  }
+
   async count(key: string, by: number, windowMs: number): Promise<Counted> {
     const [count, leftMs, endsAt] = await this.#batcher.run('count', { id: idOf(key), by, window: windowMs });
     return { count, leftMs, endsAt };

@@ -1,0 +1,104 @@
+/**
+ * The turns of the sessions of one device. Its gateway holds them, and stores them for the gateway that has the device next: a text is
+ * appended to the stored turn, so a long turn costs no more per text than a short one.
+ */
+import { type Turn, type TurnText, maxTexts, newTurn } from './turn.ts';
+
+/** The part of the backplane that stores turns. */
+export interface TurnChannel {
+  take(key: string): Promise<string | undefined>;
+  put(key: string, value: string, ttlMs: number): Promise<unknown>;
+  extend(key: string, more: string, ttlMs: number): Promise<boolean>;
+}
+
+interface Held {
+  turn: Turn;
+  /** Until when it counts, ms since 1970. */
+  untilMs: number;
+  /** Texts that were appended since it was stored whole; undefined while the stored turn may be another. */
+  appended: number | undefined;
+}
+
+/** The turns that a connection holds, by session. Empty at first; bounded by who writes to it. */
+export interface HeldTurns {
+  readonly size: number;
+  get(sessionKey: string): Held | undefined;
+  set(sessionKey: string, held: Held): unknown;
+  clear(): void;
+}
+
+/** Sessions of one connection: each may hold the hashes of `maxTexts` texts. */
+const maxHeld = 16;
+
+/** How long texts of a running turn are remembered; each text restarts it. */
+const turnMs = 3_600_000;
+
+// Another name than the one of releases that stored a turn whole, which cannot read what is appended.
+const keyOf = (sessionKey: string) => `texts:${sessionKey}`;
+
+const decode = (stored: string): Turn => {
+  const [turn, ...texts] = stored.split('\n').map((line) => JSON.parse(line) as unknown);
+  const { said, owed } = turn as Turn;
+  return { said: [...said, ...(texts as TurnText[])].slice(-maxTexts), owed };
+};
+
+/** Calls for one session must not overlap, except that `add` may be called while another one is under way. Nothing here rejects. */
+export function createTurns(channel: TurnChannel, windowMs: number, onError: (error: unknown) => void) {
+  const ttlOf = ({ said }: Turn) => (said.length > 0 ? Math.max(turnMs, windowMs) : windowMs);
+
+  const hold = (turns: HeldTurns, sessionKey: string, turn: Turn, appended: number | undefined): Held => {
+    if (turns.size >= maxHeld && !turns.get(sessionKey)) turns.clear();
+    const held = { turn, untilMs: Date.now() + ttlOf(turn), appended };
+    turns.set(sessionKey, held);
+    return held;
+  };
+
+  const store = async (sessionKey: string, held: Held): Promise<void> => {
+    const { turn } = held;
+    held.appended = undefined;
+    try {
+      if (turn.said.length + turn.owed.length === 0) await channel.take(keyOf(sessionKey));
+      else await channel.put(keyOf(sessionKey), JSON.stringify(turn), ttlOf(turn));
+      held.appended = 0;
+    } catch (error) {
+      onError(error);
+    }
+  };
+
+  return {
+    /** The turn of a session as it is now. */
+    read: async (turns: HeldTurns, sessionKey: string): Promise<Turn> => {
+      const held = turns.get(sessionKey);
+      if (held) return held.untilMs > Date.now() ? held.turn : newTurn();
+      try {
+        const stored = await channel.take(keyOf(sessionKey));
+        return hold(turns, sessionKey, stored === undefined ? newTurn() : decode(stored), undefined).turn;
+      } catch (error) {
+        onError(error);
+        return newTurn();
+      }
+    },
+
+    /** Replaces the turn. */
+    write: (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> =>
+      store(sessionKey, hold(turns, sessionKey, turn, undefined)),
+
+    /** Replaces the turn by one that has one more text, its last one. */
+    add: async (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> => {
+      const appended = turns.get(sessionKey)?.appended;
+      const held = hold(turns, sessionKey, turn, undefined);
+      if (appended === undefined || appended >= maxTexts) return store(sessionKey, held);
+      try {
+        const isStored = await channel.extend(
+          keyOf(sessionKey),
+          `\n${JSON.stringify(turn.said.at(-1))}`,
+          Math.max(turnMs, windowMs),
+        );
+        if (!isStored) return await store(sessionKey, held);
+        held.appended = appended + 1;
+      } catch (error) {
+        onError(error);
+      }
+    },
+  };
+}
