@@ -16,6 +16,7 @@ import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
 import { push } from './suites/push.mjs';
 import { requests } from './suites/requests.mjs';
+import { turns } from './suites/turns.mjs';
 import { transcript } from './suites/transcript.mjs';
 import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
 import { events as singleEvents } from './single/events.mjs';
@@ -25,7 +26,7 @@ import { sockets as singleSockets } from './single/sockets.mjs';
 import { start as singleStart } from './single/start.mjs';
 
 /** Several instances next to others, in one run. */
-const compared = { events, requests, connect, memory, lists, counts, growth, loss };
+const compared = { events, requests, connect, memory, lists, counts, growth, loss, turns };
 /** The single process alone. */
 const single = {
   'single-start': singleStart,
@@ -50,8 +51,8 @@ const suites = { ...compared, ...single, ...asked };
 const quickly = ['events', 'requests', 'counts'];
 
 /** The suites that measure two revisions beside each other. */
-const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth'];
-const comparedByDefault = ['events', 'requests', 'connect', 'lists'];
+const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth', 'turns'];
+const comparedByDefault = ['events', 'requests', 'connect', 'lists', 'turns'];
 
 const HELP = `Usage: npm run bench -- [options]
 

@@ -5,6 +5,8 @@
 //   numbered(pair, n)                  → the text of an event that is kept and says its number
 //   follow(person, hear)               → resolves when an app listens that comes back whenever it is cut off; `hear(number)`, or
 //                                        `hear()` when it is told to reload; { stop() }
+//   turn(pair, n, until)               → resolves when its daemon has a message that came by HTTP ('sent'), or its app the end of the turn
+//                                        ('ended'); endTurn(pair)
 //   ask(pair, n)                       → resolves when the daemon's answer has come, by HTTP
 //   daemon(person, hello), app(person) → a socket that was let in: { cut(), close() }
 import { request } from 'node:http';
@@ -126,6 +128,16 @@ export class Load {
   /** `count` questions by HTTP, `inFlight` at a time, to the daemons of the pairs. */
   async questions({ count, inFlight }) {
     return inLanes(count, inFlight, (n) => this.#dialect.ask(this.#pairs[n % this.#pairs.length], n));
+  }
+
+  /** Ends the turns of the pairs that are under way. */
+  async rest() {
+    await within(Promise.all(this.#pairs.map((pair) => this.#dialect.endTurn(pair))), () => 'ends of turns');
+  }
+
+  /** `count` messages by HTTP to the sessions of the pairs, `inFlight` at a time; each until its daemon has it, or until its turn has ended. */
+  async turns({ count, inFlight, until }) {
+    return inLanes(count, inFlight, (n) => this.#dialect.turn(this.#pairs[n % this.#pairs.length], n, until));
   }
 
   /** `count` times GET `path` of the first api, `inFlight` at a time, each on a connection that stays. */

@@ -40,14 +40,17 @@ export class Dialect {
       deviceId: person.deviceId,
       nativeId,
       taskId: task_id,
+      client: httpClient(this.#of(http, n), person.token),
+      sessionId: id,
       path: `${this.#of(http, n)}/api/sessions/${encodeURIComponent(id)}/messages?before=`,
       headers: { Authorization: `Bearer ${person.token}` },
       send: (text) => daemon.socket.send(text),
       onEvent: () => undefined,
     };
-    // From here on frames are counted, not parsed.
+    // From here on frames are counted, not parsed, except while a turn is waited for.
     app.socket.removeAllListeners('message');
     app.socket.on('message', (data) => {
+      if (pair.onFrame) pair.onFrame(JSON.parse(data.toString()));
       const head = data.toString('latin1', 0, 24);
       if (
         head.startsWith('{"type":"transcript"') ||
@@ -61,8 +64,35 @@ export class Dialect {
       const frame = JSON.parse(data.toString());
       if (frame.type === 'ping') daemon.socket.send(pong);
       else if (frame.type === 'get_messages') daemon.socket.send(page(frame));
+      else if (frame.type === 'task_resume') pair.onTask?.(frame);
     });
     return pair;
+  }
+
+  /** Says how a turn went and ends it; resolves when the app has the end. Nothing to do when none is under way. */
+  async endTurn(pair) {
+    const { taskId: task_id, nativeId: session_id } = pair;
+    if (task_id === undefined) return;
+    pair.taskId = undefined;
+    const ended = new Promise((resolve) => {
+      pair.onFrame = (frame) => frame.type === 'session_update' && frame.session.status === 'idle' && resolve();
+    });
+    const say = (event_type, rest) =>
+      pair.send(JSON.stringify({ type: 'event', event_type, task_id, session_id, ...rest }));
+    say('OUTPUT', { output: 'Reading two files.\n' });
+    say('AGENT_RESPONSE', { content: `I look at ${task_id}.` });
+    say('OUTPUT', { output: 'Running the tests.\n' });
+    say('TASK_COMPLETE', { result: `Done with ${task_id}.` });
+    await ended;
+    pair.onFrame = undefined;
+  }
+
+  async turn(pair, n, until) {
+    const written = new Promise((resolve) => (pair.onTask = resolve));
+    const path = `/api/sessions/${encodeURIComponent(pair.sessionId)}/messages`;
+    await Promise.all([pair.client.call('POST', path, { content: `And ${n}?` }), written]);
+    pair.taskId = (await written).task_id;
+    if (until === 'ended') await this.endTurn(pair);
   }
 
   event({ taskId, nativeId }, bytes, n, kept, transcript) {

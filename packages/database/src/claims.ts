@@ -67,8 +67,9 @@ export async function claimOwned(
     [
       lockOf(claim.deviceId),
       claimOf(claim, isOwned(claim)),
-      sql`${sessionSelect} WHERE s.key IN (SELECT session_key FROM tasks
-        WHERE device_id = ${claim.deviceId} AND state = 'sent' AND fence = ${claim.fence}) AND s.deleted_at IS NULL`,
+      // As an array: sessions are found by their key before anything else of them is read, however few there are.
+      sql`${sessionSelect} WHERE s.key = ANY(ARRAY(SELECT session_key FROM tasks
+        WHERE device_id = ${claim.deviceId} AND state = 'sent' AND fence = ${claim.fence})) AND s.deleted_at IS NULL`,
     ],
   );
 }
