@@ -1,5 +1,5 @@
-// A message over REST and the turn that follows: until its daemon has it, and until the app has the end. What the instances, Redis and
-// PostgreSQL spend on it, and how many statements that are.
+// A message over REST and the turn that follows: until its daemon has it, and until the app has the end. The processor time of the
+// instances, Redis and PostgreSQL, and the number of statements.
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { startCpu } from '../cpu.mjs';

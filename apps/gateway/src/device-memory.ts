@@ -104,7 +104,7 @@ export class DeviceMemory {
   /** The least by which the clock of the daemon is ahead of ours, as its reports showed. */
   clockAheadMs = 0;
   readonly taskPhase = new TaskPhase();
-  /** What its agents said in the turns under way; bounded. */
+  /** The texts of turns under way, as hashes; bounded. */
   readonly turns: HeldTurns = new SparseMap();
   /** That the device has too many sessions is logged once per connection. */
   warnedOfSessions = false;

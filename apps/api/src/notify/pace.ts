@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** After work that took t, a rest of six times t: a seventh of the time is work. */
-const restFactor = 6;
+/** After work that took t, a rest of eight times t: a ninth of the time is work. */
+const restFactor = 8;
 /** After a database that stood still, nothing is delayed for longer. */
 const maxRestMs = 1000;
 

@@ -17,20 +17,20 @@ describe('the pace of a flood of notifications', () => {
     return { pace, work, rests };
   };
 
-  it('rests six times as long as the work took, for each piece of work once', async () => {
+  it('rests eight times as long as the work took, for each piece of work once', async () => {
     const { pace, work, rests } = paced();
     await work(10);
     await work(5);
     await pace.rest(signal);
     await pace.rest(signal);
-    expect(rests).toEqual([90, 0]);
+    expect(rests).toEqual([120, 0]);
   });
 
   it('counts pieces that run at a time as one', async () => {
     const { pace, work, rests } = paced(4);
     await Promise.all([work(10), pace.spend(() => Promise.resolve())]);
     await pace.rest(signal);
-    expect(rests).toEqual([15]);
+    expect(rests).toEqual([20]);
   });
 
   it('counts work that failed, and rests for a second at most', async () => {
@@ -39,7 +39,7 @@ describe('the pace of a flood of notifications', () => {
     await pace.rest(signal);
     await work(60_000);
     await pace.rest(signal);
-    expect(rests).toEqual([120, 1000]);
+    expect(rests).toEqual([160, 1000]);
   });
 
   it('ends a rest when the instance stops', async () => {
