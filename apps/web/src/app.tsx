@@ -9,6 +9,7 @@ import { onTap } from './push/worker.ts';
 import { Sessions } from './pages/sessions.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
+import { useAhead } from './ui/ahead.ts';
 import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
@@ -29,22 +30,6 @@ const Consent = door.page(({ Consent: page }) => page);
 /** The work behind the pages is loaded after them. */
 const Background = pageChunk('here', () => import('./offline/background.tsx')).page(({ Background: loaded }) => loaded);
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
-
-/** The list has a slow line to itself until then. */
-const aheadMs = 1000;
-
-/** A person who is signed in opens one soon. */
-function usePagesAhead(): void {
-  const isIn = useAccessState().kind === 'in';
-  useEffect(() => {
-    if (!isIn) return undefined;
-    const timer = setTimeout(() => {
-      conversation.ahead();
-      machines.ahead();
-    }, aheadMs);
-    return () => clearTimeout(timer);
-  }, [isIn]);
-}
 
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/', Start],
@@ -72,13 +57,17 @@ function Taps() {
 
 export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
-  usePagesAhead();
   const isIn = useAccessState().kind === 'in';
+  const isAhead = useAhead(isIn);
+  useEffect(() => {
+    // A person who is signed in opens one soon.
+    if (isAhead) for (const pages of [conversation, machines]) pages.ahead();
+  }, [isAhead]);
   if (place.isElsewhere) return <Elsewhere />;
   return (
     <Router base={place.base}>
       <Taps />
-      {isIn && (
+      {isIn && isAhead && (
         <Suspense fallback={null}>
           <Background />
         </Suspense>

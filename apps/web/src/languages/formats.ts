@@ -1,7 +1,12 @@
 /** Numbers, dates, lists and plurals in the language of the pages. */
 import { locale } from './language.ts';
 
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
+/** Made at its first use: one takes milliseconds, which would delay the sign-in. */
+const lazily = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => (made ??= make());
+};
+const format = (options: Intl.DateTimeFormatOptions) => lazily(() => new Intl.DateTimeFormat(locale, options));
 const formats = {
   time: format({ hour: 'numeric', minute: '2-digit' }),
   day: format({ weekday: 'long', day: 'numeric', month: 'long' }),
@@ -10,31 +15,39 @@ const formats = {
   weekday: format({ weekday: 'short' }),
   dayMonth: format({ day: 'numeric', month: 'short' }),
 };
-const whole = new Intl.NumberFormat(locale);
-const pluralRules = new Intl.PluralRules(locale);
-const phrases = new Intl.ListFormat(locale, { type: 'unit', style: 'short' });
-const parts = new Intl.ListFormat(locale, { type: 'unit', style: 'narrow' });
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-const inUnits = (value: number, unit: string, unitDisplay: 'narrow' | 'short' | 'long', digits = 0) =>
-  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits: digits }).format(value);
+const whole = lazily(() => new Intl.NumberFormat(locale));
+const pluralRules = lazily(() => new Intl.PluralRules(locale));
+const phrases = lazily(() => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }));
+const parts = lazily(() => new Intl.ListFormat(locale, { type: 'unit', style: 'narrow' }));
+const relative = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+const units = new Map<string, Intl.NumberFormat>();
+function inUnits(value: number, unit: string, unitDisplay: 'narrow' | 'short' | 'long', digits = 0): string {
+  const key = `${unit} ${unitDisplay} ${digits}`;
+  let made = units.get(key);
+  if (!made) {
+    made = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits: digits });
+    units.set(key, made);
+  }
+  return made.format(value);
+}
 const valid = (iso: string) => !Number.isNaN(Date.parse(iso));
 
-export const number = (value: number): string => whole.format(value);
+export const number = (value: number): string => whole().format(value);
 /** The form for a count, `#` being the number. */
 export const plural = (
   count: number,
   forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
-): string => (forms[pluralRules.select(count)] ?? forms.other).replace('#', number(count));
-export const listOf = (all: readonly string[]): string => phrases.format(all);
+): string => (forms[pluralRules().select(count)] ?? forms.other).replace('#', number(count));
+export const listOf = (all: readonly string[]): string => phrases().format(all);
 /** With a capital, to begin a line. */
 export const capital = (text: string): string => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1);
 
-export const timeOf = (iso: string): string => (valid(iso) ? formats.time.format(new Date(iso)) : '');
-export const fullTime = (iso: string): string => (valid(iso) ? formats.full.format(new Date(iso)) : '');
+export const timeOf = (iso: string): string => (valid(iso) ? formats.time().format(new Date(iso)) : '');
+export const fullTime = (iso: string): string => (valid(iso) ? formats.full().format(new Date(iso)) : '');
 
 /** From one time to another: `23 Nov 2026, 18:52 – 19:10`. */
 export const spanOf = (from: string, to: string): string =>
-  valid(from) && valid(to) ? formats.full.formatRange(new Date(from), new Date(to)) : '';
+  valid(from) && valid(to) ? formats.full().formatRange(new Date(from), new Date(to)) : '';
 
 /** A local day as a key; empty for a time that is none. */
 export const dayKey = (iso: string): string => (valid(iso) ? new Date(iso).toDateString() : '');
@@ -45,8 +58,8 @@ export function dayOf(iso: string, now = new Date()): string {
   const days = Math.round(
     (new Date(now.toDateString()).getTime() - new Date(at.toDateString()).getTime()) / 86_400_000,
   );
-  if (days === 0 || days === 1) return capital(relative.format(-days, 'day'));
-  return (at.getFullYear() === now.getFullYear() ? formats.day : formats.year).format(at);
+  if (days === 0 || days === 1) return capital(relative().format(-days, 'day'));
+  return (at.getFullYear() === now.getFullYear() ? formats.day : formats.year)().format(at);
 }
 
 /** `now`, `4m`, `9:12`, `Fri`, `12 Oct`: how long ago, in as few signs as a list has room for. */
@@ -54,10 +67,10 @@ export function shortAgo(iso: string, nowMs: number): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return '';
   const minutes = Math.floor((nowMs - at) / 60_000);
-  if (minutes < 1) return relative.format(0, 'second');
+  if (minutes < 1) return relative().format(0, 'second');
   if (minutes < 60) return inUnits(minutes, 'minute', 'narrow');
   if (new Date(at).toDateString() === new Date(nowMs).toDateString()) return timeOf(iso);
-  return (nowMs - at < 6 * 86_400_000 ? formats.weekday : formats.dayMonth).format(new Date(at));
+  return (nowMs - at < 6 * 86_400_000 ? formats.weekday : formats.dayMonth)().format(new Date(at));
 }
 
 const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -67,7 +80,7 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 /** `4 minutes ago`, `yesterday`; empty for less than a minute. */
 export function ago(ms: number): string {
-  for (const [unit, length] of steps) if (ms >= length) return relative.format(-Math.floor(ms / length), unit);
+  for (const [unit, length] of steps) if (ms >= length) return relative().format(-Math.floor(ms / length), unit);
   return '';
 }
 
@@ -76,7 +89,7 @@ export function lasted(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const minutes = Math.floor(seconds / 60);
   const pair = (first: [number, string], second: [number, string]) =>
-    parts.format([inUnits(...first, 'narrow'), inUnits(...second, 'narrow')]);
+    parts().format([inUnits(...first, 'narrow'), inUnits(...second, 'narrow')]);
   if (seconds < 60) return inUnits(seconds, 'second', 'narrow');
   if (minutes < 60) return pair([minutes, 'minute'], [seconds % 60, 'second']);
   return pair([Math.floor(minutes / 60), 'hour'], [minutes % 60, 'minute']);

@@ -2,6 +2,7 @@
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { loadWords } from '../catalogue.ts';
+import { useAhead } from '../ui/ahead.ts';
 import { useHotKeys } from './hot-keys.ts';
 
 interface Dialogs {
@@ -25,10 +26,11 @@ export function Keys() {
   const opened = useRef(0);
   const show = (what: 'palette' | 'help') => setOpen({ what, nth: (opened.current += 1) });
   const [dialogs, setDialogs] = useState<Dialogs>();
+  const isAhead = useAhead(true);
   const isWanted = open !== undefined;
   useEffect(() => {
-    loadDialogs().then(setDialogs, () => setOpen(undefined));
-  }, [isWanted]);
+    if (isAhead || isWanted) loadDialogs().then(setDialogs, () => setOpen(undefined));
+  }, [isAhead, isWanted]);
   const leader = useRef(0);
   const afterG = () => Date.now() - leader.current < secondMs;
   const go = (path: string) => {
