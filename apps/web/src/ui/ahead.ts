@@ -1,4 +1,4 @@
-/** What is loaded before it is needed begins when what a person looks at first has had a slow line to itself. */
+/** Pages are loaded ahead when the first one has had a slow line to itself. */
 import { useEffect, useState } from 'react';
 
 const aheadMs = 1000;
