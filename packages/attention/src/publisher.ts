@@ -153,13 +153,14 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     const now = Date.now();
     const settled = alreadyInResult(turn, message.content, now, windowMs);
     if (settled) {
-      if (await isFirst(ownerId, keys)) await turns.write(held, key, settled);
-      return;
+      if (await isFirst(ownerId, keys)) return turns.write(held, key, settled);
+      return turns.keep(held, key);
     }
     const add = () => turns.add(held, key, withText(turn, message.content, now, windowMs));
     // Without a name it is new: both in one turn of the event loop, which is one message to Redis.
     if (keys.length === 0) await Promise.all([appendOnce(ownerId, sessionId, message, keys), add()]);
     else if (await appendOnce(ownerId, sessionId, message, keys)) await add();
+    else await turns.keep(held, key);
   };
 
   const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {

@@ -79,6 +79,12 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
       }
     },
 
+    /** Nothing changed: stores it again if reading has taken it. */
+    keep: async (turns: HeldTurns, sessionKey: string): Promise<void> => {
+      const held = turns.get(sessionKey);
+      if (held && held.appended === undefined) await store(sessionKey, held);
+    },
+
     /** Replaces the turn. */
     write: (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> =>
       store(sessionKey, hold(turns, sessionKey, turn, undefined)),

@@ -205,6 +205,20 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['A', 'B', 'C', 'D', 'E']);
     });
 
+    it('F2: not when a repetition was all that came over the connection before', async () => {
+      await say('A', { uuids: ['u1'] });
+      turns = new Map();
+      await say('A', { uuids: ['u1'] });
+      turns = new Map();
+      await sayEnd('A\n\nB');
+      turns = new Map();
+      await say('B', { uuids: ['u2'] });
+      turns = new Map();
+      await say('B', { uuids: ['u2'] });
+      await sayEnd('B');
+      expect(contents()).toEqual(['A', 'B', 'B']);
+    });
+
     it('F2: not when what was stored has expired meanwhile, or could not be stored', async () => {
       await say('A');
       await channel.take('texts:k1');
