@@ -75,6 +75,13 @@ export function int({ min, max, unit }: Range): Shape<number> {
   return { kind: 'int', accepts, parse, ...(unit ? { unit } : {}) };
 }
 
+export function share(): Shape<number> {
+  const accepts = 'a number from 0 to 1';
+  const parse = (text: string): Parsed<number> =>
+    /^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/.test(text) ? { value: Number(text) } : { expected: accepts };
+  return { kind: 'share', accepts, parse };
+}
+
 export function port(): Shape<number> {
   return { ...int({ min: 0, max: 65_535 }), kind: 'port' };
 }

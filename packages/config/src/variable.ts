@@ -4,7 +4,7 @@ export type Role = 'standalone' | 'api' | 'gateway';
 
 export const allRoles: readonly Role[] = ['standalone', 'api', 'gateway'];
 
-export type Kind = 'int' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 'string' | 'path' | 'secret';
+export type Kind = 'int' | 'share' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 'string' | 'path' | 'secret';
 
 /** The result of reading one text: a value, or the end of the sentence "it must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };

@@ -18,7 +18,7 @@ import {
 } from './addresses.ts';
 import { type DaemonVersions, daemonVersions } from './daemon-versions.ts';
 import { type IssuerSettings, issuers } from './issuers.ts';
-import { int, json, list, oneOf, onOff, path, port, redisUrl, secrets, text, url, variable } from './kinds.ts';
+import { int, json, list, oneOf, onOff, path, port, redisUrl, secrets, share, text, url, variable } from './kinds.ts';
 import { limits, timings } from './timings.ts';
 import { type UpstreamSettings, upstreams } from './upstreams.ts';
 
@@ -232,6 +232,11 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(operation, url(['http', 'https'], { secret: true }), {
     derived: { text: 'off', from: () => undefined },
     meaning: 'where traces are sent: a collector that takes OTLP over HTTP as JSON, at `/v1/traces` below this address',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: variable(operation, share(), {
+    default: 1,
+    meaning:
+      'the share of traces that is sent, of those that begin here; a caller that sends `traceparent` decides itself (`parentbased_traceidratio`)',
   }),
   INSTANCE_NAME: variable(operation, text(/^[A-Za-z0-9._-]{1,128}$/, 'a name of letters, digits, dots, dashes'), {
     derived: { text: 'host name', from: ({ hostName }) => hostName },

@@ -34,6 +34,8 @@ const refused: readonly (readonly [variable: string, value: string, valid: RegEx
   ['APNS_TOPIC', 'com.example relay', /the bundle id of an app/],
   ['METRICS_PORT', '-1', /a whole number from 0 to 65535/],
   ['LOG_LEVEL', 'verbose', /one of fatal, error, warn, info, debug, trace, silent/],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.1', /a number from 0 to 1/],
+  ['OTEL_TRACES_SAMPLER_ARG', '.5', /a number from 0 to 1/],
   ['INSTANCE_NAME', 'two words', /a name of letters/],
   ['DRAIN_SECONDS', '3601', /a whole number of seconds from 0 to 3600/],
   ['RATE_LIMIT_PER_MINUTE', '0', /a whole number of requests from 1/],

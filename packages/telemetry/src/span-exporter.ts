@@ -30,6 +30,8 @@ export interface SpanExporterOptions {
   readonly version: string;
   readonly instance: string;
   readonly log: { warn(fields: object, message: string): void };
+  /** Called with the number of spans that are given up: the collector refused them or was away, or too many waited. */
+  readonly onLost?: (spans: number) => void;
   /** Between two batches. Default 5 s. */
   readonly intervalMs?: number;
 }
@@ -85,7 +87,11 @@ interface Pipe {
   readonly resource: Resource;
 }
 
-async function openPipe(options: SpanExporterOptions, onLost: (spans: number, err: unknown) => void): Promise<Pipe> {
+async function openPipe(
+  options: SpanExporterOptions,
+  onLeft: (spans: number) => void,
+  onLost: (spans: number, err: unknown) => void,
+): Promise<Pipe> {
   const [{ OTLPTraceExporter }, { BatchSpanProcessor }, { resourceFromAttributes }] = await Promise.all([
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/sdk-trace'),
@@ -94,11 +100,13 @@ async function openPipe(options: SpanExporterOptions, onLost: (spans: number, er
   const url = `${options.endpoint.replace(/\/+$/, '')}/v1/traces`;
   const inner = new OTLPTraceExporter({ url, timeoutMillis: sendTimeoutMs });
   const exporter = {
-    export: (spans: ReadableSpan[], done: Parameters<typeof inner.export>[1]) =>
+    export: (spans: ReadableSpan[], done: Parameters<typeof inner.export>[1]) => {
+      onLeft(spans.length);
       inner.export(spans, (result) => {
         if (result.error !== undefined) onLost(spans.length, result.error);
         done(result);
-      }),
+      });
+    },
     shutdown: () => inner.shutdown(),
     forceFlush: () => inner.forceFlush(),
   };
@@ -122,6 +130,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   let mentionedAtMs = Number.NEGATIVE_INFINITY;
   const onLost = (spans: number, err: unknown): void => {
     lost += spans;
+    options.onLost?.(spans);
     if (performance.now() - mentionedAtMs < silentMs) return;
     mentionedAtMs = performance.now();
     options.log.warn({ err, lost }, 'traces could not be sent (OTEL_EXPORTER_OTLP_ENDPOINT)');
@@ -131,10 +140,20 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   let stopped = false;
   /** Ended while the exporter was being loaded. */
   const early: FinishedSpan[] = [];
-  const opened = openPipe(options, onLost).then(
+  /** Given to the processor and not sent yet: it drops what is above its limit without a word. */
+  let waiting = 0;
+  const pass = ({ processor, resource }: Pipe, span: FinishedSpan): void => {
+    if (waiting >= maxWaiting) return onLost(1, new Error(`more than ${maxWaiting} spans wait`));
+    waiting += 1;
+    processor.onEnd(readable(span, resource));
+  };
+  const onLeft = (spans: number) => {
+    waiting -= spans;
+  };
+  const opened = openPipe(options, onLeft, onLost).then(
     (ready) => {
       pipe = ready;
-      for (const span of early.splice(0)) ready.processor.onEnd(readable(span, ready.resource));
+      for (const span of early.splice(0)) pass(ready, span);
     },
     (error: unknown) => onLost(early.splice(0).length, error),
   );
@@ -142,8 +161,9 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   return {
     add: (span) => {
       if (stopped) return;
-      if (pipe) pipe.processor.onEnd(readable(span, pipe.resource));
+      if (pipe) pass(pipe, span);
       else if (early.length < maxWaiting) early.push(span);
+      else onLost(1, new Error(`more than ${maxWaiting} spans wait`));
     },
     stop: async () => {
       stopped = true;

@@ -39,7 +39,10 @@ export interface Tracer {
   stop(): Promise<void>;
 }
 
-export type TracerOptions = SpanExporterOptions;
+export interface TracerOptions extends SpanExporterOptions {
+  /** The share of traces that is sent, of those that begin here, 0 to 1; a caller decides about its own. Default 1. */
+  readonly share?: number;
+}
 
 interface Context {
   readonly traceId: string;
@@ -57,17 +60,21 @@ function contextOf(traceparent: string | undefined): Context | undefined {
 
 const nowNs = (): bigint => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
 
-/** Every trace is kept unless its caller says that it is not sampled: thinning out is the collector's business. */
+/** Decided by the id, so that every instance decides alike: its last 52 bits are random (W3C Trace Context, level 2). */
+const isWithin = (share: number, traceId: string) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
+
 export function createTracer(options: TracerOptions): Tracer {
+  const { share = 1 } = options;
   const running = new AsyncLocalStorage<Context>();
   const exporter = createSpanExporter(options);
 
   const start = (first: string, { kind = 'internal', parent, attributes = {} }: SpanOptions = {}): Span => {
     const above = contextOf(parent) ?? running.getStore();
+    const traceId = above?.traceId ?? randomBytes(16).toString('hex');
     const context: Context = {
-      traceId: above?.traceId ?? randomBytes(16).toString('hex'),
+      traceId,
       spanId: randomBytes(8).toString('hex'),
-      sampled: above?.sampled ?? true,
+      sampled: above?.sampled ?? isWithin(share, traceId),
     };
     const startNs = nowNs();
     let name = first;
@@ -86,7 +93,7 @@ export function createTracer(options: TracerOptions): Tracer {
         if (ended) return;
         ended = true;
         if (!context.sampled) return;
-        const { traceId, spanId } = context;
+        const { spanId } = context;
         const span: FinishedSpan = { traceId, spanId, name, kind, startNs, endNs: nowNs(), attributes: all, failed };
         exporter.add(above ? { ...span, parentSpanId: above.spanId } : span);
       },

@@ -2,7 +2,7 @@ import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Tracer, createTracer } from '../src/index.ts';
+import { type Tracer, type TracerOptions, createTracer } from '../src/index.ts';
 
 interface SentSpan {
   traceId: string;
@@ -27,11 +27,14 @@ describe('traces', () => {
   let bodies: { path: string | undefined; body: Body }[];
   let status: number;
   let warnings: string[];
+  let lost: number;
+  let options: TracerOptions;
   let tracer: Tracer;
 
   beforeEach(async () => {
     bodies = [];
     warnings = [];
+    lost = 0;
     status = 200;
     collector = createServer((request, response) => {
       let text = '';
@@ -43,14 +46,16 @@ describe('traces', () => {
     });
     collector.listen(0, '127.0.0.1');
     await once(collector, 'listening');
-    tracer = createTracer({
+    options = {
       endpoint: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
       service: 'relay-api',
       version: '1.2.3',
       instance: 'api-0',
       log: { warn: (_, message) => void warnings.push(message) },
+      onLost: (spans) => (lost += spans),
       intervalMs: 3_600_000,
-    });
+    };
+    tracer = createTracer(options);
   });
   afterEach(async () => {
     await tracer.stop();
@@ -96,6 +101,22 @@ describe('traces', () => {
     expect(span.traceparent).toMatch(/-00$/);
     span.end();
     expect(await sent()).toEqual([]);
+  });
+
+  it('that begin here are sent by their share, whole, and those of a caller as it decides', async () => {
+    tracer = createTracer({ ...options, share: 0.1 });
+    for (let n = 0; n < 1_000; n += 1) {
+      const span = tracer.start('first');
+      span.within(() => tracer.start('second')).end();
+      span.end();
+    }
+    for (let n = 0; n < 10; n += 1) tracer.start('of a caller', { parent: caller }).end();
+    const names = (await sent()).map(({ name }) => name);
+    const of = (wanted: string) => names.filter((name) => name === wanted).length;
+    // Five times the deviation of a thousand throws.
+    expect(Math.abs(of('first') - 100)).toBeLessThan(48);
+    expect(of('second')).toBe(of('first'));
+    expect(of('of a caller')).toBe(10);
   });
 
   it('put what runs inside below what it runs in, across awaits and beside others', async () => {
@@ -145,6 +166,7 @@ describe('traces', () => {
     const spans = await sent();
     expect(spans.length).toBeGreaterThanOrEqual(4_096);
     expect(spans.length).toBeLessThan(5_000);
+    expect(lost).toBe(5_000 - spans.length);
     expect(bodies.length).toBeGreaterThanOrEqual(8);
   });
 
@@ -163,6 +185,7 @@ describe('traces', () => {
     for (let n = 0; n < 1_000; n += 1) tracer.start('many').end();
     await sent();
     expect(bodies).toHaveLength(2);
+    expect(lost).toBe(1_000);
     expect(warnings).toEqual(['traces could not be sent (OTEL_EXPORTER_OTLP_ENDPOINT)']);
   });
 });

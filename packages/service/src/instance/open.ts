@@ -75,6 +75,11 @@ export async function openInstance(role: Role, config: RelayConfig, options: Ins
   }
 }
 
+function lostSpans(metrics: Metrics): (spans: number) => void {
+  const lost = metrics.counter('relay_trace_spans_lost_total', 'Spans of traces that could not be sent');
+  return (spans) => lost.inc(spans);
+}
+
 async function assemble(
   role: Role,
   config: RelayConfig,
@@ -89,7 +94,11 @@ async function assemble(
   const tracer =
     endpoint === undefined
       ? undefined
-      : createTracer({ endpoint, service: `relay-${role}`, version, instance, log: logger });
+      : createTracer({
+          ...{ endpoint, service: `relay-${role}`, version, instance, log: logger },
+          share: config.otelTracesSamplerArg,
+          onLost: lostSpans(metrics),
+        });
   if (tracer) closers.push('traces', () => tracer.stop());
   const observed = createInstanceMetrics(metrics, { role, version }, tracer);
   const warning = openFilesWarning(openFilesLimit());
