@@ -53,6 +53,18 @@ export async function previousCommit(paths: readonly string[] = shared): Promise
   return git('rev-parse', '--verify', '--end-of-options', `${newest}~1`);
 }
 
+/** Whether an older release runs with these migrations of this one: each names the oldest release that does. */
+export async function runsWith(older: Release, added: readonly string[]): Promise<boolean> {
+  const { version } = JSON.parse(await readFile(join(older.folder, 'package.json'), 'utf8')) as { version: string };
+  const floors = await Promise.all(
+    added.map(async (name) => {
+      const text = await readFile(join(root, 'prisma/migrations', name, 'migration.sql'), 'utf8');
+      return /^--\s*compatible-with:\s*(\S+)\s*$/m.exec(text)?.[1];
+    }),
+  );
+  return floors.every((floor) => floor !== undefined && floor.localeCompare(version, 'en', { numeric: true }) <= 0);
+}
+
 /** Names of the migrations in a folder like this repository. */
 export async function migrationsOf(folder: string): Promise<string[]> {
   const entries = await readdir(join(folder, 'prisma/migrations'), { withFileTypes: true });
