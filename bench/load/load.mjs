@@ -218,7 +218,6 @@ export function buildOutput(bytes) {
   return line.repeat(lines) + 'x'.repeat(bytes - lines * Buffer.byteLength(line));
 }
 
-/** GET with an agent; resolves with status and text. */
 /** `{ status, text }`. A kept connection that the server was just closing is asked again, as browsers do. */
 export function get(url, agent, headers = {}) {
   return new Promise((resolve, reject) => {

@@ -143,7 +143,8 @@ async function commandsOf(redis) {
   return { evalsha: of('evalsha'), pttl: of('pttl'), publish: of('publish') };
 }
 
-async function countersOf(port) {
+/** Statements sent and reports handled so far by the instance with these metrics. */
+export async function countersOf(port) {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const sum = (pattern) => [...text.matchAll(pattern)].reduce((all, [, value]) => all + Number(value), 0);
   return {
@@ -152,7 +153,7 @@ async function countersOf(port) {
   };
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

@@ -1,11 +1,10 @@
 // A message over REST and the turn that follows: until its daemon has it, and until the app has the end. The processor time of the
 // instances, Redis and PostgreSQL, and the number of statements.
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { startCpu } from '../cpu.mjs';
 import { Table, quantile } from '../measure.mjs';
 import { measured, names, startLoad } from '../systems/all.mjs';
 import { startInstances, startSingle } from '../systems/relay.mjs';
+import { countersOf, freePort } from './counts.mjs';
 
 const pairs = 32;
 /** Turns that run at a time, each in a session of its own. */
@@ -13,7 +12,7 @@ const inFlight = 8;
 const count = 600;
 const cases = [
   { what: 'a message, until its daemon has it', until: 'sent', batches: 6 },
-  { what: 'a whole turn, seven frames to the app', until: 'ended', batches: 1 },
+  { what: 'a whole turn, with two outputs and a text', until: 'ended', batches: 1 },
 ];
 
 export async function turns({ rounds, share, progress, profile, folder, before }) {
@@ -106,21 +105,8 @@ async function counted(system) {
     ports.push(port);
   }
   const counters = async () => {
-    const texts = await Promise.all(
-      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
-    );
-    return texts
-      .flatMap((text) => [...text.matchAll(/^relay_database_seconds_count\{[^}]*\} (\S+)$/gm)])
-      .reduce((all, [, value]) => all + Number(value), 0);
+    const told = await Promise.all(ports.map(countersOf));
+    return told.reduce((all, { statements }) => all + statements, 0);
   };
   return { system, counters };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

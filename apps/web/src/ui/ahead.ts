@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 
 const aheadMs = 1000;
 
-/** True from a second after `isOn` became true. */
+/** True from a second after `isOn` became true for the first time. */
 export function useAhead(isOn: boolean): boolean {
   const [isAhead, setAhead] = useState(false);
   useEffect(() => {
