@@ -15,7 +15,9 @@ import { loss } from './suites/loss.mjs';
 import { memory } from './suites/memory.mjs';
 import { neighbours } from './suites/neighbours.mjs';
 import { push } from './suites/push.mjs';
+import { reports } from './suites/reports.mjs';
 import { requests } from './suites/requests.mjs';
+import { silent } from './suites/silent.mjs';
 import { turns } from './suites/turns.mjs';
 import { transcript } from './suites/transcript.mjs';
 import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
@@ -26,7 +28,7 @@ import { sockets as singleSockets } from './single/sockets.mjs';
 import { start as singleStart } from './single/start.mjs';
 
 /** Several instances next to others, in one run. */
-const compared = { events, requests, connect, memory, lists, counts, growth, loss, turns };
+const compared = { events, requests, connect, memory, lists, counts, growth, loss, turns, reports, silent };
 /** The single process alone. */
 const single = {
   'single-start': singleStart,
@@ -51,7 +53,7 @@ const suites = { ...compared, ...single, ...asked };
 const quickly = ['events', 'requests', 'counts'];
 
 /** The suites that measure two revisions beside each other. */
-const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth', 'turns'];
+const comparable = ['events', 'requests', 'connect', 'memory', 'lists', 'growth', 'turns', 'reports', 'silent'];
 const comparedByDefault = ['events', 'requests', 'connect', 'lists', 'turns'];
 
 const HELP = `Usage: npm run bench -- [options]

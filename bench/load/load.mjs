@@ -1,6 +1,7 @@
 // The load, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
 // A dialect knows how a system is spoken to:
 //   pair(person)                       → { send(text), onEvent, daemon, app }
+//   listen(pair, person)               → another app of this person, whose events are the pair's too: { close() }
 //   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
 //   numbered(pair, n)                  → the text of an event that is kept and says its number
 //   follow(person, hear)               → resolves when an app listens that comes back whenever it is cut off; `hear(number)`, or
@@ -33,6 +34,15 @@ export class Load {
     return this.#pairs.map((pair) => ({ deviceId: pair.deviceId, nativeId: pair.nativeId }));
   }
 
+  /** Gives each pair `count` apps besides its first one, no more and no fewer. An event of theirs has then come when all have it. */
+  async listeners({ count }) {
+    for (const [n, pair] of this.#pairs.entries()) {
+      pair.others ??= [];
+      while (pair.others.length < count) pair.others.push(await this.#dialect.listen(pair, n));
+      await Promise.all(pair.others.splice(count).map((app) => app.close()));
+    }
+  }
+
   /** `count` events of `bytes`, each pair with `window` of them under way; or `perSecond` of them, from one pair after another. */
   async events({ bytes, count, window, perSecond, kept = false, transcript = false }) {
     if (perSecond !== undefined) return this.#paced({ bytes, count, perSecond });
@@ -44,7 +54,9 @@ export class Load {
           const total = Math.floor(count / this.#pairs.length) + (index < count % this.#pairs.length ? 1 : 0);
           return new Promise((resolve) => {
             let sent = 0;
+            let copies = 0;
             let arrived = 0;
+            const apps = 1 + (pair.others?.length ?? 0);
             const sentAt = [];
             const send = () => {
               sentAt.push(performance.now());
@@ -52,6 +64,8 @@ export class Load {
               sent += 1;
             };
             pair.onEvent = () => {
+              copies += 1;
+              if (copies % apps !== 0) return;
               took.push(performance.now() - sentAt[arrived]);
               arrived += 1;
               if (sent < total) send();

@@ -44,16 +44,27 @@ export class Dialect {
       send: (text) => daemon.socket.send(text),
       onEvent: () => undefined,
     };
-    app.socket.removeAllListeners('message');
-    app.socket.on('message', (data) => {
-      if (data.toString('latin1', 0, 15) === '{"type":"event"') pair.onEvent();
-    });
+    this.#hear(app, pair);
     daemon.socket.removeAllListeners('message');
     daemon.socket.on('message', (data) => {
       const { from, id } = JSON.parse(data.toString());
       daemon.socket.send(JSON.stringify({ to: from, id, body }));
     });
     return pair;
+  }
+
+  #hear(app, pair) {
+    app.socket.removeAllListeners('message');
+    app.socket.on('message', (data) => {
+      if (data.toString('latin1', 0, 15) === '{"type":"event"') pair.onEvent();
+    });
+  }
+
+  async listen(pair, n) {
+    const app = this.#open(this.#system.apps, n, 'app');
+    const socket = await app.ready;
+    this.#hear(app, pair);
+    return socket;
   }
 
   event(_, bytes) {

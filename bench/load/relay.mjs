@@ -51,13 +51,7 @@ export class Dialect {
     app.socket.removeAllListeners('message');
     app.socket.on('message', (data) => {
       if (pair.onFrame) pair.onFrame(JSON.parse(data.toString()));
-      const head = data.toString('latin1', 0, 24);
-      if (
-        head.startsWith('{"type":"transcript"') ||
-        head.startsWith('{"type":"task_output"') ||
-        head.startsWith('{"type":"new_message"')
-      )
-        pair.onEvent();
+      if (isEvent(data)) pair.onEvent();
     });
     daemon.socket.removeAllListeners('message');
     daemon.socket.on('message', (data) => {
@@ -67,6 +61,14 @@ export class Dialect {
       else if (frame.type === 'task_resume') pair.onTask?.(frame);
     });
     return pair;
+  }
+
+  async listen(pair, n) {
+    const { people, apps } = this.#system;
+    const app = await connectApp({ ws: this.#of(apps, n) }, people[n].token);
+    app.socket.removeAllListeners('message');
+    app.socket.on('message', (data) => isEvent(data) && pair.onEvent());
+    return app;
   }
 
   /** Says how a turn went and ends it; resolves when the app has the end. Nothing to do when none is under way. */
@@ -189,6 +191,11 @@ export class Dialect {
       }),
     );
   }
+}
+
+function isEvent(data) {
+  const head = data.toString('latin1', 0, 24);
+  return ['transcript', 'task_output', 'new_message'].some((type) => head.startsWith(`{"type":"${type}"`));
 }
 
 /** A socket that says hello when it is open; resolves when it is, or when a frame came that `isReady`. */

@@ -47,6 +47,13 @@ export class Dialect {
     return pair;
   }
 
+  async listen(pair, n) {
+    const { socket, ready } = this.#open(this.#system.apps, n, 'app');
+    await ready;
+    socket.on('event', () => pair.onEvent());
+    return { close: () => void socket.disconnect() };
+  }
+
   /** Its own packet around it is 17 bytes. */
   event(_, bytes) {
     return JSON.parse(`"${buildOutput(bytes - 17)}"`);

@@ -1,6 +1,6 @@
-// Answers every request with the same body, serialised each time: by `node:http`, or by express as the relay uses it.
+// Answers every request with the same body, serialised each time: by `node:http`, or by express, with a limiter if there is a REDIS_URL.
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
+import { bareExpress } from './limited.mjs';
 
 const body = JSON.parse(process.env.BODY);
 
@@ -14,10 +14,7 @@ function handler() {
       });
       response.end(text);
     };
-  const express = createRequire(new URL('../../apps/api/package.json', import.meta.url))('express');
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
+  const app = bareExpress(process.env.REDIS_URL);
   app.get('/api/sessions', (_, response) => response.json(body));
   return app;
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { serveAsking } from './asking.mjs';
 import { connectRedis } from './ioredis.mjs';
+import { bareExpress } from './limited.mjs';
 
 const publisher = connectRedis(process.env.REDIS_URL);
 const subscriber = connectRedis(process.env.REDIS_URL);
@@ -31,8 +32,15 @@ const ask = (user, n) =>
     void publisher.publish(`d:${user}`, JSON.stringify({ type: 'ask', from: instance, id, before: String(n) }));
   });
 
+/** Questions over HTTP: by express behind a limiter, or without both. */
+const web = process.env.HTTP === 'express' ? bareExpress(process.env.REDIS_URL) : undefined;
+web?.get('/ask', (request, response) => {
+  void ask(request.query.user, request.query.before).then((text) => response.type('json').send(text));
+});
+
 const server = createServer((request, response) => {
   if (serveAsking(request, response, ask)) return;
+  if (web) return void web(request, response);
   const url = new URL(request.url, 'http://raw');
   void ask(url.searchParams.get('user'), url.searchParams.get('before')).then((text) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });

@@ -76,6 +76,7 @@ export async function lists({ rounds, progress, folder, share, profile, before }
         if (round === 0) continue;
         ratios.add(way, 'relay / node:http', took.relay / took['node:http']);
         ratios.add(way, 'relay / express', took.relay / took.express);
+        ratios.add(way, 'relay / express, limiter', took.relay / took['express, limiter']);
         ratios.add(way, 'single process / node:http', took.single / took['node:http']);
       }
     }

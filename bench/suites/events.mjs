@@ -8,6 +8,7 @@ const window = 8;
 export const cases = [
   { name: 'event 200 B', bytes: 200, count: 12_000 },
   { name: 'event 4 KB', bytes: 4096, count: 8_000 },
+  { name: 'event 200 B to 3 apps', bytes: 200, count: 12_000, others: 2 },
   { name: 'event 200 B, 2,000 a second', bytes: 200, count: 6_000, perSecond: 2_000 },
   // Kept: said once, in the history of the user. The others pass it on like any event.
   { name: 'message 200 B, kept for who comes back', bytes: 200, count: 4_000, kept: true },
@@ -28,11 +29,12 @@ export async function events({ rounds, progress, folder, share, profile, before 
   try {
     for (const { load } of systems) await load.ask('pairs', { count: pairs });
     for (let round = 0; round <= rounds; round += 1) {
-      for (const { name: what, bytes, count: full, kept, perSecond } of cases) {
+      for (const { name: what, bytes, count: full, kept, perSecond, others = 0 } of cases) {
         progress(round === 0 ? `warming up: ${what}` : `round ${round} of ${rounds}: ${what}`);
         const count = Math.ceil(full * share);
         const took = {};
         for (const { name, system, load } of systems) {
+          await load.ask('listeners', { count: others });
           const one = await measured(system, () => load.ask('events', { bytes, count, window, kept, perSecond }));
           took[name] = one.all / count;
           if (round === 0) continue;

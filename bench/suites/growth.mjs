@@ -1,5 +1,5 @@
-// From two instances to five: what an instance that has nothing to do with an event adds to its cost, and how questions to daemons fare when
-// asked from two instances of daemons on three.
+// More instances: what one that has nothing to do with an event adds to its cost; an event at an ordinary rate with one api and one gateway,
+// and with four of each; questions to daemons, asked from two instances of daemons on three.
 import { startCpu } from '../cpu.mjs';
 import { Table } from '../measure.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';
@@ -10,6 +10,7 @@ const window = 8;
 const inFlight = 64;
 const count200 = 12_000;
 const questions = { relay: 6_000, before: 6_000, raw: 6_000, socketio: 1_500 };
+const ordinary = { bytes: 200, count: 6_000, perSecond: 2_000 };
 /** One api and two gateways more. */
 const added = ['api', 'gateway', 'gateway'];
 
@@ -49,8 +50,40 @@ export async function growth({ rounds, progress, folder, share, profile, before 
     await few.stop();
     await many.stop();
   }
+  const spread = new Table('Events of 200 B, 2,000 a second: CPU of instances and Redis, µs per event');
+  await grow({ rounds, progress, folder, share, profile, before }, spread);
   await ask(which, { rounds, progress, folder, share, profile, before }, busy, ratios);
-  return [table, ratios, busy];
+  return [table, spread, ratios, busy];
+}
+
+/** Apps and daemons on one instance of each, and spread over four of each. */
+async function grow({ rounds, progress, folder, share, profile, before }, table) {
+  const sizes = { '1 + 1': 1, '4 + 4': 4 };
+  const running = [];
+  try {
+    for (const [size, each] of Object.entries(sizes)) {
+      const counts = { apis: each, gateways: each, people: pairs };
+      const one = await startAll(['relay', 'raw'], { ...counts, folder, progress, profile, before });
+      running.push({ size, ...one });
+      for (const { load } of one.systems) await load.ask('pairs', { count: pairs });
+    }
+    const count = Math.ceil(ordinary.count * share);
+    for (let round = 0; round <= rounds; round += 1) {
+      progress(round === 0 ? 'warming up: ordinary rate' : `round ${round} of ${rounds}: ordinary rate`);
+      const took = {};
+      for (const { size, systems } of running)
+        for (const { name, system, load } of systems) {
+          const { all } = await measured(system, () => load.ask('events', { ...ordinary, count }));
+          took[`${name} ${size}`] = all / count;
+          if (round > 0) table.add(names[name], size, all / count);
+        }
+      if (round === 0) continue;
+      for (const name of ['relay', 'before', 'raw'])
+        table.add(names[name], '4 + 4 / 1 + 1', (took[`${name} 4 + 4`] ?? NaN) / took[`${name} 1 + 1`]);
+    }
+  } finally {
+    for (const { stop } of running) await stop();
+  }
 }
 
 /** Apps on two instances, daemons on three; both of the first ask. */

@@ -13,7 +13,7 @@ export async function requests({ rounds, progress, folder, share, profile, befor
   const ratios = new Table('Questions to daemons: ratios of CPU');
   const cost = new Table(`Questions to daemons, ${inFlight} in flight: CPU, µs per question`);
   const speed = new Table('Questions to daemons: wall clock');
-  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'socketio'], {
+  const { systems, stop } = await startAll(['relay', 'single', 'raw', 'bare', 'socketio'], {
     people: pairs,
     folder,
     progress,
@@ -25,7 +25,7 @@ export async function requests({ rounds, progress, folder, share, profile, befor
   try {
     for (const one of systems) {
       const sessions = await one.load.ask('pairs', { count: pairs });
-      if (one.name === 'single') continue;
+      if (one.name === 'single' || one.name === 'bare') continue;
       one.asker = await askerOf(one.system, sessions);
     }
     for (let round = 0; round <= rounds; round += 1) {
@@ -60,6 +60,7 @@ export async function requests({ rounds, progress, folder, share, profile, befor
         ratios.add(what, 'relay / raw', took[`${what} relay`] / took[`${what} raw`]);
         ratios.add(what, 'relay / Socket.IO', took[`${what} relay`] / took[`${what} socketio`]);
       }
+      ratios.add(outer, 'relay / express, limiter, raw', took[`${outer} relay`] / took[`${outer} bare`]);
       ratios.add(outer, 'single process / raw', took[`${outer} single`] / took[`${outer} raw`]);
     }
   } finally {

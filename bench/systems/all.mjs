@@ -11,7 +11,14 @@ const flatUs = 4_000;
 const lookMs = 100;
 const looks = 100;
 
-export const names = { relay: 'relay', before: 'before', single: 'single process', raw: 'raw', socketio: 'Socket.IO' };
+export const names = {
+  relay: 'relay',
+  before: 'before',
+  single: 'single process',
+  raw: 'raw',
+  bare: 'express, limiter, raw',
+  socketio: 'Socket.IO',
+};
 
 const starts = {
   relay: (options) => startInstances(options),
@@ -19,6 +26,8 @@ const starts = {
   before: (options) => startInstances({ ...options, build: options.before }),
   single: (options) => startSingle({ ...options, dataDir: options.folder() }),
   raw: (options) => startRival('raw', options),
+  /** Raw behind what any public service has before its routes. */
+  bare: (options) => startRival('raw', { ...options, http: 'express' }),
   socketio: (options) => startRival('socketio', options),
 };
 

@@ -5,8 +5,8 @@ import { start } from '../process.mjs';
 
 const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
 
-/** `program` is `raw` or `socketio`. The first `apis` instances are for apps, the others for daemons. */
-export async function startRival(program, { apis = 1, gateways = 1, people: count, weighed = false }) {
+/** `program` is `raw` or `socketio`; `http` is `express` for one that answers over HTTP by express behind a limiter. The first `apis` instances are for apps, the others for daemons. */
+export async function startRival(program, { apis = 1, gateways = 1, people: count, weighed = false, http }) {
   const redis = await startRedis();
   const stops = [() => redis.stop()];
   const stop = async () => {
@@ -15,7 +15,7 @@ export async function startRival(program, { apis = 1, gateways = 1, people: coun
   try {
     const launch = async () => {
       const child = await start(fileURLToPath(new URL(`../rivals/${program}.mjs`, import.meta.url)), {
-        env: { PATH: process.env.PATH, REDIS_URL: redis.url },
+        env: { PATH: process.env.PATH, REDIS_URL: redis.url, ...(http === undefined ? {} : { HTTP: http }) },
         execArgv: weighed ? gc : [],
         port: (said) => /listening on (\d+)/.exec(said)?.[1],
       });

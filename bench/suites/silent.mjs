@@ -1,0 +1,41 @@
+// Daemons that are connected and say nothing: the processor time that pings, leases and sweeps take, while time passes.
+import { setTimeout as wait } from 'node:timers/promises';
+import { startCpu } from '../cpu.mjs';
+import { Table } from '../measure.mjs';
+import { names, startAll } from '../systems/all.mjs';
+
+const daemons = 6_000;
+const window = 64;
+/** As long as the relay waits between two pings: each round has one of each daemon. */
+const roundMs = 30_000;
+
+export async function silent({ rounds, progress, folder, share, profile, before }) {
+  const count = Math.ceil(daemons * share);
+  const table = new Table(`${count} daemons that say nothing: percent of a core`);
+  const { systems, stop } = await startAll(['relay', 'raw'], { people: count, folder, progress, profile, before });
+  try {
+    for (const { name, load } of systems) {
+      progress(`connecting: ${names[name]}`);
+      await load.ask('sockets', { role: 'daemon', first: 0, count, window, hello: 2 });
+    }
+    // What connecting left behind is done with the first pings.
+    for (let round = 0; round <= rounds; round += 1) {
+      progress(round === 0 ? 'at rest for half a minute' : `round ${round} of ${rounds}`);
+      const started = [];
+      for (const { name, system } of systems) started.push({ name, read: startCpu(await system.groups()) });
+      const startedAt = performance.now();
+      await wait(roundMs);
+      for (const { name, read } of started) {
+        const spent = read();
+        const percent = (us) => us / 10 / (performance.now() - startedAt);
+        if (round === 0) continue;
+        table.add(names[name], 'instances and Redis', percent(spent.pods + spent.redis));
+        table.add(names[name], 'of it Redis', percent(spent.redis));
+        table.add(names[name], 'and PostgreSQL', percent(spent.database));
+      }
+    }
+  } finally {
+    await stop();
+  }
+  return [table];
+}
