@@ -6,6 +6,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildOf } from './builds.mjs';
+import { churn } from './suites/churn.mjs';
 import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
 import { events } from './suites/events.mjs';
@@ -41,6 +42,7 @@ const single = {
 const asked = {
   neighbours,
   push,
+  churn,
   'long-turn': longTurn,
   transcript: async (options) => [
     ...(await transcriptPages(options)),
@@ -70,6 +72,8 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   and a frame of a transcript next to output of the same size
                   long-turn: a turn of 20,000 updates in ten minutes of real time, and the memory of
                   daemon, gateway and api at every tenth; with --rounds 1, and --share 0.1 for one minute
+                  churn: half an hour in which people come and go, and the memory of gateway, api and Redis at every
+                  tenth; with --rounds 1, and --share 0.1 for three minutes
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

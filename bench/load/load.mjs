@@ -1,6 +1,6 @@
 // The load, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
 // A dialect knows how a system is spoken to:
-//   pair(person)                       → { send(text), onEvent, daemon, app }
+//   pair(person)                       → { send(text), onEvent, close() }
 //   listen(pair, person)               → another app of this person, whose events are the pair's too: { close() }
 //   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
 //   numbered(pair, n)                  → the text of an event that is kept and says its number
@@ -181,6 +181,22 @@ export class Load {
   async storm({ first, count, window, hello = 0 }) {
     for (const socket of this.#sockets.daemon.splice(0)) socket.cut();
     return this.sockets({ role: 'daemon', first, count, window, hello });
+  }
+
+  /** `count` people from `first` on, `window` at a time: each comes with a pair, hears `events`, asks once, ends the turn and leaves. */
+  async comeAndGo({ first, count, window, events }) {
+    return inLanes(count, window, async (n) => {
+      const pair = await this.#dialect.pair(first + n);
+      const all = new Promise((resolve) => {
+        let heard = 0;
+        pair.onEvent = () => (heard += 1) === events && resolve();
+      });
+      for (let sent = 0; sent < events; sent += 1) pair.send(this.#dialect.event(pair, 200, sent, false, false));
+      await all;
+      await this.#dialect.ask(pair, n);
+      await this.#dialect.endTurn(pair);
+      await pair.close();
+    });
   }
 
   /** Ends the sockets; resolves when they are closed. */

@@ -46,6 +46,10 @@ export class Dialect {
       headers: { Authorization: `Bearer ${person.token}` },
       send: (text) => daemon.socket.send(text),
       onEvent: () => undefined,
+      close: async () => {
+        pair.client.close();
+        await Promise.all([daemon.close(), app.close()]);
+      },
     };
     // From here on frames are counted, not parsed, except while a turn is waited for.
     app.socket.removeAllListeners('message');
