@@ -18,7 +18,7 @@ export async function silent({ rounds, progress, folder, share, profile, before 
       progress(`connecting: ${names[name]}`);
       await load.ask('sockets', { role: 'daemon', first: 0, count, window, hello: 2 });
     }
-    // What connecting left behind is done with the first pings.
+    // The first pings clear away what connecting left behind.
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'at rest for half a minute' : `round ${round} of ${rounds}`);
       const started = [];
