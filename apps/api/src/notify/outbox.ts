@@ -54,7 +54,8 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
   const pace = createPace({ parallel: maxInFlight });
-  let running: Promise<void> | undefined;
+  let running = false;
+  let pass = Promise.resolve();
   let again = false;
   /** After the last claim, others may be due. */
   let more = false;
@@ -94,7 +95,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
     );
   };
 
-  const run = async () => {
+  const claimAll = async () => {
     let goesRound: boolean;
     do {
       again = false;
@@ -118,12 +119,20 @@ export function startOutbox(deps: OutboxDeps): Outbox {
     } while ((again || goesRound) && !stopping.signal.aborted);
   };
 
+  const run = async () => {
+    running = true;
+    try {
+      await claimAll();
+    } catch (error) {
+      logger.warn({ err: error }, 'the outbox could not be read');
+    }
+    running = false;
+  };
+
   const wake = () => {
     if (stopping.signal.aborted) return;
     again = true;
-    running ??= run()
-      .catch((error: unknown) => logger.warn({ err: error }, 'the outbox could not be read'))
-      .finally(() => (running = undefined));
+    if (!running) pass = run();
   };
 
   backplane.onControl((body) => {
@@ -141,7 +150,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
     stop: async () => {
       clearInterval(timer);
       stopping.abort();
-      await running;
+      await pass;
       await Promise.all(inFlight);
     },
   };
