@@ -20,9 +20,10 @@ RUN set -eu; \
     command -v npm >/dev/null || { apt-get update; apt-get install -y --no-install-recommends npm; }
 WORKDIR /src
 COPY . .
-# The npm that wrote the lock file reads it best.
+# The npm that wrote the lock file reads it best; the shell remembers where the other one was.
 RUN set -eu; \
     npm install --global "$(node -p 'require("./package.json").packageManager')"; \
+    hash -r; \
     npm ci --no-audit --no-fund --ignore-scripts; \
     npm run --silent build
 # The tree that runs: dependencies of the server programs alone, without the tools that made it. Of the query compilers of Prisma
