@@ -12,11 +12,21 @@ export function useDraft(
   const now = useRef('');
   const typed = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  /** Texts on their way to the database: the last one is carried when the page is left before it is there. */
+  const underway = useRef<string[]>([]);
+  const store = useCallback(
+    async (value: string) => {
+      underway.current.push(value);
+      await keepDraft(session, value);
+      underway.current.shift();
+    },
+    [session],
+  );
   const keep = useCallback(() => {
     clearTimeout(timer.current);
     timer.current = undefined;
-    void keepDraft(session, now.current);
-  }, [session]);
+    void store(now.current);
+  }, [store]);
   useEffect(() => {
     let isCurrent = true;
     void draftOf(session).then((draft) => {
@@ -24,7 +34,10 @@ export function useDraft(
       now.current = draft;
       setText(draft);
     });
-    const onHide = () => timer.current !== undefined && carryDraft(session, now.current);
+    const onHide = () => {
+      const last = timer.current === undefined ? underway.current.at(-1) : now.current;
+      if (last !== undefined) carryDraft(session, last);
+    };
     window.addEventListener('pagehide', onHide);
     return () => {
       isCurrent = false;
