@@ -22,6 +22,7 @@ export {
   dayOf,
   fullTime,
   lasted,
+  listFormats,
   number,
   shortAgo,
   size,

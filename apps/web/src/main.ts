@@ -2,7 +2,7 @@
 import { createAccess } from './auth/access.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
-import { direction, language, loadWords } from './catalogue.ts';
+import { direction, language, listFormats, loadWords } from './catalogue.ts';
 import { forgetPerson } from './forget.ts';
 import { readPlace } from './place.ts';
 import { leaveBrowserPush } from './push/worker.ts';
@@ -27,6 +27,9 @@ const access = createAccess({
   onLeft: () => void forget(),
 });
 if (!place.isElsewhere) void access.open();
+
+// Safari has no such calls, and makes them when the list is drawn.
+if ('requestIdleCallback' in window) for (const make of listFormats) requestIdleCallback(make);
 
 document.documentElement.lang = language;
 document.documentElement.dir = direction;

@@ -6,6 +6,7 @@ import type { Account } from './auth/account.ts';
 import type { InboxStore } from './inbox/store.ts';
 import type { Live, LiveFrame, LiveState } from './live.ts';
 import type { Place } from './place.ts';
+import type { FirstList } from './sessions/first-list.ts';
 
 export interface Rooms {
   place: Place;
@@ -14,6 +15,7 @@ export interface Rooms {
   client: Client;
   live: Live;
   inbox: InboxStore;
+  firstList: FirstList;
 }
 
 const RoomsContext = createContext<Rooms | undefined>(undefined);

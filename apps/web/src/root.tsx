@@ -13,6 +13,7 @@ import { createInbox } from './inbox/store.ts';
 import { createLive } from './live.ts';
 import type { Place } from './place.ts';
 import { countNeeds } from './sessions/attention.ts';
+import { createFirstList } from './sessions/first-list.ts';
 import { RoomsProvider } from './rooms.ts';
 
 interface Begun {
@@ -33,11 +34,15 @@ export function showPages({ place, access, linkToken }: Begun): void {
   });
   const live = createLive({ client, renewAccess: () => access.renew() });
   const inbox = createInbox({ client, live });
+  const firstList = createFirstList({ client, live });
   inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
   access.onToken(() => live.refresh());
   const follow = () => {
+    const isIn = access.state.kind === 'in';
+    if (isIn) firstList.begin(window.location, place.base);
+    else firstList.drop();
     for (const one of [live, inbox])
-      if (access.state.kind === 'in') one.start();
+      if (isIn) one.start();
       else one.stop();
     // Also when the sign-in was ended elsewhere.
     if (access.state.kind === 'out') forgetLast();
@@ -49,7 +54,7 @@ export function showPages({ place, access, linkToken }: Begun): void {
   followInstall(window);
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
-      <RoomsProvider value={{ place, access, account, client, live, inbox }}>
+      <RoomsProvider value={{ place, access, account, client, live, inbox, firstList }}>
         <App linkToken={linkToken} />
       </RoomsProvider>
     </StrictMode>,

@@ -30,6 +30,16 @@ function inUnits(value: number, unit: string, unitDisplay: 'narrow' | 'short' | 
   }
   return made.format(value);
 }
+/** What the list of sessions shows, in steps that take a slow phone some tens of milliseconds each: for the time in which a page waits. */
+export const listFormats: readonly (() => unknown)[] = [
+  () => shortAgo(new Date().toISOString(), Date.now()),
+  () => inUnits(2, 'minute', 'narrow'),
+  () => formats.time().format(0),
+  () => formats.weekday().format(0),
+  () => formats.dayMonth().format(0),
+  () => formats.full().format(0),
+  () => plural(2, { other: '#' }),
+];
 const valid = (iso: string) => !Number.isNaN(Date.parse(iso));
 
 export const number = (value: number): string => whole().format(value);

@@ -1,5 +1,7 @@
 /** The list of sessions as plain data: what frames do to it, and how it is grouped. */
+import type { Client } from '@relay/client';
 import type { AttentionFrame, Device, Session, SessionStatus } from '@relay/protocol';
+import { pageSize } from '../api/bounds.ts';
 import { dayKey } from '../catalogue.ts';
 
 /** A person filters by these. */
@@ -13,6 +15,14 @@ export interface Filter {
 export const noFilter: Filter = { device: undefined, status: undefined, archived: false };
 export const isSame = (a: Filter, b: Filter): boolean =>
   a.device === b.device && a.status === b.status && a.archived === b.archived;
+
+export const nameOf = (filter: Filter): string => JSON.stringify(filter);
+/** The filter that the address of the list has. */
+export const filterIn = (query: URLSearchParams): Filter => ({
+  device: query.get('device') ?? undefined,
+  status: statuses.find((one) => one === query.get('status')),
+  archived: query.has('archived'),
+});
 
 /** The filter as `GET /api/sessions` takes it. */
 export const queryOf = ({ device, status, archived }: Filter) => ({
@@ -32,6 +42,17 @@ export const passes = (session: Session, { device, status, archived }: Filter): 
   session.archived === archived &&
   (device === undefined || session.deviceId === device) &&
   (status === undefined || session.status === status);
+
+/** The first page, all that are pinned, and all that wait for the person. */
+export async function loadList(client: Client, filter: Filter): Promise<Listed> {
+  const asked = { limit: pageSize, ...queryOf(filter) };
+  const [page, pinned, waiting] = await Promise.all([
+    client.call('listSessions', { query: asked }),
+    client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
+    client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
+  ]);
+  return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
+}
 
 export function joined(sessions: readonly Session[], ...others: readonly (readonly Session[])[]): Session[] {
   const all = new Map(sessions.map((session) => [session.id, session]));

@@ -2,15 +2,13 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useQuery } from '../ui/address.ts';
-import { type Filter, isSame, noFilter, statuses } from './listed.ts';
+import { type Filter, filterIn, isSame, noFilter } from './listed.ts';
 
 export function useFilter(isHome: boolean): [Filter, (filter: Filter) => void] {
   const query = useQuery();
   const [, navigate] = useLocation();
   const [kept, setKept] = useState<Filter>(noFilter);
-  const status = statuses.find((one) => one === query.get('status'));
-  const inAddress = { device: query.get('device') ?? undefined, status, archived: query.has('archived') };
-  const filter = isHome ? inAddress : kept;
+  const filter = isHome ? filterIn(query) : kept;
   if (!isSame(filter, kept)) setKept(filter);
   const show = (next: Filter) => {
     const params = new URLSearchParams();

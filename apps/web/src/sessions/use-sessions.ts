@@ -5,7 +5,7 @@ import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
-import { type Filter, type Listed, after, joined, needsYou, passes, queryOf } from './listed.ts';
+import { type Filter, type Listed, after, joined, nameOf, loadList, needsYou, passes, queryOf } from './listed.ts';
 
 export interface UseSessions {
   list: Resource<Listed>;
@@ -13,16 +13,9 @@ export interface UseSessions {
 }
 
 export function useSessions(filter: Filter): UseSessions {
-  const { access, client } = useRooms();
-  const asked = { limit: pageSize, ...queryOf(filter) };
-  const list = useResource<Listed>(JSON.stringify(filter), async () => {
-    const [page, pinned, waiting] = await Promise.all([
-      client.call('listSessions', { query: asked }),
-      client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
-      client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
-    ]);
-    return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
-  });
+  const { access, client, firstList } = useRooms();
+  const key = nameOf(filter);
+  const list = useResource<Listed>(key, () => firstList.take(key) ?? loadList(client, filter));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
@@ -39,7 +32,7 @@ export function useSessions(filter: Filter): UseSessions {
   const cursor = list.kind === 'ready' ? list.value.nextCursor : undefined;
   const more = useAction(async () => {
     if (cursor === undefined) return;
-    const next = await client.call('listSessions', { query: { ...asked, cursor } });
+    const next = await client.call('listSessions', { query: { limit: pageSize, ...queryOf(filter), cursor } });
     list.change((now) => ({ sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor }));
   });
   return { list, more };

@@ -1,9 +1,10 @@
 /** Pages are loaded ahead when the first one has had a slow line to itself. */
 import { useEffect, useState } from 'react';
 
-const aheadMs = 1000;
+/** A slow phone draws its list 1.5 s after the sign-in. */
+const aheadMs = 2500;
 
-/** True from a second after `isOn` became true for the first time. */
+/** True from 2.5 s after `isOn` became true for the first time. */
 export function useAhead(isOn: boolean): boolean {
   const [isAhead, setAhead] = useState(false);
   useEffect(() => {
