@@ -100,6 +100,19 @@ export interface Arranged {
  * Sessions that wait for the person, the oldest question first, unless they are `snoozed`; then the pinned ones; the rest in groups, the newest first. Each is in one
  * place only.
  */
+/** What a screen shows of them: these many rows below the questions. */
+export function beginningOf({ needs, pinned, groups }: Arranged, rows: number): Arranged {
+  const shown = pinned.slice(0, rows);
+  let left = rows - shown.length;
+  const first: Group[] = [];
+  for (const group of groups) {
+    if (left <= 0) break;
+    first.push({ ...group, sessions: group.sessions.slice(0, left) });
+    left -= group.sessions.length;
+  }
+  return { needs, pinned: shown, groups: first };
+}
+
 export function arranged(
   sessions: readonly Session[],
   filter: Filter,

@@ -1,5 +1,5 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, startTransition, useEffect, useRef, useState } from 'react';
 import { Search as SearchIcon, SquarePen } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
@@ -16,7 +16,7 @@ import { share } from './known.ts';
 import { moveIn, useListKeys } from './list-keys.ts';
 import { snoozedSessions, useInbox } from '../inbox/use-inbox.ts';
 import { useWide } from '../ui/wide.ts';
-import { type Grouping, arranged, groupings } from './listed.ts';
+import { type Grouping, arranged, beginningOf, groupings } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
 import { SelectionBar, useSelection } from './selection.tsx';
@@ -57,6 +57,20 @@ function nextRow(root: HTMLElement, index: number): HTMLElement | null {
   return row ?? root.querySelector<HTMLElement>('input[type="search"]');
 }
 
+/** More than fit on most screens. */
+const screenRows = 16;
+
+/** Whether all rows are drawn, so that it is known what is below. The screen comes first: fifty rows take a slow phone half a second. */
+function useIsDrawn(isReady: boolean): boolean {
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!isReady) return undefined;
+    const timer = setTimeout(() => startTransition(() => setDrawn(true)));
+    return () => clearTimeout(timer);
+  }, [isReady]);
+  return isDrawn;
+}
+
 const noSessions: readonly Session[] = [];
 const noDevices: readonly Device[] = [];
 
@@ -91,7 +105,8 @@ export function Side({ isHome }: { isHome: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useKeptFocus(root, nextRow);
-  const hasMore = isSearch ? search.hasMore : list.kind === 'ready' && list.value.nextCursor !== undefined;
+  const isDrawn = useIsDrawn(list.kind === 'ready');
+  const hasMore = isDrawn && (isSearch ? search.hasMore : list.kind === 'ready' && list.value.nextCursor !== undefined);
   const pages = isSearch ? search.more : more;
   const onScroll = useListScroll(box, isHome, shown.length, hasMore, pages);
 
@@ -185,7 +200,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         <Problem refusal={search.refusal} onRetry={search.retry} />
         <Problem refusal={changes.refusal} />
         <Groups
-          arranged={inGroups}
+          arranged={isDrawn ? inGroups : beginningOf(inGroups, screenRows)}
           // A wide start page shows all that waits itself.
           needs={isHome && isWide ? undefined : inbox.items}
           by={by}
