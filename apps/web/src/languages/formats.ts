@@ -30,7 +30,7 @@ function inUnits(value: number, unit: string, unitDisplay: 'narrow' | 'short' | 
   }
   return made.format(value);
 }
-/** What the list of sessions shows, in steps that take a slow phone some tens of milliseconds each: for the time in which a page waits. */
+/** The formats of the list of sessions, in steps that take a slow phone some tens of milliseconds each: for the time in which a page waits. */
 export const listFormats: readonly (() => unknown)[] = [
   () => shortAgo(new Date().toISOString(), Date.now()),
   () => inUnits(2, 'minute', 'narrow'),

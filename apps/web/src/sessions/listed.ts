@@ -100,7 +100,7 @@ export interface Arranged {
  * Sessions that wait for the person, the oldest question first, unless they are `snoozed`; then the pinned ones; the rest in groups, the newest first. Each is in one
  * place only.
  */
-/** What a screen shows of them: these many rows below the questions. */
+/** The first rows of them, as many as given, below the questions. */
 export function beginningOf({ needs, pinned, groups }: Arranged, rows: number): Arranged {
   const shown = pinned.slice(0, rows);
   let left = rows - shown.length;
