@@ -1,10 +1,22 @@
 /**
- * The list that the first page shows, asked for when a person is signed in and not when its page is drawn, which takes a slow phone half a second
- * (ADR 68). It is for one use, and only until the relay says that something changed.
+ * Loads the list of sessions. That of the first page is asked for when a person is signed in and not when the page is drawn, which takes a slow
+ * phone half a second (ADR 68). It is for one use, and only until the relay says that something changed.
  */
 import type { Client } from '@relay/client';
+import { pageSize } from '../api/bounds.ts';
 import type { Live } from '../live.ts';
-import { type Listed, filterIn, nameOf, loadList } from './listed.ts';
+import { type Filter, type Listed, filterIn, joined, nameOf, queryOf } from './listed.ts';
+
+/** The first page, all that are pinned, and all that wait for the person. */
+export async function loadList(client: Client, filter: Filter): Promise<Listed> {
+  const asked = { limit: pageSize, ...queryOf(filter) };
+  const [page, pinned, waiting] = await Promise.all([
+    client.call('listSessions', { query: asked }),
+    client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
+    client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
+  ]);
+  return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
+}
 
 export interface FirstList {
   /** Asks for the list of this address, if that is where a list is. */

@@ -1,7 +1,5 @@
 /** The list of sessions as plain data: what frames do to it, and how it is grouped. */
-import type { Client } from '@relay/client';
 import type { AttentionFrame, Device, Session, SessionStatus } from '@relay/protocol';
-import { pageSize } from '../api/bounds.ts';
 import { dayKey } from '../catalogue.ts';
 
 /** A person filters by these. */
@@ -42,17 +40,6 @@ export const passes = (session: Session, { device, status, archived }: Filter): 
   session.archived === archived &&
   (device === undefined || session.deviceId === device) &&
   (status === undefined || session.status === status);
-
-/** The first page, all that are pinned, and all that wait for the person. */
-export async function loadList(client: Client, filter: Filter): Promise<Listed> {
-  const asked = { limit: pageSize, ...queryOf(filter) };
-  const [page, pinned, waiting] = await Promise.all([
-    client.call('listSessions', { query: asked }),
-    client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
-    client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
-  ]);
-  return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
-}
 
 export function joined(sessions: readonly Session[], ...others: readonly (readonly Session[])[]): Session[] {
   const all = new Map(sessions.map((session) => [session.id, session]));
@@ -100,19 +87,6 @@ export interface Arranged {
  * Sessions that wait for the person, the oldest question first, unless they are `snoozed`; then the pinned ones; the rest in groups, the newest first. Each is in one
  * place only.
  */
-/** The first rows of them, as many as given, below the questions. */
-export function beginningOf({ needs, pinned, groups }: Arranged, rows: number): Arranged {
-  const shown = pinned.slice(0, rows);
-  let left = rows - shown.length;
-  const first: Group[] = [];
-  for (const group of groups) {
-    if (left <= 0) break;
-    first.push({ ...group, sessions: group.sessions.slice(0, left) });
-    left -= group.sessions.length;
-  }
-  return { needs, pinned: shown, groups: first };
-}
-
 export function arranged(
   sessions: readonly Session[],
   filter: Filter,
@@ -140,6 +114,19 @@ export function arranged(
       deviceId: by === 'day' ? undefined : all[0]!.deviceId,
     })),
   };
+}
+
+/** The first rows of them, as many as given, below the questions. */
+export function beginningOf({ needs, pinned, groups }: Arranged, rows: number): Arranged {
+  const shown = pinned.slice(0, rows);
+  let left = rows - shown.length;
+  const first: Group[] = [];
+  for (const group of groups) {
+    if (left <= 0) break;
+    first.push({ ...group, sessions: group.sessions.slice(0, left) });
+    left -= group.sessions.length;
+  }
+  return { needs, pinned: shown, groups: first };
 }
 
 /** Whether a session has these words, whatever their case. */

@@ -5,7 +5,8 @@ import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
-import { type Filter, type Listed, after, joined, nameOf, loadList, needsYou, passes, queryOf } from './listed.ts';
+import { loadList } from './first-list.ts';
+import { type Filter, type Listed, after, joined, nameOf, needsYou, passes, queryOf } from './listed.ts';
 
 export interface UseSessions {
   list: Resource<Listed>;
