@@ -37,6 +37,8 @@ export async function follow(
   let overflowed = false;
   /** Offset the reader is at; undefined until a reader without `since` has its first frame. */
   let last: string | undefined;
+  /** The history could not be read: the place of the reader is unknown, and so is what is missing before the next frame. */
+  let isLost = false;
   /** Offsets that the last read of the history delivered: the same frames may still arrive live. */
   let delivered = new Set<string>();
 
@@ -48,7 +50,7 @@ export async function follow(
    */
   const deliver = (frame: UserFrame): boolean => {
     const before = frame.hot ? frame.offset : frame.previous;
-    if (last !== undefined && before !== last) return false;
+    if (last === undefined ? isLost : before !== last) return false;
     // A hot frame of an empty history does not tell where a reader without `since` is.
     if (frame.offset !== '') last = frame.offset;
     handlers.onFrame(frame);
@@ -81,6 +83,7 @@ export async function follow(
     waiting = [];
     overflowed = false;
     const page = await backplane.read(user, last).catch(() => undefined);
+    isLost = page === undefined;
     if (isStopped()) return;
     // Without an offset there is nothing to continue from: the missing frames cannot be named.
     if (!page?.recovered || !last) {

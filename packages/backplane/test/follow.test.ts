@@ -140,6 +140,24 @@ describe('following a user', () => {
     expect(ear.heard.at(-1)).toBe('live');
   });
 
+  it('says again that there is a gap with the first frame after a history that could not be read', async () => {
+    const since = await append('known');
+    const ear = createEar<string>();
+    let isAway = true;
+    const line = {
+      subscribe: backplane.subscribe.bind(backplane),
+      read: (user: string, offset?: string) =>
+        isAway ? Promise.reject(new Error('unreachable')) : backplane.read(user, offset),
+    };
+    const following = await follow(line, 'user', reader(ear));
+    await following.resume(since);
+    expect(await ear.next()).toBe('GAP');
+    isAway = false;
+    // What was said meanwhile was lost, and what a reader has loaded at the first notice is older.
+    await append('live', 'and so on');
+    for (const body of ['GAP', 'live', 'and so on']) expect(await ear.next()).toBe(body);
+  });
+
   it('reads what was missed while the way here was cut, without a gap', async () => {
     const since = await append('known');
     const ear = createEar<string>();
