@@ -153,7 +153,7 @@ describe('following a user', () => {
     await following.resume(since);
     expect(await ear.next()).toBe('GAP');
     isAway = false;
-    // What was said meanwhile was lost, and what a reader has loaded at the first notice is older.
+    // Frames of that time were lost, and the state that a reader loaded at the first notice is older.
     await append('live', 'and so on');
     for (const body of ['GAP', 'live', 'and so on']) expect(await ear.next()).toBe(body);
   });
