@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Client } from '@relay/client';
 import type { LiveFrame } from '../src/live.ts';
 import { createFirstList } from '../src/sessions/first-list.ts';
-import { nameOf, noFilter } from '../src/sessions/listed.ts';
+import { filterKey, noFilter } from '../src/sessions/listed.ts';
 
 /** A relay that has no sessions and notes what it was asked, and a stream that speaks when told. */
 function ground() {
@@ -28,15 +28,15 @@ describe('the list of the first page', () => {
     const { asked, first } = ground();
     first.begin(at('/sessions'), '');
     expect(asked).toHaveLength(3);
-    await expect(first.take(nameOf(noFilter))).resolves.toEqual({ sessions: [], nextCursor: undefined });
-    expect(first.take(nameOf(noFilter))).toBeUndefined();
+    await expect(first.take(filterKey(noFilter))).resolves.toEqual({ sessions: [], nextCursor: undefined });
+    expect(first.take(filterKey(noFilter))).toBeUndefined();
   });
 
   it('has the filter of the address, and is none of another filter', () => {
     const { asked, first } = ground();
     first.begin(at('/relay/sessions', '?status=failed'), '/relay');
     expect(asked[0]).toMatchObject({ status: 'failed' });
-    expect(first.take(nameOf(noFilter))).toBeUndefined();
+    expect(first.take(filterKey(noFilter))).toBeUndefined();
   });
 
   it('is not asked for where another page is opened', () => {
@@ -49,15 +49,15 @@ describe('the list of the first page', () => {
     const { first, say } = ground();
     first.begin(at('/'), '');
     say();
-    expect(first.take(nameOf(noFilter))).toBeUndefined();
+    expect(first.take(filterKey(noFilter))).toBeUndefined();
 
     jest.useFakeTimers();
     first.begin(at('/'), '');
     jest.advanceTimersByTime(5_000);
-    expect(first.take(nameOf(noFilter))).toBeUndefined();
+    expect(first.take(filterKey(noFilter))).toBeUndefined();
 
     first.begin(at('/'), '');
     first.drop();
-    expect(first.take(nameOf(noFilter))).toBeUndefined();
+    expect(first.take(filterKey(noFilter))).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@
 import type { Client } from '@relay/client';
 import { pageSize } from '../api/bounds.ts';
 import type { Live } from '../live.ts';
-import { type Filter, type Listed, filterIn, joined, nameOf, queryOf } from './listed.ts';
+import { type Filter, type Listed, filterIn, joined, filterKey, queryOf } from './listed.ts';
 
 /** The first page, all that are pinned, and all that wait for the person. */
 export async function loadList(client: Client, filter: Filter): Promise<Listed> {
@@ -21,8 +21,9 @@ export async function loadList(client: Client, filter: Filter): Promise<Listed> 
 export interface FirstList {
   /** Asks for the list of this address, if that is where a list is. */
   begin: (address: Location, base: string) => void;
-  /** The list of this filter (`nameOf`), when it was asked for. Undefined: ask for it. */
+  /** The list of this filter (`filterKey`), when it was asked for. Undefined: ask for it. */
   take: (key: string) => Promise<Listed> | undefined;
+  /** No person is signed in any longer. */
   drop: () => void;
 }
 
@@ -41,7 +42,7 @@ export function createFirstList({ client, live }: { client: Client; live: Pick<L
       const list = loadList(client, filter);
       // The page that takes it shows why it failed.
       list.catch(() => undefined);
-      begun = { key: nameOf(filter), atMs: Date.now(), list };
+      begun = { key: filterKey(filter), atMs: Date.now(), list };
     },
     take: (key) => {
       const one = begun;

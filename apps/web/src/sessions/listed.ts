@@ -14,7 +14,7 @@ export const noFilter: Filter = { device: undefined, status: undefined, archived
 export const isSame = (a: Filter, b: Filter): boolean =>
   a.device === b.device && a.status === b.status && a.archived === b.archived;
 
-export const nameOf = (filter: Filter): string => JSON.stringify(filter);
+export const filterKey = (filter: Filter): string => JSON.stringify(filter);
 /** The filter that the address of the list has. */
 export const filterIn = (query: URLSearchParams): Filter => ({
   device: query.get('device') ?? undefined,

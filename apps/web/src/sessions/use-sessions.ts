@@ -6,7 +6,7 @@ import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { loadList } from './first-list.ts';
-import { type Filter, type Listed, after, joined, nameOf, needsYou, passes, queryOf } from './listed.ts';
+import { type Filter, type Listed, after, joined, filterKey, needsYou, passes, queryOf } from './listed.ts';
 
 export interface UseSessions {
   list: Resource<Listed>;
@@ -15,7 +15,7 @@ export interface UseSessions {
 
 export function useSessions(filter: Filter): UseSessions {
   const { access, client, firstList } = useRooms();
-  const key = nameOf(filter);
+  const key = filterKey(filter);
   const list = useResource<Listed>(key, () => firstList.take(key) ?? loadList(client, filter));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
