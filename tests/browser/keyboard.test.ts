@@ -87,6 +87,44 @@ describeWith('chromium', 'the keyboard', () => {
     expect(await focus()).toBe('Upgrade to Node 24');
   });
 
+  it('22: what is typed while the palette is on a slow line goes into its field, and nowhere else', async () => {
+    const slow = await person.page.context().newPage();
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    await slow.route(/\/assets\/(palette|help)-/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await slow.goto(`${relay.url}/sessions/new`);
+    const composer = slow.getByLabel(/^What should/);
+    await composer.focus();
+    for (const key of [
+      'Control+k',
+      'x',
+      'Escape',
+      'y',
+      'Control+k',
+      'm',
+      'u',
+      'Backspace',
+      'a',
+      'i',
+      'l',
+      'Enter',
+      'n',
+    ]) {
+      await slow.keyboard.press(key);
+    }
+    expect(await composer.inputValue()).toBe('y');
+    release();
+    await slow.getByRole('heading', { level: 1, name: 'Move the mail queue to Postgres' }).waitFor();
+    await slow.keyboard.press('Control+k');
+    const field = slow.getByRole('dialog', { name: 'Go to' }).locator('input:focus');
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('');
+    await slow.close();
+  });
+
   it('22: finds sessions, words in messages, machines and pages, and starts a session with the words', async () => {
     await openPalette();
     await palette().getByRole('option', { name: /Flaky test/ }).waitFor(); // prettier-ignore

@@ -4,13 +4,14 @@ import { useLocation } from 'wouter';
 import { loadWords } from '../catalogue.ts';
 import { useAhead } from '../ui/ahead.ts';
 import { useHotKeys } from './hot-keys.ts';
+import { type TypedAhead, useTypedAhead } from './typed-ahead.ts';
 
 interface Dialogs {
-  Palette: ComponentType<{ onDone: () => void; onHelp: () => void }>;
+  Palette: ComponentType<{ typed: TypedAhead; onDone: () => void; onHelp: () => void }>;
   Help: ComponentType<{ onDone: () => void }>;
 }
 let loading: Promise<Dialogs> | undefined;
-/** Chunks of their own, loaded when the page is at rest: letters that are typed right after the key go into the field. */
+/** Chunks of their own, loaded when the page is at rest, or with the first key. */
 function loadDialogs(): Promise<Dialogs> {
   loading ??= Promise.all([import('./palette.tsx'), import('./help.tsx'), loadWords('keys')]).then(([{ Palette }, { Help }]) => ({ Palette, Help })); // prettier-ignore
   loading.catch(() => (loading = undefined));
@@ -31,6 +32,7 @@ export function Keys() {
   useEffect(() => {
     if (isAhead || isWanted) loadDialogs().then(setDialogs, () => setOpen(undefined));
   }, [isAhead, isWanted]);
+  const typed = useTypedAhead(dialogs === undefined && open?.what === 'palette', () => setOpen(undefined));
   const leader = useRef(0);
   const afterG = () => Date.now() - leader.current < secondMs;
   const go = (path: string) => {
@@ -63,6 +65,7 @@ export function Keys() {
   const { Palette, Help } = dialogs;
   // A dialog hears of its own end late: the next one may be open by then, and stays.
   const onDone = () => setOpen((now) => (now?.nth === open.nth ? undefined : now));
-  if (open.what === 'palette') return <Palette key={open.nth} onDone={onDone} onHelp={() => show('help')} />;
+  if (open.what === 'palette')
+    return <Palette key={open.nth} typed={typed.current} onDone={onDone} onHelp={() => show('help')} />;
   return <Help key={open.nth} onDone={onDone} />;
 }

@@ -9,12 +9,20 @@ import { noFilter } from '../sessions/listed.ts';
 import { Marked } from '../sessions/marked.tsx';
 import { searchCharacters, useSearch } from '../sessions/use-search.ts';
 import { type Result, resultsFor } from './results.tsx';
+import type { TypedAhead } from './typed-ahead.ts';
 import '../styles/palette.css';
 
-export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => void }) {
+interface PaletteProps {
+  /** Was typed before the palette was there. */
+  typed: TypedAhead;
+  onDone: () => void;
+  onHelp: () => void;
+}
+
+export function Palette({ typed, onDone, onHelp }: PaletteProps) {
   const [, navigate] = useLocation();
   const known = useKnown();
-  const [text, setText] = useState('');
+  const [text, setText] = useState(typed.text);
   const [chosen, setChosen] = useState(0);
   const [openedMs] = useState(() => Date.now());
   const search = useSearch(text, noFilter, known.sessions, known.devices);
@@ -52,6 +60,10 @@ export function Palette({ onDone, onHelp }: { onDone: () => void; onHelp: () => 
     } else return;
     event.preventDefault();
   };
+  useEffect(() => {
+    if (typed.isEntered && all[at]) run(all[at]);
+    // Once: for the keys that came before the palette.
+  }, []);
   let index = -1;
   return (
     <dialog ref={dialog} className="pal" aria-label={catalogue.keys.goTo} onClose={onDone}>
