@@ -17,6 +17,7 @@ Runs, in this order, and stops at the first failure:
   database     migrations and schema agree
   migrations   none takes something away from the release before
   kubernetes   the manifests of k8s/ render and are right (needs kubectl, no cluster)
+  chart        the templates of k8s/chart are what \`npm run chart\` makes from them
   tests        every test; left out with --no-tests
 `;
 
@@ -86,6 +87,11 @@ const steps = [
     name: 'kubernetes',
     run: () => node('scripts/check-k8s.mjs'),
     advice: 'Fix the manifests; `node scripts/check-k8s.mjs` says the same without the rest.',
+  },
+  {
+    name: 'chart',
+    run: () => node('scripts/chart.mjs', '--check'),
+    advice: 'Run `npm run chart`, look at what changed, then commit it.',
   },
   {
     name: 'tests',

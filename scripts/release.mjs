@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 
 const usage = `Usage: npm run release -- <version> [--dry-run]
 
-Writes the version into the manifests and their dependencies on each other, package-lock.json, Dockerfile and compose.yaml, and gives what is
+Writes the version into the manifests and their dependencies on each other, package-lock.json, Dockerfile, compose.yaml and the chart, and gives what is
 unreleased in the CHANGELOG its heading. Commits nothing. --dry-run prints what it would change, and changes nothing.
 `;
 
@@ -51,6 +51,7 @@ const edits = {
   'package-lock.json': lock,
   Dockerfile: replaced(/^(ARG VERSION=)\S+/m),
   'compose.yaml': replaced(/(\$\{RELAY_VERSION:-)[^}]+/),
+  'k8s/chart/Chart.yaml': replaced(/^((?:app)?[vV]ersion: )\S+/gm),
   'CHANGELOG.md': changelog,
 };
 

@@ -15,11 +15,13 @@ const release = (...words: string[]) =>
   spawnSync(process.execPath, ['scripts/release.mjs', ...words], { cwd: root, encoding: 'utf8' });
 
 describe('npm run release', () => {
-  it('writes the number into manifests, their dependencies on each other, the lock, the image and compose, and only there', async () => {
+  it('writes the number into manifests, their dependencies on each other, the lock, the image, compose and the chart, and only there', async () => {
     const files = await releaseFiles(root, { to, date: '2027-01-15' });
     const manifests = [...files.keys()].filter((path) => path.endsWith('package.json'));
     expect(manifests).toEqual(expect.arrayContaining(['package.json', 'apps/standalone/package.json']));
-    expect([...files.keys()]).toEqual(expect.arrayContaining(['package-lock.json', 'Dockerfile', 'compose.yaml']));
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining(['package-lock.json', 'Dockerfile', 'compose.yaml', 'k8s/chart/Chart.yaml']),
+    );
     for (const [path, text] of files) {
       if (path === 'CHANGELOG.md') continue;
       expect(text).toContain(to);

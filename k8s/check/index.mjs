@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firing, readSeries } from './alerts.mjs';
+import { chart, chartObjects, helm } from './chart.mjs';
 import { fieldProblems } from './fields.mjs';
 import { containersOf, environmentOf, find, ofKind } from './objects.mjs';
 import { fleetProblems, podProblems } from './policy-pods.mjs';
@@ -13,12 +14,15 @@ import { RenderError, kustomizations, parseObjects, render } from './render.mjs'
 
 export {
   RenderError,
+  chart,
+  chartObjects,
   containersOf,
   durationMs,
   environmentOf,
   fieldProblems,
   find,
   firing,
+  helm,
   kustomizations,
   ofKind,
   parseObjects,
