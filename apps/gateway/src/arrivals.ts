@@ -3,7 +3,6 @@ import { type AskedTask, type Database, findAskedTask } from '@relay/database';
 import { hasArrived } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { HistoryQuestions } from './history-questions.ts';
-import { outlast } from './outage.ts';
 
 export interface ArrivalOutcome {
   arrived: (taskId: string, nativeId: string) => Promise<void>;
@@ -39,10 +38,7 @@ export function createArrivals({ database, questions, over }: ArrivalDeps) {
       if (found === undefined) without += 1;
       // Without an answer nothing is known, and an agent that has just begun may not have written down its instruction yet.
       if (found !== true && without < enough && !last) return false;
-      await outlast(
-        () => (found === true ? arrived(id, nativeId) : otherwise([id])),
-        () => !connection.live,
-      );
+      await (found === true ? arrived(id, nativeId) : otherwise([id]));
       return true;
     });
   };

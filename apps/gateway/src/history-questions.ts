@@ -5,6 +5,7 @@ import type { AskedTask } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { type Answer, type Asked, type Page, answerIn } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
+import { outlastAny } from './outage.ts';
 import type { History } from './history.ts';
 
 /** `unasked`: the history could not be asked. Undefined: the pages do not have it. */
@@ -19,7 +20,10 @@ export interface HistoryQuestions {
   ): Promise<Found<T>>;
   /** The outcome that the history has for a task. `heardAtMs`: when an event of it came last. */
   answerOf(connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs?: number): Promise<Found<Answer>>;
-  /** Runs `attempt` at once and again after each of the pauses, until it says that it is done or the connection ends. */
+  /**
+   * Runs `attempt` at once and again after each of the pauses, until it says that it is done or the connection ends. One that failed because
+   * the database was away is made again when that is back.
+   */
   repeat(connection: DaemonConnection, attempt: (last: boolean) => Promise<boolean>): Promise<void>;
 }
 
@@ -48,7 +52,13 @@ export function createHistoryQuestions(config: RelayConfig, history: History): H
       for (const at of [0, ...pauses]) {
         await delay((at - waited) * config.outcomeAskMs, undefined, { ref: false });
         waited = at;
-        if (!connection.live || (await attempt(at === pauses.at(-1)))) return;
+        if (!connection.live) return;
+        let isDone = false;
+        await outlastAny(
+          async () => void (isDone = await attempt(at === pauses.at(-1))),
+          () => !connection.live,
+        );
+        if (isDone) return;
       }
     },
   };

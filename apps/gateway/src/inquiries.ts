@@ -6,7 +6,7 @@ import type { DaemonConnection } from './connection.ts';
 import type { Inquiry } from './device-memory.ts';
 import type { FoundAnswers } from './found-answers.ts';
 import { type HistoryQuestions, pauses } from './history-questions.ts';
-import { outlast } from './outage.ts';
+import { outlastAny } from './outage.ts';
 
 interface InquiryDeps {
   config: RelayConfig;
@@ -44,6 +44,7 @@ export function createInquiries({ config, database, questions, answers, over }: 
     if (memory.inquiries.get(inquiry.taskId) === inquiry) memory.inquiries.delete(inquiry.taskId);
   };
 
+  /** Done again when the database was away: it begins from the top, and writes last. */
   const step = async (connection: DaemonConnection, inquiry: Inquiry): Promise<void> => {
     const { memory } = connection;
     if (!isCurrent(connection, inquiry)) return finish(connection, inquiry);
@@ -66,18 +67,13 @@ export function createInquiries({ config, database, questions, answers, over }: 
       last,
     };
     if (now && isEnd(circumstances)) {
-      finish(connection, inquiry);
-      await outlast(
-        () => answers.complete(connection, inquiry.taskId, now),
-        () => !connection.live,
-      );
-      return;
+      await answers.complete(connection, inquiry.taskId, now);
+      return finish(connection, inquiry);
     }
     // A daemon that was too busy to answer may still have the outcome: it is asked again.
     if (last || (omitted && found === undefined)) {
-      finish(connection, inquiry);
       await inquiry.otherwise?.();
-      return;
+      return finish(connection, inquiry);
     }
     inquiry.before = now;
     const waited = inquiry.looks === 0 ? 0 : pauses[inquiry.looks - 1]!;
@@ -87,7 +83,10 @@ export function createInquiries({ config, database, questions, answers, over }: 
 
   const plan = (connection: DaemonConnection, inquiry: Inquiry, delayMs: number) => {
     inquiry.timer = setTimeout(() => {
-      step(connection, inquiry).catch((error: unknown) => {
+      outlastAny(
+        () => step(connection, inquiry),
+        () => !connection.live,
+      ).catch((error: unknown) => {
         finish(connection, inquiry);
         connection.logger.warn({ err: error }, 'the outcome of a task could not be asked for');
       });

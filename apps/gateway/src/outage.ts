@@ -2,19 +2,34 @@
 import { isUnavailable } from '@relay/database';
 
 const retryMs = 500;
-const patienceMs = 30_000;
+/** A daemon that waits for its frame goes elsewhere then. */
+const framePatienceMs = 30_000;
 
 /**
- * Runs `work` again until the database answers it, for 30 s; without a promise of it there is nothing to wait for. Throws or rejects with
+ * Runs `work` again until the database answers it, for 30 s unless `patienceMs` is given; without a promise of it there is nothing to wait for. Throws or rejects with
  * what `work` failed with: at once when that was not an outage, or when `giveUp` says so; otherwise when the time is over. `work` may
  * have been done already when it runs again.
  */
-export function outlast(work: () => void | Promise<void>, giveUp: () => boolean): void | Promise<void> {
+export function outlast(
+  work: () => void | Promise<void>,
+  giveUp: () => boolean,
+  patienceMs = framePatienceMs,
+): void | Promise<void> {
   const first = work();
-  return first && retried(first, work, giveUp);
+  return first && retried(first, work, giveUp, patienceMs);
 }
 
-async function retried(first: Promise<void>, work: () => void | Promise<void>, giveUp: () => boolean): Promise<void> {
+/** `outlast` for what no frame waits for: until `giveUp` says so. */
+export async function outlastAny(work: () => Promise<void>, giveUp: () => boolean): Promise<void> {
+  await outlast(work, giveUp, Infinity);
+}
+
+async function retried(
+  first: Promise<void>,
+  work: () => void | Promise<void>,
+  giveUp: () => boolean,
+  patienceMs: number,
+): Promise<void> {
   const until = performance.now() + patienceMs;
   for (let attempt: void | Promise<void> = first; ; attempt = work()) {
     try {

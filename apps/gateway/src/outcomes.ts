@@ -11,7 +11,6 @@ import { type FoundAnswerDeps, createFoundAnswers } from './found-answers.ts';
 import type { History } from './history.ts';
 import { createHistoryQuestions } from './history-questions.ts';
 import { createInquiries } from './inquiries.ts';
-import { outlast } from './outage.ts';
 import { createWordlessEnds } from './wordless-ends.ts';
 
 interface OutcomeDeps extends FoundAnswerDeps {
@@ -76,10 +75,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       const circumstances = { before, now: found, omitted: false, listed: false, active, last };
       before = found;
       if (!found || !isEnd(circumstances)) return false;
-      await outlast(
-        () => answers.correct(connection, taskId, found),
-        () => !connection.live,
-      );
+      await answers.correct(connection, taskId, found);
       return true;
     });
   };

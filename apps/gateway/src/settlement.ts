@@ -1,7 +1,15 @@
 /** Verdicts about tasks under way, from a `status`, its absence or a history: written down, remembered, published. */
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
-import { type Database, addNotification, markLost, markUnknown, startRunning, withOwned } from '@relay/database';
+import {
+  type Database,
+  addNotification,
+  markLost,
+  markUnknown,
+  openTasks,
+  startRunning,
+  withOwned,
+} from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ProgressBoard } from './progress.ts';
@@ -16,44 +24,54 @@ export interface SettlementDeps {
   notify: () => void;
 }
 
+/**
+ * Resolves with those of `unknown` that run: events are not fenced, so the instance of an earlier connection may have heard of a task after
+ * this connection had read it. They stay remembered, as tasks that run.
+ */
 type Settle = (
   connection: DaemonConnection,
   verdict: Partial<Pick<Verdict, 'confirmed' | 'unknown' | 'lost'>>,
-) => Promise<void>;
+) => Promise<string[]>;
 
 export function createSettlement(deps: SettlementDeps): Settle {
   const { config, database, publisher, progress, metrics, notify } = deps;
   return async (connection, { confirmed = [], unknown = [], lost = [] }) => {
-    if (confirmed.length + unknown.length + lost.length === 0) return;
+    if (confirmed.length + unknown.length + lost.length === 0) return [];
     const { tasks } = connection.memory;
     const settled = await withOwned(database, connection, async (tx) => {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
+      const open =
+        unknown.length === 0 ? undefined : (await openTasks(tx, [connection.deviceId])).get(connection.deviceId);
+      const running = open?.flatMap(({ id }) => (unknown.includes(id) ? id : [])) ?? [];
       let notified = false;
       for (const id of [...unknown, ...lost]) {
         const sessionKey = tasks.get(id)?.sessionKey;
-        if (sessionKey === undefined || !failed.includes(sessionKey)) continue;
+        if (sessionKey === undefined || !failed.includes(sessionKey) || running.includes(id)) continue;
         const cause = lost.includes(id) ? 'failed' : 'unknown';
         const notification = { sessionKey, cause, taskId: id, windowMs: config.dedupeWindowMs } as const;
         notified = (await addNotification(tx, notification)) || notified;
       }
       const started = confirmed.flatMap((id) => tasks.get(id)?.sessionKey ?? []);
-      return { keys: [...new Set([...started, ...failed])], notified };
+      return { keys: [...new Set([...started, ...failed])], notified, running };
     });
-    for (const id of confirmed) {
+    const running = settled?.running ?? [];
+    for (const id of [...confirmed, ...running]) {
       const entry = tasks.get(id);
       if (entry) entry.state = 'running';
     }
-    for (const id of [...unknown, ...lost]) {
+    const over = unknown.filter((id) => !running.includes(id));
+    for (const id of [...over, ...lost]) {
       const entry = tasks.get(id);
       if (entry) progress.drop(entry.sessionKey);
       connection.memory.forgetTask(id);
     }
     metrics.tasks.inc({ state: 'running' }, confirmed.length);
-    metrics.tasks.inc({ state: 'unknown' }, unknown.length);
+    metrics.tasks.inc({ state: 'unknown' }, over.length);
     metrics.tasks.inc({ state: 'lost' }, lost.length);
-    if (!settled) return;
+    if (!settled) return [];
     await publisher.sessions(settled.keys);
     if (settled.notified) notify();
+    return running;
   };
 }

@@ -57,7 +57,7 @@ export function createStatus(deps: StatusDeps): Status {
         else outcomes.afterReconnect(connection);
       },
       otherwise: async (unknown) => {
-        await settle(connection, { unknown });
+        await checkOmitted(connection, await settle(connection, { unknown }));
         deps.unnamed.look(connection);
         void writer.drain(connection);
       },

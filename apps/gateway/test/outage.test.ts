@@ -70,6 +70,28 @@ describe('an outage of the database', () => {
     await until(() => Promise.resolve(asked.includes(taskId)));
   });
 
+  it('between the question for an outcome and its answer does not leave the task running for ever', async () => {
+    const { taskId } = await run(relay, daemon, app, 'asked');
+    await daemon.drop();
+    daemon = await connectDaemon(relay, {
+      registration: daemon.registration,
+      hello: [{ type: 'status', running_tasks: [] }],
+    });
+    const { request_id } = await daemon.next('get_messages');
+    database.setDown(true);
+    const before = database.failures;
+    daemon.send({ type: 'messages', request_id, session_id: 'asked', messages: [], has_more: false });
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setDown(false);
+    daemon.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as { type: string; request_id: string };
+      if (frame.type === 'get_messages')
+        daemon.send({ type: 'messages', request_id: frame.request_id, messages: [], has_more: false });
+    });
+    await until(async () => (await readTask(relay, taskId)).state === 'failed');
+    expect(await readTask(relay, taskId)).toMatchObject({ error: { code: 'TASK_LOST' } });
+  });
+
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
     const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000 } });
     try {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startRunning, withDevice } from '@relay/database';
 import {
   type Frame,
   type TestApp,
@@ -72,6 +73,17 @@ describe('the first status after a reconnect', () => {
       expect(await readTask(relay, taskId)).toMatchObject({ state: 'unknown' });
     },
   );
+
+  it('takes for lost what an earlier connection heard of after this one had read it as sent', async () => {
+    const { taskId } = await begin(relay, daemon);
+    await reconnect([]);
+    await tick(daemon, app);
+    // An event is not fenced: the instance of the earlier connection handles late what had arrived before.
+    await withDevice(relay.database, daemon.deviceId, (tx) => startRunning(tx, taskId));
+    daemon.send(status());
+    expect(await ended(taskId)).toMatchObject({ status: 'failed', lastTask: { state: 'failed', code: 'TASK_LOST' } });
+    expect(await readTask(relay, taskId)).toMatchObject({ state: 'failed', error: { code: 'TASK_LOST' } });
+  });
 
   it('confirms what was sent and is listed', async () => {
     const { taskId } = await begin(relay, daemon);

@@ -8,7 +8,8 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 /**
  * - `pass`: what comes in goes out, after `latencyMs`
  * - `stall`: nothing is read; it arrives when the wire passes again
- * - `swallow`: read and thrown away, ends of connections too: both sides are half-open and do not know it
+ * - `swallow`: read and thrown away, ends of connections too: both sides are half-open, do not know it, and stay so when other
+ *   connections pass again
  * - `refuse`: connections that exist are cut, new ones too, as if no process listened
  */
 export type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
@@ -28,6 +29,8 @@ export interface FaultProxy {
 interface Wire {
   near: Socket;
   far: Socket;
+  /** Bytes of it were swallowed. No stream goes on behind a hole: from then on all of it is swallowed, in every mode. */
+  isBroken: boolean;
 }
 
 /** Most bytes that wait for their latency in one direction; then the sender is no longer read. */
@@ -63,15 +66,17 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
   let latencyMs = 0;
   let { port } = target;
 
+  const isSwallowed = (wire: Wire) => (wire.isBroken ||= mode === 'swallow');
+
   /** One direction. */
-  const carry = (from: Socket, to: Socket) => {
+  const carry = (wire: Wire, from: Socket, to: Socket) => {
     const line = new DelayLine();
     let delayed = 0;
     const goOn = () => {
       if (mode !== 'stall' && delayed <= maxDelayedBytes && !to.writableNeedDrain) from.resume();
     };
     from.on('data', (chunk: Buffer) => {
-      if (mode === 'swallow') return;
+      if (isSwallowed(wire)) return;
       delayed += chunk.length;
       line.add(latencyMs, () => {
         delayed -= chunk.length;
@@ -82,7 +87,7 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
     });
     to.on('drain', goOn);
     const pass = (what: () => void) => () => {
-      if (mode !== 'swallow') line.add(latencyMs, what);
+      if (!isSwallowed(wire)) line.add(latencyMs, what);
     };
     from.on(
       'end',
@@ -105,10 +110,10 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
     }
     near.setNoDelay(true);
     const far = connect({ port, host: target.host ?? '127.0.0.1', allowHalfOpen: true, noDelay: true });
-    const wire = { near, far };
+    const wire: Wire = { near, far, isBroken: false };
     wires.add(wire);
-    carry(near, far);
-    carry(far, near);
+    carry(wire, near, far);
+    carry(wire, far, near);
     const forget = () => {
       if (near.destroyed && far.destroyed) wires.delete(wire);
     };
@@ -134,7 +139,6 @@ export async function startFaultProxy(target: { port: number; host?: string }): 
       return wires.size;
     },
     set: (next, options = {}) => {
-      // Swallowed bytes are gone: those connections stay broken, and their owners must find out.
       mode = next;
       latencyMs = options.latencyMs ?? 0;
       if (mode === 'refuse') reset();

@@ -89,6 +89,22 @@ describe('a faulty wire', () => {
     expect(other.readableEnded || other.destroyed).toBe(false);
   });
 
+  it('lets no byte pass behind those that it has swallowed', async () => {
+    const near = await dial();
+    const other = await far;
+    const heard: Buffer[] = [];
+    other.on('data', (data: Buffer) => heard.push(data));
+    proxy.set('swallow');
+    near.write('a question');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    proxy.set('pass');
+    near.write('another');
+    far = once(server, 'connection').then(([socket]) => socket as Socket);
+    (await dial()).write('hello');
+    expect((await receive(await far, 5)).toString()).toBe('hello');
+    expect(heard).toEqual([]);
+  });
+
   it('breaks what exists and takes what is new', async () => {
     const near = await dial();
     const other = await far;
