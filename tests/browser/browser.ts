@@ -1,4 +1,4 @@
-/** A relay as it is shipped, a real Chromium without a window, and people in it. Pictures go to tests/artefacts/. */
+/** A relay as it is shipped, a real Chromium without a window, and people in it. With TEST_PICTURES=1 pictures go to tests/artefacts/. */
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -24,6 +24,8 @@ import {
 } from 'playwright-core';
 
 const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
+/** They are for eyes, and take a tenth of the time of these tests. */
+const wantsPictures = process.env.TEST_PICTURES === '1';
 /** Pages answer at once; what takes longer than this does not come. */
 const patienceMs = 15_000;
 
@@ -207,10 +209,10 @@ export class Person {
     return this.page.getByRole('button', { name, exact: true }).click();
   }
 
-  /** A picture of the whole page. */
+  /** A picture of the whole page, where pictures are wanted. */
   async picture(name: string): Promise<void> {
-    // There it takes a style in the page, which the policy refuses.
-    if (isFirefox) return;
+    // In Firefox it takes a style in the page, which the policy refuses.
+    if (!wantsPictures || isFirefox) return;
     await mkdir(artefacts, { recursive: true });
     await this.page.screenshot({ path: join(artefacts, `${name}.png`), fullPage: true });
   }
