@@ -6,6 +6,7 @@ import { direction, language, listFormats, loadWords } from './catalogue.ts';
 import { forgetPerson } from './forget.ts';
 import { readPlace } from './place.ts';
 import { leaveBrowserPush } from './push/worker.ts';
+import { createEarlyList } from './sessions/early-list.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
@@ -26,6 +27,8 @@ const access = createAccess({
   onOtherPerson: () => void forget().finally(() => window.location.reload()),
   onLeft: () => void forget(),
 });
+const early = createEarlyList(place, window.location);
+access.onToken(early.ask);
 if (!place.isElsewhere) void access.open();
 
 // Safari has no such calls, and makes them when the list is drawn.
@@ -35,5 +38,5 @@ document.documentElement.lang = language;
 document.documentElement.dir = direction;
 // The build names the files of the pages in the document, so that they are loaded at once.
 void Promise.all([import('./root.tsx'), loadWords('frame', 'errors')]).then(([{ showPages }]) =>
-  showPages({ place, access, linkToken }),
+  showPages({ place, access, linkToken, early }),
 );

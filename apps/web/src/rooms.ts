@@ -6,7 +6,6 @@ import type { Account } from './auth/account.ts';
 import type { InboxStore } from './inbox/store.ts';
 import type { Live, LiveFrame, LiveState } from './live.ts';
 import type { Place } from './place.ts';
-import type { FirstList } from './sessions/first-list.ts';
 
 export interface Rooms {
   place: Place;
@@ -15,7 +14,6 @@ export interface Rooms {
   client: Client;
   live: Live;
   inbox: InboxStore;
-  firstList: FirstList;
 }
 
 const RoomsContext = createContext<Rooms | undefined>(undefined);

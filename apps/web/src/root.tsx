@@ -13,34 +13,35 @@ import { createInbox } from './inbox/store.ts';
 import { createLive } from './live.ts';
 import type { Place } from './place.ts';
 import { countNeeds } from './sessions/attention.ts';
-import { createFirstList } from './sessions/first-list.ts';
+import type { EarlyList } from './sessions/early-list.ts';
 import { RoomsProvider } from './rooms.ts';
 
 interface Begun {
   place: Place;
   access: Access;
   linkToken: string | undefined;
+  early: EarlyList;
 }
 
 /** The words of the frame are loaded. `access`: may be open already. */
-export function showPages({ place, access, linkToken }: Begun): void {
+export function showPages({ place, access, linkToken, early }: Begun): void {
   const account = createAccount(place);
   const client = createClient({
     baseUrl: place.publicUrl,
     getToken: ({ refused }) => (refused === undefined ? access.bearer() : access.renew(refused)),
+    fetch: early.fetch,
     timeoutMs: requestTimeoutMs,
     // A person sees what went wrong, and tries again.
     retries: 0,
   });
   const live = createLive({ client, renewAccess: () => access.renew() });
   const inbox = createInbox({ client, live });
-  const firstList = createFirstList({ client, live });
   inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
   access.onToken(() => live.refresh());
+  // What the relay says from here on is not in them.
+  live.onFrame(early.drop);
   const follow = () => {
     const isIn = access.state.kind === 'in';
-    if (isIn) firstList.begin(window.location, place.base);
-    else firstList.drop();
     for (const one of [live, inbox])
       if (isIn) one.start();
       else one.stop();
@@ -54,7 +55,7 @@ export function showPages({ place, access, linkToken }: Begun): void {
   followInstall(window);
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
-      <RoomsProvider value={{ place, access, account, client, live, inbox, firstList }}>
+      <RoomsProvider value={{ place, access, account, client, live, inbox }}>
         <App linkToken={linkToken} />
       </RoomsProvider>
     </StrictMode>,

@@ -5,8 +5,8 @@ import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
-import { loadList } from './first-list.ts';
-import { type Filter, type Listed, after, joined, filterKey, needsYou, passes, queryOf } from './listed.ts';
+import { type Filter, type Listed, after, filterKey, joined, needsYou, passes, queryOf } from './listed.ts';
+import { loadList } from './load-list.ts';
 
 export interface UseSessions {
   list: Resource<Listed>;
@@ -14,9 +14,8 @@ export interface UseSessions {
 }
 
 export function useSessions(filter: Filter): UseSessions {
-  const { access, client, firstList } = useRooms();
-  const key = filterKey(filter);
-  const list = useResource<Listed>(key, () => firstList.take(key) ?? loadList(client, filter));
+  const { access, client } = useRooms();
+  const list = useResource<Listed>(filterKey(filter), () => loadList(client, filter));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
