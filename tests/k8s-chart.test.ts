@@ -95,7 +95,7 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
     const min = 'keda' in values ? {} : two;
     const objects = await chartObjects({ image, settings, monitoring: quiet, ...min, ...values });
     const expected = comparable(await manifests());
-    // Made by the operator; there it stands in for that.
+    // Made by the operator.
     delete expected['ConfigMap/relay-ca'];
     const text = JSON.stringify(expected).replaceAll('"image":"relay"', '"image":"relay:check"');
     expect(comparable(objects)).toEqual(JSON.parse(text));

@@ -8,7 +8,7 @@ export class Value {
   }
 }
 
-/** What is there only where `condition` holds: an object, an entry of a map, or an item of a list. */
+/** An object, an entry of a map or an item of a list, which is there only where `condition` holds. */
 export class When {
   constructor(condition, content) {
     this.condition = condition;

@@ -38,7 +38,7 @@ export function showPages({ place, access, linkToken, early }: Begun): void {
   const inbox = createInbox({ client, live });
   inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
   access.onToken(() => live.refresh());
-  // What the relay says from here on is not in them.
+  // Its answers do not have the changes that come from here on.
   live.onFrame(early.drop);
   const follow = () => {
     const isIn = access.state.kind === 'in';
