@@ -1,6 +1,6 @@
 /** The users' door. */
 export { createApi, type Api } from './server.ts';
-export { openApi, type OpenApi, type OpenApiDeps } from './open.ts';
+export { openApi } from './open.ts';
 export type { ApiDeps } from './deps.ts';
 export type { Transport } from './notify/outbox.ts';
 export { createIdentity, type Identity } from './identity/identity.ts';

@@ -4,7 +4,7 @@ import type { ApiDeps } from './deps.ts';
 import { type Identity, createIdentity } from './identity/identity.ts';
 import { type Api, createApi } from './server.ts';
 
-export interface OpenApi {
+interface OpenApi {
   readonly api: Api;
   /** Present with `authBuiltin`. */
   readonly identity: Identity | undefined;
@@ -12,7 +12,7 @@ export interface OpenApi {
   readonly welcome: readonly string[];
 }
 
-export interface OpenApiDeps extends Omit<ApiDeps, 'jwtVerifier' | 'identity'> {
+interface OpenApiDeps extends Omit<ApiDeps, 'jwtVerifier' | 'identity'> {
   /** Issuers to trust besides those of the configuration. Default: none. */
   issuers?: readonly IssuerConfig[] | undefined;
 }

@@ -28,7 +28,7 @@ export interface Live {
   focus: (sessionId: string) => void;
 }
 
-export interface LiveDeps {
+interface LiveDeps {
   client: Pick<Client, 'attention'>;
   /** The credential was refused: gets another one, or finds out that no one is signed in. */
   renewAccess: () => Promise<unknown>;

@@ -7,7 +7,7 @@ import type { InboxStore } from './inbox/store.ts';
 import type { Live, LiveFrame, LiveState } from './live.ts';
 import type { Place } from './place.ts';
 
-export interface Rooms {
+interface Rooms {
   place: Place;
   access: Access;
   account: Account;

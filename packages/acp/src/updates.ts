@@ -7,7 +7,7 @@ import { type Item, type Message, isItem } from '@relay/protocol';
 import { contentOfDiffs, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
-export interface TellerOptions {
+interface TellerOptions {
   /** Folder of the session on the device. */
   cwd: string;
   paths: Paths;

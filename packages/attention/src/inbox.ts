@@ -15,7 +15,7 @@ export interface InboxNews {
   more: boolean;
 }
 
-export interface InboxPublisherDeps {
+interface InboxPublisherDeps {
   channel: Pick<UserChannel, 'appendNewest' | 'once'>;
   readNews: (userId: string) => Promise<InboxNews>;
   markPublished: (userId: string, version: number) => Promise<void>;
@@ -26,7 +26,7 @@ export interface InboxPublisherDeps {
   onPublished?: (seconds: number) => void;
 }
 
-export interface InboxPublisher {
+interface InboxPublisher {
   /** The inboxes of these people may have changed. Never throws and never waits. */
   raised(userIds: readonly string[]): void;
   /** Publishes nothing more. Resolves when nothing is under way; another instance publishes what is left. */
@@ -41,7 +41,7 @@ const changedCharacters = 16 * 1024;
 const newestMs = 60_000;
 
 /** As much of the change as fits a frame; `more` says that there is more. */
-export function inboxFrame({ version, counts, changed, removed, more }: InboxNews): string {
+function inboxFrame({ version, counts, changed, removed, more }: InboxNews): string {
   const isLarge = JSON.stringify(changed).length > changedCharacters;
   const frame = { type: 'inbox_update', version, counts, changed: isLarge ? [] : changed, removed };
   return JSON.stringify(isLarge || more ? { ...frame, more: true } : frame);

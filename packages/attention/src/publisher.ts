@@ -34,7 +34,7 @@ interface VersionedState {
 }
 
 /** A session as it was read, and the version that says how new that is. */
-export interface SessionState {
+interface SessionState {
   readonly ownerId: string;
   readonly key: string;
   readonly version: number;
@@ -105,7 +105,7 @@ const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('s
 /** Longer than any instance holds what it read before it publishes it. */
 const newestMs = 60_000;
 
-export interface PublisherDeps {
+interface PublisherDeps {
   channel: UserChannel;
   /** For how long the same message is one message. */
   windowMs: number;

@@ -1,8 +1,8 @@
 /** The one way in which a credential is refused. Status codes belong to the caller that answers. */
 /** Stable codes, a part of the error catalogue (rules, 6.2). */
-export type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
+type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
 
-export interface AuthErrorOptions {
+interface AuthErrorOptions {
   /** For the log only: may hold what a stranger must not read. */
   readonly cause?: unknown;
   /** With SERVICE_UNAVAILABLE: whole seconds after which trying again makes sense. */

@@ -17,11 +17,11 @@ import type { IssuerConfig, Jwk } from './issuer-config.ts';
 import { type Scope, ordinaryScopes } from './principal.ts';
 
 /** The claim `iss` of its tokens; no address, because nothing is ever fetched from it. */
-export const devIssuer = 'urn:relay:dev';
+const devIssuer = 'urn:relay:dev';
 const defaultAudience = 'http://localhost:4000/api';
 const defaultLifetimeSeconds = 12 * 60 * 60;
 
-export interface DevClaims {
+interface DevClaims {
   /** Absent: `dev`. */
   readonly sub?: string;
   /** Absent: the four of ordinary programs. */

@@ -23,7 +23,7 @@ export interface DeviceRecord {
   readonly expiresAt?: Date | null;
 }
 
-export interface DeviceVerifierOptions {
+interface DeviceVerifierOptions {
   /** Undefined: no such device. Called once for identical questions at the same time, and at most once a minute per device. */
   readonly lookup: (deviceId: string) => Promise<DeviceRecord | undefined>;
   /** Milliseconds since 1970. */

@@ -16,7 +16,7 @@ const clockToleranceSeconds = 5;
 const maxTimeSeconds = 8.64e12;
 const maxSubjectLength = 255;
 
-export interface JwtVerifierOptions {
+interface JwtVerifierOptions {
   /** Tokens of any other issuer are refused. */
   readonly issuers: readonly IssuerConfig[];
   /** Milliseconds since 1970. */

@@ -8,7 +8,7 @@
  * - `UNAVAILABLE`: the other instances cannot be reached at the moment. The call may have been carried out; it will not be
  *   carried out later
  */
-export type BackplaneErrorCode = 'OFFLINE' | 'TIMEOUT' | 'CLOSED' | 'OVERLOADED' | 'UNAVAILABLE';
+type BackplaneErrorCode = 'OFFLINE' | 'TIMEOUT' | 'CLOSED' | 'OVERLOADED' | 'UNAVAILABLE';
 
 export class BackplaneError extends Error {
   readonly code: BackplaneErrorCode;

@@ -6,7 +6,7 @@
 import type { UserFrame, UserFrames } from './user-frames.ts';
 
 /** Called one at a time, in order. They must not throw. */
-export interface FollowHandlers {
+interface FollowHandlers {
   onFrame(frame: UserFrame): void;
   /** Entries may be missing before the next frame: the reader must resync. */
   onGap(): void;

@@ -14,7 +14,7 @@ import type { Shared } from './shared.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { UserFrames } from './user-frames.ts';
 
-export interface MemoryBusOptions extends Partial<BackplaneOptions> {
+interface MemoryBusOptions extends Partial<BackplaneOptions> {
   /** Milliseconds since 1970. Leases, histories, tickets and remembered keys follow it; deadlines and timeouts do not. */
   now?: () => number;
   /** The most keys of `once`, and the most values of `put`, that are remembered; the oldest go first. Default 100,000. */

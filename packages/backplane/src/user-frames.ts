@@ -14,7 +14,7 @@ export interface UserFrame {
   readonly appendedAtMs?: number | undefined;
 }
 
-export interface HistoryItem {
+interface HistoryItem {
   readonly offset: string;
   readonly body: string;
 }

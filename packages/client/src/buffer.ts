@@ -1,7 +1,7 @@
 /** Items that have come and were not taken yet. Bounded: a reader that is too slow for it is told to load again. */
 import type { AttentionItem } from './items.ts';
 
-export interface BufferBounds {
+interface BufferBounds {
   items: number;
   /** The characters of all frame texts. */
   characters: number;

@@ -37,7 +37,7 @@ export type Input<N extends RouteName> = Params<N> & Body<N> & Query<N> & Key<N>
 export type Output<N extends RouteName> = RouteSuccess<N>['body'];
 export type CallArguments<N extends RouteName> = object extends Input<N> ? [input?: Input<N>] : [input: Input<N>];
 
-export interface CallDeps {
+interface CallDeps {
   url: string;
   tokens: Tokens;
   fetch: typeof fetch | undefined;

@@ -41,7 +41,7 @@ export interface Client {
   attention(options?: AttentionOptions): AttentionStream;
 }
 
-export interface Runtime {
+interface Runtime {
   /** Absent where there is no WebSocket. */
   open: OpenSocket | undefined;
   onWake?: StreamDeps['onWake'];

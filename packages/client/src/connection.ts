@@ -3,7 +3,7 @@ import { ClosedError, SignedOutError, TimeoutError } from './errors.ts';
 import type { OpenSocket } from './socket.ts';
 import type { Grant, Tokens } from './token.ts';
 
-export interface ConnectionWish {
+interface ConnectionWish {
   open: OpenSocket;
   tokens: Tokens;
   /** The token it is opened with. */

@@ -4,9 +4,6 @@
  */
 import type { ErrorCode } from '@relay/protocol';
 
-/** Codes of this package. All others come from the relay, or from the sign-in behind the same address. */
-export type ClientErrorCode = 'NETWORK' | 'TIMEOUT' | 'BAD_ANSWER' | 'CLOSED' | 'SIGNED_OUT';
-
 export abstract class ClientError extends Error {
   /** Stable; branch on it. */
   abstract readonly code: string;

@@ -10,7 +10,7 @@ export interface Socket {
   resume?(): void;
 }
 
-export interface SocketWish {
+interface SocketWish {
   /** Address with `since` and `events`, without a credential. */
   url: string;
   token: string | undefined;
@@ -18,7 +18,7 @@ export interface SocketWish {
   ticket: () => Promise<string>;
 }
 
-export interface SocketEvents {
+interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
   /** Once, and last; also when it was never open. */

@@ -2,8 +2,8 @@
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
-export type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive';
-export type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
+type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive';
+type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
 
 /** One entry of `AUTH_ISSUERS`. Absent fields mean what the verifier of tokens says about them. */
 export interface IssuerSettings {

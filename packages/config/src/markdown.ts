@@ -4,7 +4,7 @@ import { variableNames } from './relay-config.ts';
 import { variables } from './variables.ts';
 
 /** The documentation of one variable, for people. */
-export interface VariableDescription {
+interface VariableDescription {
   readonly name: string;
   readonly group: string;
   readonly kind: Kind;

@@ -148,7 +148,7 @@ export async function startRunning(db: Db, taskId: string): Promise<boolean> {
   return (await move(db, 'confirm', sql`t.id = ${taskId}`)).length > 0;
 }
 
-export interface OpenTask {
+interface OpenTask {
   id: string;
   sessionKey: string;
   state: 'sent' | 'running';

@@ -18,7 +18,7 @@ interface Kept extends DeviceConflict {
 }
 
 /** The facts of an ended connection that matter here. */
-export interface EndedConnection {
+interface EndedConnection {
   hostname: string;
   address: string;
   daemonVersion: string;
@@ -27,7 +27,7 @@ export interface EndedConnection {
 }
 
 /** All replacements of a conflict happen within this time. */
-export const conflictWindowMs = 2 * 60_000;
+const conflictWindowMs = 2 * 60_000;
 /** A, B, A, B, each replaced by the next. */
 const alternations = 4;
 /** For machines that cannot be told apart: more than a device may connect in a minute without being slowed down. */
@@ -42,7 +42,7 @@ const nameOf = ({ hostname, address, daemonVersion }: EndedConnection) =>
  * The machines that replace each other, by the connections of the device that ended within `conflictWindowMs`, newest first; empty
  * without a conflict.
  */
-export function conflicting(connections: readonly EndedConnection[]): DeviceConflict['machines'] {
+function conflicting(connections: readonly EndedConnection[]): DeviceConflict['machines'] {
   const first = connections.findIndex(({ answered }) => answered);
   if (first < 0 || first > underWay) return [];
   const after = connections.slice(first);

@@ -1,6 +1,6 @@
 /** Why a database could not be opened or copied. The code is stable, the text says what to do; neither contains a password. */
 
-export type DatabaseErrorCode =
+type DatabaseErrorCode =
   /** Another process has the embedded folder open. */
   | 'DATA_DIR_IN_USE'
   /** The embedded folder cannot be written, or what is in it cannot be opened. */

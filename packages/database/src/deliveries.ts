@@ -141,7 +141,7 @@ const maxPeopleAtOnce = 200;
 /** Some of those with due rows have all their addresses under way. */
 const peoplePerRow = 4;
 
-export interface ClaimRequest {
+interface ClaimRequest {
   limit: number;
   claimer: string;
   /** The person after whom to begin; empty for the first. */

@@ -28,7 +28,7 @@ export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boo
   return count > 0;
 }
 
-export type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
+type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
 
 /** Returns the request that waits under a user code; `none` also when the code has expired or is bound to another user. */
 export async function readDeviceCode(db: WithModels, userCode: string, userId: string): Promise<CodeState> {
@@ -73,7 +73,7 @@ export async function decideDeviceCode(
   return { kind: state.kind === 'used' ? 'used' : 'none' };
 }
 
-export type Poll =
+type Poll =
   | { kind: 'unknown' | 'expired' | 'denied' }
   | { kind: 'pending'; /** Polled below half the interval */ tooFast: boolean }
   | { kind: 'granted'; deviceId: string; tokenSalt: string };

@@ -54,7 +54,7 @@ export async function revokeDeviceKey(db: Db, userId: string, id: string): Promi
   );
 }
 
-export type Redeemed =
+type Redeemed =
   { kind: 'invalid' } | { kind: 'full' } | { kind: 'taken' } | { kind: 'approved'; userId: string; name: string };
 
 /** Rolls a transaction back and says why. */

@@ -48,7 +48,7 @@ export async function gatherDigest(
 }
 
 /** An accepted delivery about a session: whether there is still something to tell, and whether a newer one has taken its place on the screen. */
-export interface ShownDelivery {
+interface ShownDelivery {
   id: string;
   sealed: string;
   sessionId: string;

@@ -96,7 +96,7 @@ function itemOf(row: ItemRow): InboxItem {
   };
 }
 
-export interface InboxPage {
+interface InboxPage {
   limit: number;
   kind?: InboxKind | undefined;
   /** Snoozed items instead of open ones. */
@@ -193,7 +193,7 @@ const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_un
 /** An item about a question ends only with the question, one about a device only with its recovery. */
 const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished')`;
 
-export type ItemChange = 'changed' | 'missing' | 'needsAnswer';
+type ItemChange = 'changed' | 'missing' | 'needsAnswer';
 
 /** Closes an item that needs no answer; one that is closed already stays so. `missing`: this person has no such item. */
 export async function ackItem(db: Transactions, userId: string, id: string): Promise<ItemChange> {

@@ -1,21 +1,9 @@
 /** The state of the relay that survives: PostgreSQL, embedded or real. The only room that imports Prisma. One file per noun. */
-export {
-  type DeviceOfPerson,
-  type Overview,
-  type WaitingQueue,
-  type GatewayLoad,
-  listDevicesOf,
-  listGateways,
-  listWaiting,
-  countDevices,
-  readOverview,
-} from './overview.ts';
+export { listDevicesOf, listGateways, listWaiting, countDevices, readOverview } from './overview.ts';
 export * from './agent-turns.ts';
 export * from './transaction.ts';
 export { Sql, sql } from './sql.ts';
 export { type Lane, createLane } from './lane.ts';
-export { SqlError } from './statements.ts';
-export { TransactionError } from './sql-transaction.ts';
 export * from './devices.ts';
 export * from './connections.ts';
 export * from './conflicts.ts';

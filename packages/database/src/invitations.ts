@@ -2,7 +2,7 @@
 import type { Db, WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-export type InvitationKind = 'setup' | 'invite';
+type InvitationKind = 'setup' | 'invite';
 
 /** Kept until it is used or, if `ttlSeconds` is given, until then. */
 export async function createInvitation(

@@ -1,7 +1,7 @@
 /** Prisma's models for a library that brings its own queries, the sign-in: the caller decides on each of them. */
 import type { WithModels } from './db.ts';
 
-export interface ModelCall {
+interface ModelCall {
   /** `OauthConsent`, for instance. */
   readonly model: string;
   /** `findFirst`, for instance. */

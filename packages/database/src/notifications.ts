@@ -58,7 +58,7 @@ export interface DueNotification {
   title: string;
 }
 
-export interface OutboxClaim {
+interface OutboxClaim {
   limit: number;
   /** The person after whom to begin; empty for the first. */
   afterUser: string;

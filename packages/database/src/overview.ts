@@ -2,7 +2,7 @@
 import { outboxLag } from './notifications.ts';
 import type { Db } from './transaction.ts';
 
-export interface Overview {
+interface Overview {
   people: number;
   devices: number;
   devicesOnline: number;
@@ -28,7 +28,7 @@ export async function readOverview(db: Db): Promise<Overview> {
   };
 }
 
-export interface DeviceOfPerson {
+interface DeviceOfPerson {
   id: string;
   /** Empty for a person whom another service knows. */
   email: string;
@@ -46,7 +46,7 @@ export async function listDevicesOf(db: Db, email: string, limit: number): Promi
     ORDER BY d.last_seen_at DESC NULLS LAST, d.id LIMIT ${limit}`;
 }
 
-export interface WaitingQueue {
+interface WaitingQueue {
   deviceId: string;
   email: string;
   status: string;
@@ -75,7 +75,7 @@ export async function countDevices(db: Db): Promise<Record<'registered' | 'today
   return { registered: Number(registered), today: Number(today), online: Number(online) };
 }
 
-export interface GatewayLoad {
+interface GatewayLoad {
   /** Its name in the backplane. */
   instance: string;
   devices: number;

@@ -14,7 +14,7 @@ import type { Db } from './transaction.ts';
  * `open`: may be answered. `answered`: has the one answer, which is with its task. `closed`: that answer reached the daemon, or it was
  * answered on the machine. `failed`: the answer came too late, or it is unknown whether it came. `superseded`, `expired`: never answered.
  */
-export type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'superseded' | 'expired';
+type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'superseded' | 'expired';
 
 /** The most open questions of one session: an app shows them all. */
 const openPerSession = 20;

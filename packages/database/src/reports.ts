@@ -61,7 +61,7 @@ export async function applyFacts(
 }
 
 /** The outcome of a report: the keys of the rows that changed or are new, and how many sessions were too many for the device. */
-export interface AppliedReport {
+interface AppliedReport {
   keys: string[];
   leftOut: number;
 }

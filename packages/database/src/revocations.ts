@@ -3,7 +3,7 @@ import type { WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 /** A person (user id), perhaps with one program only, or one sign-in (`sid`). */
-export interface RecordedRevocation {
+interface RecordedRevocation {
   subject: string | undefined;
   client: string | undefined;
   login: string | undefined;

@@ -53,7 +53,7 @@ export async function useOneTimeCode(db: WithModels, hash: string, forMs: number
   return (await db.models.verification.createMany({ data, skipDuplicates: true })).count > 0;
 }
 
-export interface SealedFactor {
+interface SealedFactor {
   id: string;
   secret: string;
   backupCodes: string;

@@ -110,7 +110,7 @@ export async function findNativeSession(
 }
 
 /** For `findNativeSession`. The index begins with device and agent: the agents are skipped through, so that no other entry is read. */
-export function findNativeStatement(deviceId: string, nativeId: string): Sql {
+function findNativeStatement(deviceId: string, nativeId: string): Sql {
   const keyIn = (table: Sql, key: Sql) => {
     const nextAgent = (after: Sql) =>
       sql`(SELECT agent_type FROM ${table} WHERE device_id = ${deviceId} AND ${after} ORDER BY agent_type LIMIT 1)`;

@@ -6,7 +6,7 @@ import type { RaisedInboxes } from './raised-inboxes.ts';
 import { type Observers, type Send, type StatementOf, sendOver, statements } from './statements.ts';
 
 /** A transaction that took too long, went on after its end, or after a statement of it had failed. It is rolled back: a retry may succeed. */
-export class TransactionError extends Error {
+class TransactionError extends Error {
   readonly code = 'TRANSACTION_FAILED';
 }
 

@@ -13,7 +13,7 @@ import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-export interface NewSubscription {
+interface NewSubscription {
   kind: SubscriptionKind;
   /** Keyed hashes of the address, the one of the current secret first. */
   addressHashes: readonly string[];
@@ -159,7 +159,7 @@ export async function subscriptionsOfOthers(
   return rows.map(({ id, user_id: owner, sealed }) => ({ id, userId: owner, sealed }));
 }
 
-export interface SubscriptionChange {
+interface SubscriptionChange {
   label?: string | undefined;
   causes?: CauseLevels | undefined;
   group?: string | undefined;
@@ -206,7 +206,7 @@ async function remove(tx: Db, userId: string, id: string): Promise<boolean> {
   return true;
 }
 
-export interface ServerKey {
+interface ServerKey {
   publicKey: string;
   sealed: string;
 }

@@ -126,7 +126,7 @@ function isSaid(known: string | null, said: string): boolean {
 }
 
 /** An ended task whose end the history of its daemon may complete. */
-export interface UnfoundEnd {
+interface UnfoundEnd {
   taskId: string;
   /**
    * - wordless: it was completed without a text, and the history was not asked to the end.

@@ -101,8 +101,7 @@ async function insertTask(db: Db, task: NewTask): Promise<void> {
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
-export type Enqueued =
-  { kind: 'queued'; taskId: string; record: SessionRecord } | { kind: 'full' } | { kind: 'unresolved' };
+type Enqueued = { kind: 'queued'; taskId: string; record: SessionRecord } | { kind: 'full' } | { kind: 'unresolved' };
 
 /**
  * Enqueues a follow-up behind the running and queued tasks, and returns its session as it then is. `unresolved`: the first task ended without

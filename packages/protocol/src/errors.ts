@@ -218,7 +218,7 @@ export const taskErrors = {
 
 export type TaskErrorCode = keyof typeof taskErrors;
 
-export interface ErrorBody {
+interface ErrorBody {
   error: string;
   code: string;
   status: number;

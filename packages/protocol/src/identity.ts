@@ -8,7 +8,7 @@ import type { Question } from './transcript/index.ts';
 const namespace = Buffer.from('5b0b7c3e9a1f4d5c8e2a6f7d1c3b9e40', 'hex');
 
 /** RFC 9562 version 5 over a name, in the namespace of this project. */
-export function uuidFor(name: string): string {
+function uuidFor(name: string): string {
   const hash = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;

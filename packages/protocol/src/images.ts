@@ -5,7 +5,7 @@ import { type Capability, capabilities } from './frames/to-daemon.ts';
 export type ImageSupport = 'yes' | 'unconfirmed' | 'no';
 
 /** Released daemons that are known not to take images, by agent type: versions as they declare them. None is known today. */
-export type WithoutImages = Readonly<Record<string, RegExp>>;
+type WithoutImages = Readonly<Record<string, RegExp>>;
 const knownWithoutImages: WithoutImages = {};
 
 /** Capabilities that only this project defined: a daemon that declares one of them knows `images`, and would declare it. */

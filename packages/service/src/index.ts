@@ -7,6 +7,6 @@ export { idleConnectionMs, serve } from './serve.ts';
 export type { Served } from './serve.ts';
 export { openFilesLimit, openFilesWarning } from './open-files.ts';
 export { checkProxy, quietMsOf } from './proxy-check.ts';
-export type { ProxyCheck, ProxyCheckOptions } from './proxy-check.ts';
+export type { ProxyCheckOptions } from './proxy-check.ts';
 export { createQuietDoor } from './quiet-door.ts';
-export type { QuietDoor, QuietDoorOptions, Tickets } from './quiet-door.ts';
+export type { QuietDoor, Tickets } from './quiet-door.ts';

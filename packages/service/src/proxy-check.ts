@@ -20,7 +20,7 @@ export interface ProxyCheckOptions {
   readonly pausesMs?: readonly number[];
 }
 
-export interface ProxyCheck {
+interface ProxyCheck {
   /** Resolves, never rejects, when there is nothing more to find out. */
   readonly done: Promise<void>;
   stop(): void;

@@ -13,7 +13,7 @@ export interface Tickets {
   take(key: string): Promise<string | undefined>;
 }
 
-export interface QuietDoorOptions {
+interface QuietDoorOptions {
   readonly tickets: Tickets;
   /** How long it says nothing: a little longer than the relay ever does. */
   readonly quietMs: number;

@@ -10,7 +10,7 @@ export type Inbound =
   | { readonly kind: 'binary' }
   | { readonly kind: 'ping'; readonly payload: Buffer };
 
-export interface InboxOwner {
+interface InboxOwner {
   /** Never throws and never rejects. The next frame waits for what it returns; nothing is a frame that has been handled. */
   handle(frame: Inbound): Promise<void> | undefined;
   /** Whether `frame` is handled while `current`, which came before it, still takes its time. */

@@ -9,5 +9,4 @@ export { createSocketServer } from './server.ts';
 export type { SocketServer, SocketServerOptions } from './server.ts';
 export type { CloseCode, Socket, SocketClose, SocketCloses, SocketHandlers } from './socket.ts';
 export { spreadOver } from './spread.ts';
-export type { SpreadClock } from './spread.ts';
 export { guardUpgrade, refuseUpgrade } from './upgrade.ts';

@@ -13,7 +13,7 @@ import { sharedCharacters } from './text-frames.ts';
 import { violationOf } from './violations.ts';
 
 /** Shared by all sockets of a server. */
-export interface LiveSocketOptions {
+interface LiveSocketOptions {
   readonly limits: SocketLimits;
   readonly closes: SocketCloses;
   readonly longFrames: LongFrames;

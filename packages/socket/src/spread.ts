@@ -1,7 +1,7 @@
 /** Many sockets, one after the other, within a time. */
 
 /** The clock of the spreading, in ms; tests have another. */
-export interface SpreadClock {
+interface SpreadClock {
   now(): number;
   wait(ms: number): Promise<unknown>;
 }

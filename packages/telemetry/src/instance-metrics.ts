@@ -6,7 +6,7 @@ import type { ReadinessCheck } from './readiness.ts';
 import type { Tracer } from './tracing.ts';
 
 /** Connections of the pool to the database. */
-export interface PoolUse {
+interface PoolUse {
   /** All connections, and how many of them are idle. */
   readonly total: number;
   readonly idle: number;

@@ -12,7 +12,7 @@ import { standardOutput } from './standard-output.ts';
 
 export type { Logger } from 'pino';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LevelWithSilent;
   /** The program: `standalone`, `api`, `gateway`, … */
   readonly name: string;

@@ -1,7 +1,7 @@
 /** How long the calls to something behind a network take, and how they end. Knows nothing about what is called. */
 import type { Metrics } from './metrics.ts';
 
-export interface MeasuredOptions<T> {
+interface MeasuredOptions<T> {
   readonly metrics: Metrics;
   /** The name of the histogram, in seconds, with the labels `operation` (the method) and `outcome`. */
   readonly name: string;

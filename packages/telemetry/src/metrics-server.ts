@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 const maxConnections = 50;
 const requestTimeoutMs = 10_000;
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;

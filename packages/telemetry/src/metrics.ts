@@ -9,7 +9,7 @@ const defaultBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** Seconds, for what is promised to take less than half a second, or two: `docs/operations.md`. */
 export const promiseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The label `instance` of everything. */
   readonly instance: string;
   /** Memory, processor and event loop too; once per process. Absent: no. */

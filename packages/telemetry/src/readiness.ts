@@ -11,7 +11,7 @@ export interface Readiness {
   };
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   /**
    * Checks whose failure leaves the instance ready, as `degraded`: it does more without that dependency than an edge that has no

@@ -12,14 +12,14 @@ import {
   createSpanExporter,
 } from './span-exporter.ts';
 
-export interface SpanOptions {
+interface SpanOptions {
   readonly kind?: SpanKind;
   /** The header `traceparent` of a caller. A malformed one counts as absent. */
   readonly parent?: string | undefined;
   readonly attributes?: SpanAttributes;
 }
 
-export interface Span {
+interface Span {
   /** For the header `traceparent` of what is called inside. */
   readonly traceparent: string;
   rename(name: string): void;

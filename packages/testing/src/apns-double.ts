@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
-export interface ApnsReceived {
+interface ApnsReceived {
   path: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;

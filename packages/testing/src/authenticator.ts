@@ -10,7 +10,7 @@ const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).di
 const cborText = (text: string) => Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
 const cborBytes = (bytes: Buffer) => Buffer.concat([Buffer.from([0x58, bytes.length]), bytes]);
 
-export interface Conduct {
+interface Conduct {
   /** Whether the device checked the person; true unless given. */
   checksPerson?: boolean;
   /** Where the page that asks seems to be. */

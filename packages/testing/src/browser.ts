@@ -7,7 +7,7 @@ import { type Answer, send } from './rest.ts';
 export const password = 'correct horse battery';
 export const cliRedirect = 'http://127.0.0.1:51234/callback';
 
-export interface Pkce {
+interface Pkce {
   verifier: string;
   challenge: string;
 }

@@ -3,7 +3,7 @@ import { type Client, createClient } from '@relay/client';
 import type { RelayAddress } from './relay.ts';
 import { send } from './rest.ts';
 
-export interface TestClientOptions {
+interface TestClientOptions {
   /** `null` has no credential, as a daemon before its registration. */
   user?: string | null;
   /** The index of the api; default the first. */

@@ -13,7 +13,7 @@ import { type TestRedis, startRedis } from './redis.ts';
 import type { RelayAddress } from './relay.ts';
 import { callerOf } from './rest.ts';
 
-export interface ClusterOptions {
+interface ClusterOptions {
   apis?: number;
   gateways?: number;
   /** Variables for every instance; timings are short enough for tests unless given. */

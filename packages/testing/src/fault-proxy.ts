@@ -12,7 +12,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
  *   connections pass again
  * - `refuse`: connections that exist are cut, new ones too, as if no process listened
  */
-export type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
+type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
 
 export interface FaultProxy {
   readonly port: number;

@@ -14,7 +14,7 @@ import type { RelayAddress } from './relay.ts';
 type Command = PageWish &
   Record<'task_id' | 'instruction' | 'message' | 'request_id' | 'status', string> & { project_path?: string };
 
-export interface FieldDaemonOptions {
+interface FieldDaemonOptions {
   habits?: Habits;
   user?: string;
   agentType?: string;

@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, createServer } from 'no
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-export interface DoubleAnswer {
+interface DoubleAnswer {
   status: number;
   body?: unknown;
   /** Instead of a body in JSON. */
@@ -14,7 +14,7 @@ export interface DoubleAnswer {
   silent?: true;
 }
 
-export interface DoubleRequest {
+interface DoubleRequest {
   /** "METHOD /path". */
   route: string;
   query: URLSearchParams;
@@ -22,7 +22,7 @@ export interface DoubleRequest {
   body: string;
 }
 
-export interface DoubleSocket {
+interface DoubleSocket {
   /** The token it came with. */
   token: string;
   /** The position to resume from. */

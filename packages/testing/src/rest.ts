@@ -11,7 +11,7 @@ import {
 } from '@relay/protocol';
 import request, { type Test } from 'supertest';
 
-export interface RequestOptions {
+interface RequestOptions {
   /** Sent as JSON unless `raw` is given. */
   body?: unknown;
   /** Sent as it is, as JSON unless `headers` say otherwise. */
@@ -42,7 +42,7 @@ export type CallOptions = RequestOptions & Caller;
 type IfAny<Keys extends PropertyKey, Then> = [Keys] extends [never] ? unknown : Then;
 
 /** Every parameter of the path, the body if the route has one, and of the query what the call needs. */
-export type RouteCall<N extends RouteName> = Caller &
+type RouteCall<N extends RouteName> = Caller &
   IfAny<keyof RouteParams<N>, { params: RouteParams<N> }> &
   (undefined extends RouteBody<N>
     ? unknown
@@ -57,7 +57,7 @@ type Refusal = Static<typeof ErrorSchema>;
 type WithRefusal<Body> = Body extends object ? Body & Partial<Omit<Refusal, keyof Body>> : never;
 
 /** An answer of this route: its body, of which a refusal has the fields of an error instead. */
-export interface RouteAnswer<N extends RouteName> extends Answer {
+interface RouteAnswer<N extends RouteName> extends Answer {
   body: [WithRefusal<RouteSuccess<N>['body']>] extends [never]
     ? Partial<Refusal>
     : WithRefusal<RouteSuccess<N>['body']>;

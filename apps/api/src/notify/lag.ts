@@ -2,7 +2,7 @@
 import { type Database, outboxLag } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
 
-export interface OutboxLagDeps {
+interface OutboxLagDeps {
   database: Database;
   metrics: Metrics;
   logger: Logger;

@@ -31,7 +31,7 @@ const refillAt = maxInFlight / 2;
 const expiresMs = 60_000;
 const maxAttempts = 5;
 
-export interface OutboxDeps {
+interface OutboxDeps {
   database: Database;
   backplane: Pick<Shared, 'onControl'>;
   logger: Logger;

@@ -16,7 +16,7 @@ export interface Pace {
   rest(signal: AbortSignal): Promise<void>;
 }
 
-export interface PaceOptions {
+interface PaceOptions {
   /** So many pieces of work at a time count as one. */
   parallel?: number;
   /** Of the wall, in ms. */

@@ -37,7 +37,7 @@ export async function timeToLive(deps: Operations, deviceId: string, seconds: nu
   return handOverMs;
 }
 
-export interface Idempotent<T> {
+interface Idempotent<T> {
   userId: string;
   route: RouteName;
   /** The header, or undefined when there was none. */

@@ -6,7 +6,7 @@ import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, timeToLive } from './accept.ts';
 
-export interface FollowUp {
+interface FollowUp {
   content: string;
   /** Data URLs; a JSON array. */
   images?: string | undefined;

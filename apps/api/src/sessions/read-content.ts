@@ -5,7 +5,7 @@ import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requireSession } from './find.ts';
 
-export interface ContentRange {
+interface ContentRange {
   sessionId: string;
   uuid: string;
   name: string;

@@ -24,7 +24,7 @@ type Page = MessagePage | ItemsPage;
 const isItems = (page: Page): page is ItemsPage => 'json' in page;
 
 /** The answer to a request: a body, or its JSON. */
-export type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
+type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
 
 /** Further pages that are asked for where a daemon answers the first messages of a range instead of the last ones. */
 const maxMore = 10;

@@ -22,7 +22,7 @@ import {
 import { type ProjectRules, projectFolder } from './project.ts';
 import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
 
-export interface CommandOptions {
+interface CommandOptions {
   program: string;
   /** `{message}`, `{session}`, `{task}` and `{project}` are filled in. */
   args: readonly string[];

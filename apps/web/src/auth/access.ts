@@ -35,7 +35,7 @@ export interface Access {
   leave: (work: () => Promise<unknown>) => Promise<void>;
 }
 
-export interface AccessDeps {
+interface AccessDeps {
   fetchToken: () => Promise<Token | undefined>;
   /** The browser is signed in as another person now: nothing on the page may stay. */
   onOtherPerson: () => void;

@@ -37,7 +37,7 @@ export interface SignedInBrowser {
   isThis: boolean;
 }
 
-export interface Credentials {
+interface Credentials {
   email: string;
   password: string;
   /** The request of another program that brought the person here. */
@@ -75,7 +75,7 @@ export interface NewSecondFactor {
 }
 
 /** Of a second step; `oauth_query` as with the password. */
-export interface GivenCode {
+interface GivenCode {
   code: string;
   oauth_query?: string;
 }

@@ -25,7 +25,7 @@ export interface Attached {
   previewUrl: string;
 }
 
-export interface Images {
+interface Images {
   all: readonly Attached[];
   /** Why the last one was not taken. */
   problem: string | undefined;

@@ -26,7 +26,7 @@ export function moved(
 const movedPx = 6;
 const ends = ['pointerup', 'pointercancel'] as const;
 
-export interface Dragged {
+interface Dragged {
   taskId: string;
   /** The place it would have now. */
   index: number;

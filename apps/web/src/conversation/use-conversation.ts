@@ -86,7 +86,7 @@ function after(now: Conversation, frame: AttentionFrame, copy: TranscriptCopy): 
   return now;
 }
 
-export interface UseConversation {
+interface UseConversation {
   resource: Resource<Conversation>;
   /** Puts in what this page has just said, or its new title and shelf, before the frame comes. */
   said: (message: Message) => void;

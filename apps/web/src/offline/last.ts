@@ -2,7 +2,7 @@
 import type { Message, Session } from '@relay/protocol';
 import { lastDatabase } from '../forget.ts';
 
-export interface KeptList {
+interface KeptList {
   /** Of the person's access tokens. */
   person: string;
   /** ISO 8601. */
@@ -73,7 +73,7 @@ async function own(tx: IDBTransaction, person: string): Promise<void> {
 }
 
 /** Names the person whose pages these are; undefined while none is signed in. */
-export type WhoIs = () => string | undefined;
+type WhoIs = () => string | undefined;
 
 /** Writes for the person who is signed in. Nothing is opened for none: that would make the database again which the sign-out deleted. */
 async function writeFor(who: WhoIs, write: (tx: IDBTransaction, person: string) => Promise<unknown>): Promise<void> {

@@ -46,7 +46,7 @@ export function ThisDevice() {
 }
 
 /** The only way on iPhone and iPad, and the only one there to notifications. */
-export function HomeScreen() {
+function HomeScreen() {
   return (
     <div className="home-screen">
       <h3>{words.here.homeScreen}</h3>

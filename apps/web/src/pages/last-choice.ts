@@ -1,7 +1,7 @@
 /** Where the newest session was started in this browser: the next one mostly goes there, too. */
 import { storedPrefix } from '../forget.ts';
 
-export interface LastChoice {
+interface LastChoice {
   device?: string;
   /** By machine. */
   agents: Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ export interface Result {
   /** An address, or what is done. */
   to: string | { does: 'help' } | { message: string };
 }
-export interface ResultGroup {
+interface ResultGroup {
   name: string;
   results: readonly Result[];
 }

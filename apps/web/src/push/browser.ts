@@ -13,7 +13,7 @@ const storedLanguage = 'relay.push.language';
 
 type WhyNot = keyof typeof words.notifications.impossible;
 
-export type BrowserPush =
+type BrowserPush =
   /** The relay, the browser or its address cannot. */
   | { kind: 'impossible'; why: WhyNot }
   /** The person said no to the browser, which asks only once. */

@@ -1,7 +1,7 @@
 /**
  * The questions of the list, asked when the first script has a token: the pages, which ask them by name, are still being executed, which
- * takes a slow phone a second (ADR 68). Their client gets these answers in the place of its own. An address that is not asked for is lost work
- * and nothing else: `tests/browser/acceptance.test.ts` counts.
+ * takes a slow phone a second (ADR 68). Their client gets these answers in the place of its own. An answer that is not asked for is lost work
+ * and nothing else.
  */
 import { pageSize, requestTimeoutMs } from '../api/bounds.ts';
 import type { Place } from '../place.ts';

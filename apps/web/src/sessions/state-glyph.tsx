@@ -3,7 +3,7 @@ import { CircleX, Clock } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 
-export type RowState = 'need' | 'work' | 'fail' | 'wait' | 'new' | 'idle';
+type RowState = 'need' | 'work' | 'fail' | 'wait' | 'new' | 'idle';
 
 export function rowState({ status, lastTask, unread }: Session, device: Device | undefined): RowState {
   if (status === 'waiting') return 'need';

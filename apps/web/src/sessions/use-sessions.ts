@@ -8,7 +8,7 @@ import { type Resource, useResource } from '../ui/resource.ts';
 import { type Filter, type Listed, after, filterKey, joined, needsYou, passes, queryOf } from './listed.ts';
 import { loadList } from './load-list.ts';
 
-export interface UseSessions {
+interface UseSessions {
   list: Resource<Listed>;
   more: Action<[]>;
 }

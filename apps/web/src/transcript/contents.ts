@@ -11,7 +11,7 @@ export type Contents = (uuid: string, name: string) => Promise<Uint8Array<ArrayB
 const mostPieces = 8;
 const mostRemembered = 16;
 
-export function createContents(client: Pick<Client, 'call'>, sessionId: string): Contents {
+function createContents(client: Pick<Client, 'call'>, sessionId: string): Contents {
   const known = new Map<string, ReturnType<Contents>>();
   const fetched: Contents = async (uuid, name) => {
     const pieces: Uint8Array<ArrayBuffer>[] = [];

@@ -20,7 +20,7 @@ export const speakerOf = (item: LogItem): string =>
   item.part.kind === 'error' ? words.agent : (speakers[item.role]?.() ?? words.agent);
 
 /** The last error can be tried again, by sending the last message again. */
-export interface Retry {
+interface Retry {
   uuid: string;
   busy: boolean;
   run: () => void;

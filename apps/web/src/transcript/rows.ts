@@ -15,7 +15,7 @@ export type Row =
  * Decisions about items when they were first seen: nothing is regrouped under the reader's eyes, neither by new items
  * nor by older pages.
  */
-export interface RowMemory {
+interface RowMemory {
   /** Whether a call may be folded. */
   folds: Map<string, boolean>;
   /** Items with which a group began. */

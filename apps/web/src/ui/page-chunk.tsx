@@ -2,7 +2,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy, useState } from 'react';
 import { type Part, loadWords } from '../catalogue.ts';
 
-export interface PageChunk<Pages> {
+interface PageChunk<Pages> {
   /** Loads it before it is needed. */
   ahead: () => void;
   /** One of its pages. */

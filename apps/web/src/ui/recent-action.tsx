@@ -7,7 +7,7 @@ import { PasswordField } from './field.tsx';
 import { Providers } from './providers.tsx';
 import { useResource } from './resource.ts';
 
-export interface RecentAction<Args extends unknown[]> extends Action<Args> {
+interface RecentAction<Args extends unknown[]> extends Action<Args> {
   /** The password is needed; then `PasswordAgain` is shown, and `run` confirms it first. */
   again: boolean;
   password: string;

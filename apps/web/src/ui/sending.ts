@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react';
 import type { Action } from './action.ts';
 
-export interface SendingKey {
+interface SendingKey {
   /** The key for this content, with what it answers; the same one until `done`. */
   of: (content: string) => string;
   done: () => void;

@@ -2,7 +2,7 @@
 const length = 8;
 
 /** The typed or pasted text, as far as it can be part of a code: capitals without spaces and dashes. */
-export const plainCode = (typed: string): string =>
+const plainCode = (typed: string): string =>
   typed
     .normalize('NFKC')
     .toUpperCase()

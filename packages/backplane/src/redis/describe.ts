@@ -6,14 +6,14 @@ import type { ClusterSlots } from './cluster/slots.ts';
 import { parseRedisUrl, type RedisNodeAddress } from './url.ts';
 
 /** Records of one kind. */
-export interface RedisKind {
+interface RedisKind {
   kind: string;
   /** In the whole database, estimated from the sample. */
   records: number;
   bytes: number;
 }
 
-export interface RedisContents {
+interface RedisContents {
   server: string;
   version: string;
   usedBytes: number;

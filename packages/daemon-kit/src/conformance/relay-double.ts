@@ -167,7 +167,7 @@ export interface RelayDouble {
   close(): Promise<void>;
 }
 
-export interface RelayDoubleOptions {
+interface RelayDoubleOptions {
   autoPong?: boolean;
   /** Maximum wait for a frame; default 10 s. */
   waitMs?: number;

@@ -25,7 +25,7 @@ export const daemonVersion = '1.4.2';
 export const instance = 'gateway-7c9d-k2f81x';
 
 export const nativeId = 'f3b1c8de-5a0e-4c1d-9a3f-2b7c6d5e4f30';
-export const placeholderId = placeholderNativeId('01KKNSR4J0JQ7D587X9M2RYZR0');
+const placeholderId = placeholderNativeId('01KKNSR4J0JQ7D587X9M2RYZR0');
 export const sessionId = formatSessionId({ deviceId, agentType, nativeId });
 export const pendingSessionId = formatSessionId({ deviceId, agentType, nativeId: placeholderId });
 /** The row of the session, as instances name it to each other. */

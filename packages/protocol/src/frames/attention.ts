@@ -14,19 +14,19 @@ export const SessionUpdate = frame('session_update', 'A session changed. Always 
   offset,
 });
 
-export const NewMessage = frame('new_message', 'Something was said.', {
+const NewMessage = frame('new_message', 'Something was said.', {
   sessionId: sessionId('Canonical session id'),
   message: Message,
   offset,
 });
 
-export const DeviceStatusFrame = frame('device_status', 'A device came online or went offline.', {
+const DeviceStatusFrame = frame('device_status', 'A device came online or went offline.', {
   deviceId: id('Device id'),
   status: oneOf(deviceStatuses, 'Its status'),
   offset,
 });
 
-export const TaskOutput = frame('task_output', 'Verbose output; only to sockets that asked with `?events=output`.', {
+const TaskOutput = frame('task_output', 'Verbose output; only to sockets that asked with `?events=output`.', {
   sessionId: sessionId('Canonical session id'),
   taskId: maybe(id('Task id')),
   output: text('Text'),
@@ -49,29 +49,29 @@ export const TranscriptFrame = frame(
   },
 );
 
-export const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
+const SessionRemoved = frame('session_removed', 'A session is gone; only to clients that sent `since`.', {
   sessionId: sessionId('Canonical session id'),
   offset,
 });
 
-export const DeviceRemoved = frame('device_removed', 'A device is gone; only to clients that sent `since`.', {
+const DeviceRemoved = frame('device_removed', 'A device is gone; only to clients that sent `since`.', {
   deviceId: id('Device id'),
   offset,
 });
 
-export const SessionsChanged = frame(
+const SessionsChanged = frame(
   'sessions_changed',
   'Many sessions changed at once, in one report of a daemon: reload by REST. Instead of their `session_update`s; only to clients that sent `since`.',
   { count: count('How many'), offset },
 );
 
-export const SettingsChanged = frame(
+const SettingsChanged = frame(
   'settings_changed',
   'A setting of a session changed, or what can be chosen: ask again. Only to clients that sent `since`.',
   { sessionId: sessionId('Canonical session id'), offset },
 );
 
-export const AccessGranted = frame(
+const AccessGranted = frame(
   'access_granted',
   'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
   {
@@ -82,25 +82,25 @@ export const AccessGranted = frame(
   },
 );
 
-export const InboxUpdate = frame(
+const InboxUpdate = frame(
   'inbox_update',
   'The inbox changed. Keep the highest `version`; only to clients that sent `since`.',
   { ...inboxUpdateFields, offset },
 );
 
-export const Resync = frame(
+const Resync = frame(
   'resync',
   'The history no longer reaches back to `since`, or what the relay knew was set back: reload by REST.',
   {},
 );
 
-export const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
+const AuthOk = frame('auth_ok', 'The credential was renewed.', { expiresAt: time('When the new one ends') });
 
-export const Auth = frame('auth', 'From the app: renew the credential without reconnecting.', {
+const Auth = frame('auth', 'From the app: renew the credential without reconnecting.', {
   token: text('A fresh access token of the same user', { maxLength: limits.tokenCharacters }),
 });
 
-export const Focus = frame('focus', 'From the app, every 5 s: it shows exactly this session to its person.', {
+const Focus = frame('focus', 'From the app, every 5 s: it shows exactly this session to its person.', {
   sessionId: sessionId('Canonical session id'),
   visible: flag('Whether it is in view'),
 });

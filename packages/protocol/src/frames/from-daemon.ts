@@ -65,11 +65,11 @@ export const ReportEntry = record('ReportEntry', 'One session on the device.', {
   ),
 });
 
-export const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
+const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
   sessions: list(ReportEntry, 'Sessions', { maxItems: limits.reportEntries }),
 });
 
-export const Pong = frame('pong', 'Answer to `ping`.', {});
+const Pong = frame('pong', 'Answer to `ping`.', {});
 
 export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   uuid: id('Unique id of the message'),
@@ -88,25 +88,21 @@ const messageUuid = addedLater(
   opaque('Uuid of the item that this ends with, from a daemon with `transcript`: `new_message` has it too'),
 );
 
-export const Messages = frame(
-  'messages',
-  'Answer to `get_messages`. With `error` it is a failure, not an empty page.',
-  {
-    request_id: id('From the request'),
-    session_id: lenient(opaque("The agent's native session id")),
-    v: sessionVersion('Version of the session, where `parts` were asked for'),
-    reset: addedLater(
-      flag('Present when `changed` cannot be answered: this is the newest page, and what the app has is to be dropped'),
-    ),
-    messages: lenient(list(HistoryMessage, 'In chronological order', { [overlong]: 'last' })),
-    has_more: lenient(flag('True when messages were left out')),
-    oldest_uuid: lenient(opaque('uuid of the first returned message')),
-    newest_uuid: lenient(opaque('uuid of the last returned message')),
-    error: lenient(text('Why the daemon could not answer')),
-  },
-);
+const Messages = frame('messages', 'Answer to `get_messages`. With `error` it is a failure, not an empty page.', {
+  request_id: id('From the request'),
+  session_id: lenient(opaque("The agent's native session id")),
+  v: sessionVersion('Version of the session, where `parts` were asked for'),
+  reset: addedLater(
+    flag('Present when `changed` cannot be answered: this is the newest page, and what the app has is to be dropped'),
+  ),
+  messages: lenient(list(HistoryMessage, 'In chronological order', { [overlong]: 'last' })),
+  has_more: lenient(flag('True when messages were left out')),
+  oldest_uuid: lenient(opaque('uuid of the first returned message')),
+  newest_uuid: lenient(opaque('uuid of the last returned message')),
+  error: lenient(text('Why the daemon could not answer')),
+});
 
-export const SessionActivity = frame('session_activity', 'A watched session changed.', {
+const SessionActivity = frame('session_activity', 'A watched session changed.', {
   session_id: id("The agent's native session id"),
   last_message: lenient(text('Text of the last message')),
   message_count: lenient(count('Number of messages; 0 never overwrites a real count')),
@@ -129,7 +125,7 @@ export const SlashCommandSet = record('SlashCommandSet', 'The commands of the se
   commands: list(SlashCommand, 'Commands; a text alone counts as its name', { maxItems: limits.slashCommands }),
 });
 
-export const ReportSlashCommands = frame(
+const ReportSlashCommands = frame(
   'report_slash_commands',
   'The slash commands. Either `commands`, which take the place of those of the same session, or `sets`, which take the place of all sets of the device.',
   {
@@ -149,14 +145,14 @@ export const Usage = Type.Object(
   { description: '`used_tokens`, `max_tokens` (integers or null); whatever else is in it is passed on' },
 );
 
-export const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why there is none.', {
+const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   usage: lenient(Usage),
   error: lenient(text('Why the daemon could not answer')),
 });
 
-export const SettingsResponse = frame('settings_response', 'Answer to `settings_request`, or why there is none.', {
+const SettingsResponse = frame('settings_response', 'Answer to `settings_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: id("The agent's native session id"),
   settings: maybe(settingList),
@@ -166,13 +162,13 @@ export const SettingsResponse = frame('settings_response', 'Answer to `settings_
   error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
 });
 
-export const SettingsActivity = frame(
+const SettingsActivity = frame(
   'settings_activity',
   'A setting of a session changed, or what can be chosen. To a relay that declared `settings`.',
   { session_id: id("The agent's native session id") },
 );
 
-export const ContentResponse = frame('content_response', 'Answer to `content_request`, or why there is none.', {
+const ContentResponse = frame('content_response', 'Answer to `content_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: id("The agent's native session id"),
   mime: lenient(piece.mime),
@@ -183,7 +179,7 @@ export const ContentResponse = frame('content_response', 'Answer to `content_req
   error: lenient(text('Why the daemon could not answer')),
 });
 
-export const Folders = frame(
+const Folders = frame(
   'folders',
   'Answer to `get_folders`, or why there is none. Only what agents may work in is named; a path outside answers as one that does not exist.',
   {
@@ -197,7 +193,7 @@ export const Folders = frame(
   },
 );
 
-export const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
+const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   context: lenient(
@@ -212,7 +208,7 @@ export const ContextResponse = frame('context_response', 'Answer to `context_req
   error: lenient(text('Why the daemon could not answer')),
 });
 
-export const ForceQuitResult = frame('force_quit_result', 'The outcome of a `force_quit_session`.', {
+const ForceQuitResult = frame('force_quit_result', 'The outcome of a `force_quit_session`.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   status: text('released, not_held, busy, foreign, shared, unknown_session or failed; others may come', {

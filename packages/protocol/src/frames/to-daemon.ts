@@ -52,9 +52,9 @@ const messageUuid = maybe(
   id('Uuid of the item that the message of the user is, for a daemon with `transcript`: it was said to apps already'),
 );
 
-export const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
+const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
 
-export const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
+const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   instruction: text('The first message of the user', { maxLength: limits.daemonFrameBytes }),
   project_path: maybe(path('Working directory hint')),
@@ -63,7 +63,7 @@ export const TaskStart = frame('task_start', 'Begin a new session and its first 
   agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
 });
 
-export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
+const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
   task_id: id('Chosen by the relay, new for each task (ULID)'),
   session_id: id("The agent's native session id"),
   message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
@@ -79,11 +79,11 @@ export const TaskResume = frame('task_resume', 'A follow-up, or the answer to WA
   answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
 });
 
-export const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
+const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
   task_id: id('The task to stop'),
 });
 
-export const GetMessages = frame('get_messages', 'Ask for a page of history. Answered by `messages`.', {
+const GetMessages = frame('get_messages', 'Ask for a page of history. Answered by `messages`.', {
   request_id: id('Echoed by the answer'),
   session_id: id("The agent's native session id"),
   limit: Type.Integer({ description: 'Always present', minimum: 1, maximum: 200 }),
@@ -93,16 +93,16 @@ export const GetMessages = frame('get_messages', 'Ask for a page of history. Ans
   changed: maybe(version('Only items that changed after this version, by `seq`; instead of a cursor')),
 });
 
-export const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {
+const WatchSession = frame('watch_session', 'Start sending `session_activity` for a session.', {
   session_id: id("The agent's native session id"),
   file_path: maybe(path('Exactly what the daemon reported for the session; empty if it reported none')),
 });
 
-export const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity` for a session.', {
+const UnwatchSession = frame('unwatch_session', 'Stop sending `session_activity` for a session.', {
   session_id: id("The agent's native session id"),
 });
 
-export const VersionStatus = frame(
+const VersionStatus = frame(
   'version_status',
   "How the daemon's version compares with the policy for its agent type. After `update_required` the relay closes 4426.",
   {
@@ -116,13 +116,13 @@ export const VersionStatus = frame(
   },
 );
 
-export const UsageRequest = frame(
+const UsageRequest = frame(
   'usage_request',
   'Ask how full the context of a session is. Answered by `usage_response`. Only for a daemon that declared `usage`.',
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
 );
 
-export const SettingsRequest = frame(
+const SettingsRequest = frame(
   'settings_request',
   'Ask what can be chosen in a session, or choose. Answered by `settings_response`. Only for a daemon that declared `settings`.',
   {
@@ -132,7 +132,7 @@ export const SettingsRequest = frame(
   },
 );
 
-export const ContentRequest = frame(
+const ContentRequest = frame(
   'content_request',
   'Ask for a piece of what an item names: an image, or the whole output of a tool. Answered by `content_response`. Only for a daemon that declared `content`.',
   {
@@ -145,7 +145,7 @@ export const ContentRequest = frame(
   },
 );
 
-export const GetFolders = frame(
+const GetFolders = frame(
   'get_folders',
   'Ask for the folders in a folder of the machine. Answered by `folders`. Only for a daemon that declared `browse`.',
   {
@@ -154,7 +154,7 @@ export const GetFolders = frame(
   },
 );
 
-export const ContextRequest = frame(
+const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
   {
@@ -173,7 +173,7 @@ export const ContextRequest = frame(
   },
 );
 
-export const ForceQuitSession = frame(
+const ForceQuitSession = frame(
   'force_quit_session',
   'End the program on the machine that holds a session, because its user wants to go on in an app. Answered by `force_quit_result`, or by nothing.',
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },

@@ -189,7 +189,7 @@ export const WatchState = record('WatchState', 'Whether the session is watched n
   watched: flag('Yes or no'),
 });
 
-export const notificationStates = ['pending', 'sending', 'sent', 'failed', 'suppressed', 'unaddressed'] as const;
+const notificationStates = ['pending', 'sending', 'sent', 'failed', 'suppressed', 'unaddressed'] as const;
 
 export const NotificationList = record('NotificationList', "The user's notifications, newest first.", {
   notifications: list(

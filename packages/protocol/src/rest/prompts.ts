@@ -42,7 +42,7 @@ export const GiveAnswer = record('GiveAnswer', 'The rest of an answer whose ques
   text: maybe(text('The words, with a token for words', { minLength: 1, maxLength: limits.messageBytes })),
 });
 
-export const answerOutcomes = ['sent', 'queued'] as const;
+const answerOutcomes = ['sent', 'queued'] as const;
 
 export const GivenByToken = record('GivenByToken', 'The answer was accepted, and no other one will be.', {
   sessionId: sessionId('Canonical session id'),

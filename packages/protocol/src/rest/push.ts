@@ -3,10 +3,10 @@ import { type Static, Type, count, flag, id, limits, line, list, maybe, oneOf, r
 import { notificationCauses } from './causes.ts';
 import { CauseLevels } from './notification-settings.ts';
 
-export const subscriptionKinds = ['ntfy', 'webhook', 'webpush', 'unifiedpush', 'fcm', 'apns'] as const;
+const subscriptionKinds = ['ntfy', 'webhook', 'webpush', 'unifiedpush', 'fcm', 'apns'] as const;
 export type SubscriptionKind = (typeof subscriptionKinds)[number];
 
-export const subscriptionStates = ['unverified', 'active', 'paused'] as const;
+const subscriptionStates = ['unverified', 'active', 'paused'] as const;
 export type SubscriptionState = (typeof subscriptionStates)[number];
 
 /** The part of a session that a notification shows. */
@@ -14,18 +14,18 @@ export const subscriptionDetails = ['none', 'title', 'text'] as const;
 export type SubscriptionDetail = (typeof subscriptionDetails)[number];
 
 /** The answers that a notification offers. */
-export const subscriptionActions = ['none', 'reject', 'all'] as const;
+const subscriptionActions = ['none', 'reject', 'all'] as const;
 export type SubscriptionActions = (typeof subscriptionActions)[number];
 
 /** Languages of the words of a notification. */
-export const notificationLanguages = ['en', 'de'] as const;
+const notificationLanguages = ['en', 'de'] as const;
 export type NotificationLanguage = (typeof notificationLanguages)[number];
 
 /** The notification of a test has a cause of its own. */
-export const deliveryCauses = [...notificationCauses, 'test'] as const;
+const deliveryCauses = [...notificationCauses, 'test'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
 
-export const deliveryStates = [
+const deliveryStates = [
   'pending',
   'sending',
   'accepted',
@@ -43,7 +43,7 @@ export const holds = ['reading', 'quiet_hours', 'storm', 'delay', 'group'] as co
 export type Hold = (typeof holds)[number];
 
 export const maxSubscriptions = 20;
-export const maxDelaySeconds = 86_400;
+const maxDelaySeconds = 86_400;
 export const maxAddressCharacters = 1000;
 const maxTokenCharacters = 1000;
 

@@ -39,7 +39,7 @@ const image = {
 export const version = (description: string) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-export const toolStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
+const toolStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
 export const questionStates = ['open', 'answered', 'superseded', 'expired', 'cancelled', 'interrupted'] as const;
 
 export const parts = {
@@ -125,7 +125,7 @@ export const parts = {
   }),
 } as const satisfies Readonly<Record<string, TSchema>>;
 
-export type PartKind = keyof typeof parts;
+type PartKind = keyof typeof parts;
 /** A part of a known kind. */
 export type Part<K extends PartKind = PartKind> = { [T in K]: Static<(typeof parts)[T]> }[K];
 /** A part on the wire: its kind may be one that this release does not know. */

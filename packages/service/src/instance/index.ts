@@ -1,5 +1,5 @@
 /** The assembly of an instance, for the programs that start one. Knows no route and no frame. */
 export { isForPeople, versionOf } from './program.ts';
 export { openInstance } from './open.ts';
-export type { Instance, InstanceDeps, InstanceOptions, Part } from './open.ts';
+export type { Instance, InstanceDeps, Part } from './open.ts';
 export type { Door, ServedDoor } from './serve-door.ts';

@@ -38,7 +38,7 @@ export interface InstanceDeps {
   readonly version: string;
 }
 
-export interface InstanceOptions {
+interface InstanceOptions {
   readonly version: string;
   /** Readiness checks in addition to the database and the backplane of the first part. */
   readonly checks?: (backplane: Backplane) => Readonly<Record<string, ReadinessCheck>>;
