@@ -24,7 +24,7 @@ import {
 } from 'playwright-core';
 
 const artefacts = fileURLToPath(new URL('../artefacts/', import.meta.url));
-/** They are for eyes, and take a tenth of the time of these tests. */
+/** They are for eyes: no test compares them. */
 const wantsPictures = process.env.TEST_PICTURES === '1';
 /** Pages answer at once; what takes longer than this does not come. */
 const patienceMs = 15_000;

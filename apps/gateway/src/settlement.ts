@@ -41,9 +41,10 @@ export function createSettlement(deps: SettlementDeps): Settle {
     const settled = await withOwned(database, connection, async (tx) => {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];
-      const open =
-        unknown.length === 0 ? undefined : (await openTasks(tx, [connection.deviceId])).get(connection.deviceId);
-      const running = open?.flatMap(({ id }) => (unknown.includes(id) ? id : [])) ?? [];
+      const open = unknown.length === 0 ? undefined : await openTasks(tx, [connection.deviceId]);
+      const running = (open?.get(connection.deviceId) ?? [])
+        .filter(({ id, state }) => state === 'running' && unknown.includes(id))
+        .map(({ id }) => id);
       let notified = false;
       for (const id of [...unknown, ...lost]) {
         const sessionKey = tasks.get(id)?.sessionKey;
