@@ -40,10 +40,12 @@ const folders = 'apps|packages|prisma|scripts|tests|conformance|examples|bench|d
 function missingPaths(text: string): string[] {
   const named = found(prose(text), new RegExp(`\`((?:${folders})/[\\w@./-]*)\``, 'g'));
   const run = found(text, new RegExp(`\\bnode ((?:${folders})/[\\w@./-]+)`, 'g'));
-  return [...named, ...run].filter((path) => !existsSync(join(root, source(path))));
+  return [...named, ...run].filter((path) => !isBuilt(path) && !existsSync(join(root, source(path))));
 }
 
 const built = new Set(['node_modules', 'dist', 'generated', 'artefacts', 'data', '.git', '.turbo']);
+/** Whether a path leads to what a run makes, which a fresh clone has not. `dist` has a source, which is looked at. */
+const isBuilt = (path: string) => path.split('/').some((name) => name !== 'dist' && built.has(name));
 /** Files below a folder, but what is built or installed. Without git: a machine may have Node alone. */
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -44,15 +44,19 @@ export function createNativeSessions({ database, publisher, unnamed }: NativeSes
   };
 
   const discover = async (connection: DaemonConnection, nativeId: string) => {
+    const { deviceId } = connection;
     const fact = reportFacts({ session_id: nativeId });
-    const keys = await withDevice(database, connection.deviceId, async (tx, device) =>
-      device ? applyFacts(tx, device, [fact], readingOf(connection, [fact], true)) : [],
-    );
+    const record = await withDevice(database, deviceId, async (tx, device) => {
+      if (!device) return undefined;
+      await applyFacts(tx, device, [fact], readingOf(connection, [fact], true));
+      // By its name and not by what changed: a report that this event has passed may have made it known while this waited.
+      return findNativeSession(tx, deviceId, nativeId);
+    });
+    if (!record) return undefined;
     // Before its first message: apps must know what that belongs to.
-    await publisher.sessions(keys);
+    await publisher.session(record);
     unnamed.look(connection);
-    const [discovered] = await readSessions(database, keys);
-    return discovered;
+    return record;
   };
 
   return {
