@@ -1,6 +1,6 @@
 /** The program itself against every rule for daemons, with an agent that plays a script and with one that speaks ACP. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type DeviceIdentity, daemonChecks, runDaemonCheck } from '@relay/daemon-kit/conformance';
+import { type DeviceIdentity, type Subject, daemonChecks, runDaemonCheck } from '@relay/daemon-kit/conformance';
 import { makePrivateFolder } from '@relay/daemon-kit';
 import { type AgentChoice, writeConfig } from '../src/config.ts';
 import { writeCredentials } from '../src/credentials.ts';
@@ -36,7 +36,7 @@ const agents: Record<string, () => AgentChoice> = {
 describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {
   it.each(daemonChecks.map((check) => [check.name, check] as const))('%s', async (_name, check) => {
     let said = () => '';
-    const { problem } = await runDaemonCheck(check, {
+    const subject: Subject = {
       start(identity) {
         const program = startProgram(['up', '--home', registeredAs(identity, agents[name]!())]);
         said = program.err;
@@ -50,7 +50,9 @@ describe.each(Object.keys(agents))('relay-daemon with %s', (name) => {
           },
         };
       },
-    });
+    };
+    // An instruction of 16 MiB goes through three processes, on machines that do other things too.
+    const { problem } = await runDaemonCheck(check, subject, { waitMs: 30_000 });
     expect(problem === undefined ? '' : `${problem}\n${said()}`).toBe('');
   });
 });
