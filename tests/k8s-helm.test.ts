@@ -1,0 +1,116 @@
+/** The chart as Helm installs, upgrades and rolls it back: the lines of docs/operations.md as they are printed, against an API server in memory. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type KubernetesObject, chartObjects, containersOf } from '../k8s/check/index.mjs';
+import { type KubernetesDouble, type Manifest, startKubernetes } from './kubernetes-double.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+describeWith('helm', 'Helm', () => {
+  const values = (digest: string, more: object = {}) => ({
+    image: { repository: 'registry.example.com/relay', digest: `sha256:${digest.repeat(64)}` },
+    settings: { PUBLIC_URL: 'https://relay.example.com' },
+    monitoring: { runbooks: 'https://git.example.com/relay/blob/main/docs/runbooks' },
+    ...more,
+  });
+
+  let folder: string;
+  let cluster: KubernetesDouble;
+  let documented: string[];
+
+  /** A line of the document, in a folder with the chart and `my-values.yaml`. */
+  const print = async (begins: string, { change = (line: string) => line } = {}) => {
+    const line = documented.find((text) => text.startsWith(begins)) ?? `false # not in docs/operations.md: ${begins}`;
+    const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
+    const { stdout } = await run('sh', ['-c', change(line)], { cwd: folder, env, timeout: 50_000 });
+    return stdout;
+  };
+  const upgrade = async (of: object) => {
+    await writeFile(join(folder, 'my-values.yaml'), JSON.stringify(of));
+    return print('helm upgrade');
+  };
+  const images = () =>
+    ['relay-api', 'relay-gateway'].map(
+      (name) => containersOf(cluster.find('Deployment', name) ?? {})[0]?.image as string,
+    );
+  const imagesOf = (digest: string) =>
+    Array(2).fill(`registry.example.com/relay@sha256:${digest.repeat(64)}`) as string[];
+  const jobs = () => cluster.writes.filter((write) => write.endsWith(' Job/relay-migrate'));
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'relay-helm-'));
+    await symlink(join(root, 'k8s'), join(folder, 'k8s'));
+    documented = [...(await readFile(join(root, 'docs/operations.md'), 'utf8')).matchAll(/^ *(helm .+)$|`(helm [^`]+)`/gm)]
+      .map(([, alone, inline]) => alone ?? inline ?? ''); // prettier-ignore
+    cluster = await startKubernetes((await chartObjects(values('1'))) as Manifest[]);
+    const user = { clusters: [{ name: 'c', cluster: { server: cluster.url } }], contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }], users: [{ name: 'u', user: {} }], 'current-context': 'c' }; // prettier-ignore
+    await writeFile(join(folder, 'kubeconfig'), JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...user }));
+    // Its pod starts when everything that it names is there.
+    cluster.jobEnds = ({ spec }: KubernetesObject, find) =>
+      find('Secret', 'relay-secrets') && find('ServiceAccount', spec.template.spec.serviceAccountName as string)
+        ? 'Complete'
+        : 'Failed';
+  });
+  beforeEach(() => {
+    cluster.writes.length = 0;
+  });
+  afterAll(async () => {
+    await cluster.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('deploys nothing when the migration finds no Secret', async () => {
+    await expect(upgrade(values('1'))).rejects.toThrow(/pre-install.*job relay-migrate failed/s);
+    expect(cluster.find('Deployment', 'relay-api')).toBeUndefined();
+  });
+
+  it('installs everything, the migration first', async () => {
+    cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'relay-secrets' }, data: {} });
+    expect(await upgrade(values('2'))).toContain('STATUS: deployed');
+    const first = (kind: string) => cluster.writes.findIndex((write) => write.includes(` ${kind}/`));
+    expect(first('Job')).toBeLessThan(first('Deployment'));
+    expect(images()).toEqual(imagesOf('2'));
+    const expected = await chartObjects(values('2'));
+    const names = (objects: readonly KubernetesObject[]) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort(); // prettier-ignore
+    expect(names(cluster.all())).toEqual(names(expected));
+    for (const { kind, metadata, spec, data } of expected)
+      expect(cluster.find(kind as string, metadata.name as string)).toMatchObject(
+        JSON.parse(JSON.stringify({ spec, data })) as object,
+      );
+  });
+
+  it('changes nothing when the migration of an upgrade fails', async () => {
+    const { jobEnds } = cluster;
+    cluster.jobEnds = () => 'Failed';
+    await expect(upgrade(values('3'))).rejects.toThrow(/pre-upgrade.*job relay-migrate failed/s);
+    cluster.jobEnds = jobEnds;
+    expect(images()).toEqual(imagesOf('2'));
+    expect(cluster.writes.filter((write) => / (Deployment|ConfigMap|Service)\//.test(write))).toEqual([]);
+  });
+
+  it('upgrades after the migration, and removes what the values no longer want', async () => {
+    expect(cluster.find('Gateway', 'relay')).toBeDefined();
+    await upgrade(values('4', { edge: { kind: 'none' }, settings: { PUBLIC_URL: 'https://relay.example.com', LOG_LEVEL: 'debug' } })); // prettier-ignore
+    expect(images()).toEqual(imagesOf('4'));
+    expect(cluster.find('ConfigMap', 'relay-config')?.data).toMatchObject({ LOG_LEVEL: 'debug' });
+    expect(cluster.find('Gateway', 'relay')).toBeUndefined();
+    expect(jobs()).toEqual(['delete Job/relay-migrate', 'create Job/relay-migrate']);
+  });
+
+  it('rolls back to the release that was deployed before, without a migration', async () => {
+    const history = await print('helm history');
+    const superseded = [...history.matchAll(/^(\d+) .*\bsuperseded\b/gm)].at(-1)?.[1] ?? 'none';
+    await print('helm rollback', { change: (line) => line.replace('REVISION', superseded) });
+    expect(images()).toEqual(imagesOf('2'));
+    expect(cluster.find('ConfigMap', 'relay-config')?.data).not.toHaveProperty('LOG_LEVEL');
+    expect(cluster.find('Gateway', 'relay')).toBeDefined();
+    expect(jobs()).toEqual([]);
+  });
+});

@@ -1,0 +1,340 @@
+/**
+ * A Kubernetes API server in memory, for Helm and kubectl: discovery, objects with their versions, selectors, watches and the three kinds of
+ * patch that they send. It admits everything and runs nothing: a Deployment is ready when it is written, a Job ends as the test says.
+ */
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+
+/** Kinds that are of no namespace. */
+const clusterWide = new Set(['Namespace', 'PriorityClass', 'GatewayClass', 'ClusterRole', 'ClusterRoleBinding']);
+const plurals: Record<string, string> = { NetworkPolicy: 'networkpolicies', PriorityClass: 'priorityclasses', GatewayClass: 'gatewayclasses', Ingress: 'ingresses', BackendTrafficPolicy: 'backendtrafficpolicies', ClientTrafficPolicy: 'clienttrafficpolicies', EnvoyProxy: 'envoyproxies', EnvoyPatchPolicy: 'envoypatchpolicies' }; // prettier-ignore
+const pluralOf = (kind: string) => plurals[kind] ?? `${kind.toLowerCase()}s`;
+
+/** The lists that a strategic merge patch merges, and the field that names an entry; others are replaced. */
+const mergeKeys: Record<string, string[]> = {
+  containers: ['name'],
+  initContainers: ['name'],
+  env: ['name'],
+  volumes: ['name'],
+  imagePullSecrets: ['name'],
+  volumeMounts: ['mountPath'],
+  ports: ['containerPort', 'port'],
+  topologySpreadConstraints: ['topologyKey'],
+};
+
+type Json = Record<string, unknown>;
+/** An object as it is written and kept. */
+export type Manifest = Json & {
+  apiVersion: string;
+  kind: string;
+  metadata: Json & { name: string; labels?: Record<string, string>; generation?: number };
+  spec?: Json;
+};
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function patchedList(list: unknown, patch: Json[], key: string): Json[] {
+  const merged = [...(Array.isArray(list) ? (list as Json[]) : [])];
+  for (const entry of patch) {
+    const at = merged.findIndex((other) => other[key] === entry[key]);
+    if (entry.$patch === 'delete') merged.splice(at, at < 0 ? 0 : 1);
+    else if (at < 0) merged.push(patched({}, entry, true));
+    else merged[at] = patched(merged[at]!, entry, true);
+  }
+  return merged;
+}
+
+/** RFC 7386, or the strategic merge of Kubernetes. */
+function patched(target: Json, patch: Json, strategic: boolean): Json {
+  if (strategic && patch.$patch === 'replace') return Object.fromEntries(Object.entries(patch).filter(([name]) => name !== '$patch')); // prettier-ignore
+  const result = { ...target };
+  for (const [name, value] of Object.entries(patch)) {
+    if (strategic && name.startsWith('$')) continue;
+    if (value === null) delete result[name];
+    else if (isObject(value)) result[name] = patched(isObject(result[name]) ? result[name] : {}, value, strategic);
+    else {
+      const entries: unknown[] = Array.isArray(value) ? value : [];
+      const key = strategic && entries.every(isObject) ? mergeKeys[name]?.find((field) => entries.some((entry) => field in entry)) : undefined; // prettier-ignore
+      result[name] = key === undefined ? value : patchedList(result[name], entries as Json[], key);
+    }
+  }
+  return result;
+}
+
+/** `a=b,c in (d,e)`, as far as Helm and kubectl write it. */
+const selects = (selector: string, labels: Record<string, string> = {}) =>
+  selector
+    .split(/,(?![^(]*\))/)
+    .filter((part) => part !== '')
+    .every((part) => {
+      const [name = '', value = ''] = part.split(/==?/);
+      return labels[name] === value;
+    });
+
+/** The fields of a protobuf message by number: those that hold bytes, which are all that is needed here. */
+function fieldsOf(message: Buffer): Map<number, Buffer[]> {
+  const fields = new Map<number, Buffer[]>();
+  let at = 0;
+  const varint = () => {
+    let value = 0;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = message[at++]!;
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < message.length) {
+    const tag = varint();
+    if (tag % 8 === 2) {
+      const length = varint();
+      fields.set(tag >> 3, [...(fields.get(tag >> 3) ?? []), message.subarray(at, at + length)]);
+      at += length;
+    } else if (tag % 8 === 0) varint();
+    else throw new Error(`a field of type ${tag % 8}`);
+  }
+  return fields;
+}
+
+/** Helm writes its releases as protobuf, after four bytes of magic and in an envelope (`runtime.Unknown`). */
+function secretOf(body: Buffer): Manifest {
+  const secret = fieldsOf(fieldsOf(body.subarray(4)).get(2)![0]!);
+  const metadata = fieldsOf(secret.get(1)![0]!);
+  const text = (from: Map<number, Buffer[]>, field: number) => from.get(field)?.[0]?.toString() ?? '';
+  const map = (entries: Buffer[] = [], encoding: BufferEncoding) =>
+    Object.fromEntries(
+      entries.map(fieldsOf).map((entry) => [text(entry, 1), entry.get(2)?.[0]?.toString(encoding) ?? '']),
+    );
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: text(metadata, 1), labels: map(metadata.get(11), 'utf8') },
+    data: map(secret.get(2), 'base64'),
+    type: text(secret, 3),
+  };
+}
+
+/** The body of a write; of a removal nothing is read. */
+function bodyOf({ method, headers }: IncomingMessage, body: Buffer): Json {
+  if (body.length === 0 || method === 'DELETE') return {};
+  if (headers['content-type']?.includes('protobuf')) return secretOf(body);
+  return JSON.parse(body.toString()) as Json;
+}
+
+/** A few of the defaults that clients rely on. */
+const defaults: Record<string, Json> = {
+  Deployment: {
+    replicas: 1,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+  },
+  Service: { clusterIP: '10.96.0.1' },
+};
+
+export interface KubernetesDouble {
+  readonly url: string;
+  /** The object of a kind and name; undefined without one. */
+  find(kind: string, name: string): Manifest | undefined;
+  /** All objects of the namespace and of none, without the double's own. */
+  all(): Manifest[];
+  /** Every write: `create Job/relay-migrate`. Emptied by the test. */
+  readonly writes: string[];
+  /** How a Job ends. */
+  jobEnds: (job: Manifest, find: KubernetesDouble['find']) => 'Complete' | 'Failed';
+  /** As if somebody had applied it. */
+  put(object: Manifest): void;
+  stop(): Promise<void>;
+}
+
+/** Serves the kinds of these objects, beside those that Helm itself needs. */
+export async function startKubernetes(objects: readonly Manifest[]): Promise<KubernetesDouble> {
+  const store = new Map<string, Manifest>();
+  const watchers = new Set<{ kind: string; name: string; response: ServerResponse }>();
+  const writes: string[] = [];
+  let version = 0;
+  const own = [
+    ['v1', 'Secret'],
+    ['apps/v1', 'ReplicaSet'],
+  ] as const;
+  const kinds = new Map([...own.map(([group, kind]) => [kind as string, group as string] as const), ...objects.map((object) => [object.kind, object.apiVersion] as const)]); // prettier-ignore
+  const keyOf = (kind: string, name: string) => `${kind}/${name}`;
+  const find = (kind: string, name: string) => store.get(keyOf(kind, name));
+
+  const tell = (type: string, object: Manifest) => {
+    for (const { kind, name, response } of watchers)
+      if (kind === object.kind && (name === '' || name === object.metadata.name))
+        response.write(`${JSON.stringify({ type, object })}\n`);
+  };
+
+  const put = (object: Manifest): Manifest => {
+    const { kind, metadata } = object;
+    const before = find(kind, metadata.name);
+    const changed = !isDeepStrictEqual(before?.spec, object.spec);
+    version += 1;
+    const written: Manifest = {
+      ...object,
+      metadata: {
+        creationTimestamp: new Date().toISOString(),
+        uid: randomUUID(),
+        ...(clusterWide.has(kind) ? {} : { namespace: 'relay' }),
+        ...before?.metadata,
+        ...metadata,
+        resourceVersion: `${version}`,
+        generation: (before?.metadata.generation ?? 0) + (changed ? 1 : 0),
+      },
+    };
+    store.set(keyOf(kind, metadata.name), written);
+    tell(before ? 'MODIFIED' : 'ADDED', written);
+    return written;
+  };
+
+  /** What controllers make of an object, without pods. */
+  const reconcile = (object: Manifest) => {
+    if (object.kind === 'Deployment') {
+      const { name, uid, generation = 0 } = object.metadata;
+      const { selector, template, replicas } = object.spec as Json & { template: Manifest };
+      const status = { replicas, readyReplicas: replicas, updatedReplicas: replicas, availableReplicas: replicas };
+      put({ ...object, status: { ...status, observedGeneration: generation } });
+      const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true };
+      const metadata = { name: `${name}-${generation}`, labels: template.metadata.labels, ownerReferences: [owner] };
+      const set = put({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas, selector, template } });
+      put({ ...set, status: { ...status, observedGeneration: set.metadata.generation } });
+    }
+    if (object.kind !== 'Job') return;
+    // After the answer: Helm lists it, and then watches.
+    setTimeout(() => {
+      const type = double.jobEnds(object, find);
+      const conditions = [{ type, status: 'True', reason: type === 'Failed' ? 'BackoffLimitExceeded' : 'Completed' }];
+      put({ ...object, status: { conditions, [type === 'Failed' ? 'failed' : 'succeeded']: 1 } });
+    }, 100);
+  };
+
+  const write = (verb: string, object: Manifest) => {
+    writes.push(`${verb} ${object.kind}/${object.metadata.name}`);
+    const spec = patched(defaults[object.kind] ?? {}, object.spec ?? {}, false);
+    const written = put({ ...object, ...(object.spec === undefined ? {} : { spec }) });
+    reconcile(written);
+    return find(written.kind, written.metadata.name) ?? written;
+  };
+
+  const remove = (object: Manifest) => {
+    writes.push(`delete ${object.kind}/${object.metadata.name}`);
+    store.delete(keyOf(object.kind, object.metadata.name));
+    tell('DELETED', object);
+  };
+
+  const discovery = (path: string): Json | undefined => {
+    const groups = [...new Set(kinds.values())];
+    if (path === '/version') return { major: '1', minor: '31', gitVersion: 'v1.31.0' };
+    if (path === '/api') return { kind: 'APIVersions', versions: ['v1'] };
+    if (path === '/apis')
+      return {
+        kind: 'APIGroupList',
+        apiVersion: 'v1',
+        groups: groups
+          .filter((groupVersion) => groupVersion.includes('/'))
+          .map((groupVersion) => {
+            const [name, version] = groupVersion.split('/');
+            const only = { groupVersion, version };
+            return { name, versions: [only], preferredVersion: only };
+          }),
+      };
+    const groupVersion = groups.find((group) => path === (group === 'v1' ? '/api/v1' : `/apis/${group}`));
+    if (groupVersion === undefined) return undefined;
+    const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+    const resources = [...kinds]
+      .filter(([, group]) => group === groupVersion)
+      .map(([kind]) => ({ name: pluralOf(kind), singularName: kind.toLowerCase(), namespaced: !clusterWide.has(kind), kind, verbs })); // prettier-ignore
+    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
+  };
+
+  const failed = (code: number, reason: string, message: string) => ({
+    code,
+    body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message },
+  });
+
+  const list = (kind: string, query: URLSearchParams) => {
+    const [, named = ''] = /metadata\.name=(.+)/.exec(query.get('fieldSelector') ?? '') ?? [];
+    const items = [...store.values()].filter(
+      ({ kind: other, metadata }) =>
+        other === kind &&
+        (named === '' || metadata.name === named) &&
+        selects(query.get('labelSelector') ?? '', metadata.labels),
+    );
+    return { named, body: { kind: `${kind}List`, apiVersion: kinds.get(kind), metadata: { resourceVersion: `${version}` }, items } }; // prettier-ignore
+  };
+
+  const change = (method: string, found: Manifest, body: Json, type: string) => {
+    if (method === 'DELETE') {
+      remove(found);
+      return { kind: 'Status', apiVersion: 'v1', status: 'Success' };
+    }
+    if (method === 'PUT') return write('replace', body as Manifest);
+    return write('patch', patched(found, body, type.includes('strategic')) as Manifest);
+  };
+
+  const answer = (
+    request: IncomingMessage,
+    body: Json,
+    response: ServerResponse,
+  ): { code: number; body: object } | undefined => {
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://double');
+    const { method = 'GET' } = request;
+    const found = discovery(pathname);
+    if (found) return { code: 200, body: found };
+    const path = /^\/apis?\/(.+?)(?:\/namespaces\/relay)?\/([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    const [, group = '', plural = '', name] = path;
+    const kind = [...kinds].find(([other, of]) => of === group && pluralOf(other) === plural)?.[0];
+    if (kind === undefined) return failed(404, 'NotFound', `no ${pathname} here`);
+    if (name === undefined && method === 'POST') {
+      const { metadata } = body as Manifest;
+      if (find(kind, metadata.name)) return failed(409, 'AlreadyExists', `${plural} "${metadata.name}" already exists`); // prettier-ignore
+      return { code: 201, body: write('create', { apiVersion: group, kind, ...body } as Manifest) };
+    }
+    if (name === undefined) {
+      const listed = list(kind, query);
+      if (query.get('watch') === null) return { code: 200, body: listed.body };
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      // Nothing has happened since the list, or it is told now.
+      if (query.get('resourceVersion') !== `${version}`)
+        for (const object of listed.body.items) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+      const watcher = { kind, name: listed.named, response };
+      watchers.add(watcher);
+      response.on('close', () => watchers.delete(watcher));
+      return undefined;
+    }
+    const object = find(kind, name);
+    if (!object) return failed(404, 'NotFound', `${plural} "${name}" not found`);
+    if (method === 'GET') return { code: 200, body: object };
+    return { code: 200, body: change(method, object, body, request.headers['content-type'] ?? '') };
+  };
+
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      // An empty description of the types, in protobuf: clients then check none.
+      if (request.url?.startsWith('/openapi/v2')) {
+        response.writeHead(200, { 'Content-Type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' }).end();
+        return;
+      }
+      const said = answer(request, bodyOf(request, Buffer.concat(parts)), response);
+      if (said) response.writeHead(said.code, { 'Content-Type': 'application/json' }).end(JSON.stringify(said.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  const double: KubernetesDouble = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    find,
+    all: () => [...store.values()].filter(({ kind }) => !own.some(([, other]) => other === kind)),
+    writes,
+    jobEnds: () => 'Complete',
+    put,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return double;
+}
