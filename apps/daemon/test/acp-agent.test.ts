@@ -280,9 +280,10 @@ describe('a question of the agent', () => {
     await connection.event('WAIT_FOR_USER', 't1');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
     resume(connection, 't2', session ?? '', 'Allow');
-    expect((await connection.event('ERROR', 't2')).error).toBe(
-      'The agent has asked another question since. Answer that one instead.',
-    );
+    expect(await connection.event('ERROR', 't2')).toMatchObject({
+      error: 'The agent has asked another question since. Answer that one instead.',
+      code: 'PROMPT_SUPERSEDED',
+    });
   });
 
   it('A4: that is taken back gives way to what follows, and a late answer is refused with the reason', async () => {

@@ -6,6 +6,8 @@ import type { Message } from '@relay/protocol';
 
 export interface Asked {
   kind: 'start' | 'resume';
+  /** The uuid of its message at a daemon that keeps it: then the words prove nothing. Absent for any other daemon. */
+  uuid?: string;
   /** The words of the user; '' when they are no longer known. */
   instruction: string;
   /** The part of its answer that is known, by which its turn is found when the words of the user are not; '' without any. */
@@ -42,6 +44,10 @@ const isOld = (message: Message, { sentAtMs }: Asked) => timeOf(message) < sentA
 
 /** Where the turn of this task begins in the page: the index of its instruction, -1 for a page that is all of it. Undefined: not here. */
 function beginning({ messages, hasMore }: Page, asked: Asked): number | undefined {
+  if (asked.uuid !== undefined) {
+    const at = messages.findIndex(({ uuid }) => uuid === asked.uuid);
+    return at < 0 ? undefined : at;
+  }
   const last = messages.findLastIndex(({ role }) => role === 'USER');
   const words = asked.instruction.trim();
   const exact =
@@ -69,7 +75,8 @@ export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
   const { messages } = page;
   const from = beginning(page, asked);
   if (from === undefined || from < 0) return false;
-  const { kind, previous, sentAtMs } = asked;
+  const { uuid, kind, previous, sentAtMs } = asked;
+  if (uuid !== undefined) return true;
   // Of several texts the history has each by itself.
   const isPrevious = ({ role, content }: Message) =>
     role === 'AGENT' && content.trim() !== '' && previous.trimEnd().endsWith(content.trimEnd());
@@ -88,10 +95,14 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const turn = messages.slice(from + 1, next < 0 ? undefined : next);
   const said = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
   if (!said) return undefined;
+  // The end of the task before it is in this turn: the same words began that one, which went on when its question was withdrawn.
+  const isPrevious = (text: string) => asked.previous.trim() !== '' && isSame(text, asked.previous);
+  if (turn.slice(0, turn.indexOf(said)).some(({ role, content }) => role === 'AGENT' && isPrevious(content)))
+    return undefined;
   const instruction = messages[from];
   if (instruction) {
     // The same words said twice, and the daemon kept only the first: that is the turn before.
-    if (isOld(instruction, asked) && asked.previous !== '' && isSame(said.content, asked.previous)) return undefined;
+    if (isOld(instruction, asked) && isPrevious(said.content)) return undefined;
     // By the daemon's clock, set by when it noted the instruction: words before a later event are not the last ones.
     const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
     if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;

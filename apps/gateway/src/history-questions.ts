@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RelayConfig } from '@relay/config';
 import type { AskedTask } from '@relay/database';
 import { limits } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 import { type Answer, type Asked, type Page, answerIn } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
 import { outlastAny } from './outage.ts';
@@ -33,8 +34,9 @@ export const pauses = [1, 3, 12];
 const fewMessages = 20;
 
 export function createHistoryQuestions(config: RelayConfig, history: History): HistoryQuestions {
-  const read: HistoryQuestions['read'] = async (connection, asked, find) => {
-    if (!asked || asked.placeholder) return 'unasked';
+  const read: HistoryQuestions['read'] = async (connection, task, find) => {
+    if (!task || task.placeholder) return 'unasked';
+    const asked: AskedTask & Asked = connection.can('transcript') ? { ...task, uuid: userItemUuid(task.id) } : task;
     const few = await history.page(connection, asked.nativeId, fewMessages);
     if (!few) return 'unasked';
     const found = find(few, asked);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from '@relay/protocol';
-import { type Answer, type Asked, type Circumstances, answerIn, isEnd } from '../src/answer.ts';
+import { type Answer, type Asked, type Circumstances, answerIn, hasArrived, isEnd } from '../src/answer.ts';
 
 const sentAtMs = Date.parse('2026-01-01T12:00:00Z');
 let uuids = 0;
@@ -34,6 +34,21 @@ describe('F1: the answer in a page of history', () => {
     // A clock that is behind makes nothing old by itself.
     expect(find(old, { previous: 'something else' })).toBe('done');
     expect(find([...old, message('USER', 'at the desk'), message('AGENT', 'desk')])).toBeUndefined();
+  });
+
+  it('of the same words is another one when its turn has the end of the task before', () => {
+    const turn = [message('USER', 'do it', -2000), message('AGENT', 'A?', -1000), message('AGENT', 'B?')];
+    expect(find(turn, { previous: 'A?' })).toBeUndefined();
+    expect(find(turn, { previous: 'something else' })).toBe('B?');
+  });
+
+  it('of a daemon that keeps the uuid of the instruction is behind that message alone', () => {
+    const mine = { ...message('USER', '<context/>'), uuid: 'mine' };
+    const turn = [message('USER', 'do it'), message('AGENT', 'else')];
+    expect(find(turn, { uuid: 'mine' })).toBeUndefined();
+    expect(find([mine, message('AGENT', 'done'), ...turn], { uuid: 'mine' })).toBe('done');
+    const arrived = (messages: Message[]) => hasArrived({ messages, hasMore: false }, { ...asked, uuid: 'mine' }, 0);
+    expect([arrived(turn), arrived([mine]), arrived([mine, ...turn])]).toEqual([false, true, true]);
   });
 
   it('ends where the next turn begins', () => {

@@ -4,7 +4,16 @@ import { type ToDaemon, isNativeId, limits } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
 import { reasonOf } from './failure.ts';
 import type { Task, TaskAnswer, Tasks } from './task.ts';
-import { maxTasks, missingAgent, noImages, tooLate, tooMany, unknownSession, unwritable } from './task-ends.ts';
+import {
+  maxTasks,
+  missingAgent,
+  noImages,
+  tooLate,
+  tooMany,
+  unanswerable,
+  unknownSession,
+  unwritable,
+} from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 const maxRememberedIds = 10_000;
@@ -135,7 +144,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       if (refusal !== undefined || (isGone && answer.isChoice)) {
         const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
         accept(late);
-        return finish(late, refusal === undefined ? tooLate : { type: 'ERROR', error: refusal });
+        return finish(late, refusal === undefined ? tooLate : unanswerable(refusal));
       }
       const wait = room.bring?.(sessionId);
       const phase = wait ? 'opening' : 'queued';

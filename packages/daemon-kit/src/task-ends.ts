@@ -26,6 +26,7 @@ export const maxOptions = 100;
 export const unseen: End = {
   type: 'ERROR',
   error: 'The agent asked a question before it got this message. Answer the question, then send it again.',
+  code: 'PROMPT_SUPERSEDED',
 };
 
 /** An answer that does not fit its question, which stays open. */
@@ -40,6 +41,9 @@ export const tooLate: End = {
   error: 'This question can no longer be answered, or it is not the one that was shown. Nothing was sent to the agent.',
   code: 'PROMPT_SUPERSEDED',
 };
+
+/** Words that would answer a question that is gone, or one that the relay did not know. A question that is open stays so. */
+export const unanswerable = (why: string): End => ({ type: 'ERROR', error: why, code: 'PROMPT_SUPERSEDED' });
 
 const notWritten = 'HISTORY_NOT_WRITTEN';
 export const isUnwritable = (end: End): boolean => end.type === 'ERROR' && end.code === notWritten;

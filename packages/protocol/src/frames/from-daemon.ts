@@ -302,7 +302,7 @@ export const daemonEvents = {
     error: text('Why'),
     code: addedLater(
       text(
-        'Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late and was not applied. `HISTORY_NOT_WRITTEN`: the disk of the device took nothing, and the agent heard nothing',
+        'Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late, or the message before its question was known, and was not applied; questions that are open stay so. `HISTORY_NOT_WRITTEN`: the disk of the device took nothing, and the agent heard nothing',
         { maxLength: 64 },
       ),
     ),
