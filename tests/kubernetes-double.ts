@@ -141,7 +141,7 @@ export interface KubernetesDouble {
   readonly writes: string[];
   /** How a Job ends. */
   jobEnds: (job: Manifest, find: KubernetesDouble['find']) => 'Complete' | 'Failed';
-  /** As if somebody had applied it. */
+  /** Writes it as `kubectl apply` would. */
   put(object: Manifest): void;
   stop(): Promise<void>;
 }
@@ -188,7 +188,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     return written;
   };
 
-  /** What controllers make of an object, without pods. */
+  /** The status that controllers would give an object, without pods. */
   const reconcile = (object: Manifest) => {
     if (object.kind === 'Deployment') {
       const { name, uid, generation = 0 } = object.metadata;

@@ -9,8 +9,12 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
-async function begin({ receipts = true, ...options }: DemoOptions & { home?: string; receipts?: boolean } = {}) {
-  const relay = await home.relay({ autoPong: receipts });
+async function begin({
+  receipts = true,
+  declares = [],
+  ...options
+}: DemoOptions & { home?: string; receipts?: boolean; declares?: string[] } = {}) {
+  const relay = await home.relay({ autoPong: receipts, declares });
   const { agent, ...folders } = demoAgent(home, options);
   const storeDir = home.folder();
   const daemon = home.daemon(relay, agent, { storeDir });
@@ -275,7 +279,7 @@ describe('a question of the agent', () => {
   );
 
   it('A4: that takes the place of another is not answered by words that were said before the relay had heard of it', async () => {
-    const { connection } = await begin({ receipts: false });
+    const { connection } = await begin({ receipts: false, declares: ['transcript', 'prompts'] });
     start(connection, 't1', 'withdraw');
     await connection.event('WAIT_FOR_USER', 't1');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
