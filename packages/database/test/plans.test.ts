@@ -19,7 +19,7 @@ import {
 } from '../src/index.ts';
 import { device, onPostgres } from './databases.ts';
 
-const count = 20_000;
+const count = 100_000;
 
 /** Explains each statement, which carries it out, and answers it only if it is a read. */
 function explaining(db: Db, noted: { blocks: number }): Db {
