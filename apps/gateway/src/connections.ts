@@ -49,6 +49,7 @@ export class Connections {
   /** The handlers of all sockets; each finds its connection. */
   readonly #handlers: SocketHandlers;
   #draining = false;
+  #beginning = 0;
 
   constructor(deps: ConnectionsDeps) {
     this.#deps = deps;
@@ -67,6 +68,11 @@ export class Connections {
     return this.#bySocket.size;
   }
 
+  /** How many of them do not own their device yet. */
+  get beginning(): number {
+    return this.#beginning;
+  }
+
   get draining(): boolean {
     return this.#draining;
   }
@@ -80,6 +86,7 @@ export class Connections {
     });
     const connection = new DaemonConnection(newUlid(), peer, socket, this.#deps.shared);
     this.#bySocket.set(socket, connection);
+    this.#beginning += 1;
     // The drain may have begun while the socket was accepted.
     if (this.#draining) connection.close('goingAway');
     connection.beginning = this.#begin(connection)
@@ -87,7 +94,10 @@ export class Connections {
         connection.logger.error({ err: error }, 'the connection could not begin');
         connection.close('overloaded');
       })
-      .finally(() => (connection.beginning = undefined));
+      .finally(() => {
+        connection.beginning = undefined;
+        this.#beginning -= 1;
+      });
     await connection.beginning;
   }
 

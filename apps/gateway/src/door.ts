@@ -68,7 +68,8 @@ export function createDoor(deps: DoorDeps): Upgrade {
   const soon = () => 1 + Math.floor(Math.random() * 5);
 
   const refuseWhenFull = (): void => {
-    if (connections.size + arriving >= config.maxConnections)
+    // An arrival that has its socket already counts once.
+    if (connections.size + arriving - connections.beginning >= config.maxConnections)
       throw new RelayError('GATEWAY_FULL', 'This gateway takes no more daemons. Connect again.', {
         retryAfter: soon(),
       });

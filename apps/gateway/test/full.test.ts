@@ -8,6 +8,7 @@ import {
   startHaProxy,
   startRelay,
 } from '@relay/testing';
+import { wantsPostgres } from '@relay/testing/database';
 import { describeWith } from '@relay/testing/needs';
 import { knock } from './knock.ts';
 
@@ -39,6 +40,27 @@ describe('a gateway that is full', () => {
     expect(await knock(relay, headersOf(await registerDevice(relay)), { gateway: 1 })).toMatchObject({ status: 101 });
   });
 });
+
+// The embedded database has one connection, for which a credential would wait.
+if (wantsPostgres())
+  it('a gateway is not full before it has all that it may take, however many arrive at once', async () => {
+    const relay = await startRelay({ config: { maxConnections: most } });
+    try {
+      const devices = await Promise.all(Array.from({ length: most + 1 }, () => registerDevice(relay)));
+      await relay.database.models.$transaction(
+        async (tx) => {
+          // None becomes the owner of its device before this ends.
+          await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
+          const statuses = [];
+          for (const device of devices) statuses.push((await knock(relay, headersOf(device))).status);
+          expect(statuses).toEqual([...Array<number>(most).fill(101), 503]);
+        },
+        { timeout: 60_000 },
+      );
+    } finally {
+      await relay.stop();
+    }
+  });
 
 describeWith(['haproxy', 'openssl'], 'HAProxy before a gateway that is full', () => {
   it('answers JSON with a code by itself when no instance does', async () => {
