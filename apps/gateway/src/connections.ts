@@ -68,7 +68,7 @@ export class Connections {
     return this.#bySocket.size;
   }
 
-  /** How many of them do not own their device yet. */
+  /** The number of those that do not own their device yet. */
   get beginning(): number {
     return this.#beginning;
   }
