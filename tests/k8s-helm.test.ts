@@ -26,7 +26,7 @@ describeWith('helm', 'Helm', () => {
   let documented: string[];
 
   /** A line of the document, in a folder with the chart and `my-values.yaml`. */
-  const print = async (begins: string, { change = (line: string) => line } = {}) => {
+  const runLine = async (begins: string, { change = (line: string) => line } = {}) => {
     const line = documented.find((text) => text.startsWith(begins)) ?? `false # not in docs/operations.md: ${begins}`;
     const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
     const { stdout } = await run('sh', ['-c', change(line)], { cwd: folder, env, timeout: 50_000 });
@@ -34,7 +34,7 @@ describeWith('helm', 'Helm', () => {
   };
   const upgrade = async (of: object) => {
     await writeFile(join(folder, 'my-values.yaml'), JSON.stringify(of));
-    return print('helm upgrade');
+    return runLine('helm upgrade');
   };
   const images = () =>
     ['relay-api', 'relay-gateway'].map(
@@ -74,8 +74,8 @@ describeWith('helm', 'Helm', () => {
   it('installs everything, the migration first', async () => {
     cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'relay-secrets' }, data: {} });
     expect(await upgrade(values('2'))).toContain('STATUS: deployed');
-    const first = (kind: string) => cluster.writes.findIndex((write) => write.includes(` ${kind}/`));
-    expect(first('Job')).toBeLessThan(first('Deployment'));
+    const order = cluster.writes.filter((write) => /^create (Job|Deployment)\//.test(write));
+    expect([order[0], order.length]).toEqual(['create Job/relay-migrate', 3]);
     expect(images()).toEqual(imagesOf('2'));
     const expected = await chartObjects(values('2'));
     const names = (objects: readonly KubernetesObject[]) => objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort(); // prettier-ignore
@@ -105,9 +105,9 @@ describeWith('helm', 'Helm', () => {
   });
 
   it('rolls back to the release that was deployed before, without a migration', async () => {
-    const history = await print('helm history');
+    const history = await runLine('helm history');
     const superseded = [...history.matchAll(/^(\d+) .*\bsuperseded\b/gm)].at(-1)?.[1] ?? 'none';
-    await print('helm rollback', { change: (line) => line.replace('REVISION', superseded) });
+    await runLine('helm rollback', { change: (line) => line.replace('REVISION', superseded) });
     expect(images()).toEqual(imagesOf('2'));
     expect(cluster.find('ConfigMap', 'relay-config')?.data).not.toHaveProperty('LOG_LEVEL');
     expect(cluster.find('Gateway', 'relay')).toBeDefined();

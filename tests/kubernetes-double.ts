@@ -1,5 +1,5 @@
 /**
- * A Kubernetes API server in memory, for Helm and kubectl: discovery, objects with their versions, selectors, watches and the three kinds of
+ * A Kubernetes API server in memory, for Helm: discovery, objects with their versions, selectors, watches and the three kinds of
  * patch that they send. It admits everything and runs nothing: a Deployment is ready when it is written, a Job ends as the test says.
  */
 import { randomUUID } from 'node:crypto';
@@ -63,13 +63,13 @@ function patched(target: Json, patch: Json, strategic: boolean): Json {
   return result;
 }
 
-/** `a=b,c in (d,e)`, as far as Helm and kubectl write it. */
+/** `a=b,c=d`, as Helm writes it. */
 const selects = (selector: string, labels: Record<string, string> = {}) =>
   selector
-    .split(/,(?![^(]*\))/)
+    .split(',')
     .filter((part) => part !== '')
     .every((part) => {
-      const [name = '', value = ''] = part.split(/==?/);
+      const [name = '', value = ''] = part.split('=');
       return labels[name] === value;
     });
 
