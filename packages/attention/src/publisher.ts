@@ -153,14 +153,15 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     const now = Date.now();
     const settled = alreadyInResult(turn, message.content, now, windowMs);
     if (settled) {
-      if (await isFirst(ownerId, keys)) return turns.write(held, key, settled);
-      return turns.keep(held, key);
+      if (await isFirst(ownerId, keys)) await turns.write(held, key, settled);
+      return;
     }
-    const add = () => turns.add(held, key, withText(turn, message.content, now, windowMs));
-    // Without a name it is new: both in one turn of the event loop, which is one message to Redis.
-    if (keys.length === 0) await Promise.all([appendOnce(ownerId, sessionId, message, keys), add()]);
-    else if (await appendOnce(ownerId, sessionId, message, keys)) await add();
-    else await turns.keep(held, key);
+    // Both in one turn of the event loop, which is one message to Redis: an instance that ends here has done both or neither.
+    const [isNew] = await Promise.all([
+      appendOnce(ownerId, sessionId, message, keys),
+      turns.add(held, key, withText(turn, message.content, now, windowMs)),
+    ]);
+    if (!isNew) await turns.write(held, key, turn);
   };
 
   const markSaid: Publisher['markSaid'] = async (ownerId, sessionKey, said) => {
@@ -221,8 +222,11 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
       }
       const known = await turns.read(held, sessionKey);
       const { unsaid, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
-      if (unsaid !== '') await append(ownerId, newMessage(sessionId, { ...message, content: unsaid }));
-      await turns.write(held, sessionKey, turn);
+      // In one turn of the event loop, as above.
+      await Promise.all([
+        unsaid !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unsaid })),
+        turns.write(held, sessionKey, turn),
+      ]);
     },
   };
 }

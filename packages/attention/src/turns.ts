@@ -6,6 +6,7 @@ import { type Turn, type TurnText, maxTexts, newTurn } from './turn.ts';
 
 /** The part of the backplane that stores turns. */
 export interface TurnChannel {
+  peek(key: string): Promise<string | undefined>;
   take(key: string): Promise<string | undefined>;
   put(key: string, value: string, ttlMs: number): Promise<unknown>;
   extend(key: string, more: string, ttlMs: number): Promise<boolean>;
@@ -15,7 +16,7 @@ interface Held {
   turn: Turn;
   /** Until when it counts, ms since 1970. */
   untilMs: number;
-  /** Texts that were appended since it was stored whole; undefined while the stored turn may be another. */
+  /** Texts behind the whole turn in what is stored; undefined while that is another turn, or none. */
   appended: number | undefined;
 }
 
@@ -36,10 +37,10 @@ const turnMs = 3_600_000;
 // Another name than the one of releases that stored a turn whole, which cannot read what is appended.
 const keyOf = (sessionKey: string) => `texts:${sessionKey}`;
 
-const decode = (stored: string): Turn => {
+const decode = (stored: string): { turn: Turn; appended: number } => {
   const [turn, ...texts] = stored.split('\n').map((line) => JSON.parse(line) as unknown);
   const { said, owed } = turn as Turn;
-  return { said: [...said, ...(texts as TurnText[])].slice(-maxTexts), owed };
+  return { turn: { said: [...said, ...(texts as TurnText[])].slice(-maxTexts), owed }, appended: texts.length };
 };
 
 /** Calls for one session must not overlap, except that `add` may be called while another one is under way. Nothing here rejects. */
@@ -71,21 +72,16 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
       const held = turns.get(sessionKey);
       if (held) return held.untilMs > Date.now() ? held.turn : newTurn();
       try {
-        const stored = await channel.take(keyOf(sessionKey));
-        return hold(turns, sessionKey, stored === undefined ? newTurn() : decode(stored), undefined).turn;
+        const stored = await channel.peek(keyOf(sessionKey));
+        const { turn, appended } = stored === undefined ? { turn: newTurn(), appended: undefined } : decode(stored);
+        return hold(turns, sessionKey, turn, appended).turn;
       } catch (error) {
         onError(error);
         return newTurn();
       }
     },
 
-    /** Nothing changed: stores it again if reading has taken it. */
-    keep: async (turns: HeldTurns, sessionKey: string): Promise<void> => {
-      const held = turns.get(sessionKey);
-      if (held && held.appended === undefined) await store(sessionKey, held);
-    },
-
-    /** Replaces the turn. */
+    /** Replaces the turn. Like `add`, asks the store before it returns. */
     write: (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> =>
       store(sessionKey, hold(turns, sessionKey, turn, undefined)),
 

@@ -54,6 +54,11 @@ class RecordingChannel implements UserChannel {
     return this.#remember(scope, keys, ttlMs);
   }
 
+  peek(key: string): Promise<string | undefined> {
+    if (this.failure) return Promise.reject(this.failure);
+    return Promise.resolve(this.#kept.get(key));
+  }
+
   take(key: string): Promise<string | undefined> {
     if (this.failure) return Promise.reject(this.failure);
     const value = this.#kept.get(key);
@@ -109,13 +114,25 @@ describe('a publisher', () => {
     channel = new RecordingChannel();
     errors = [];
     turns = new Map();
-    publisher = createPublisher({
-      channel,
+    publisher = publisherOf(channel);
+  });
+  const publisherOf = (of: UserChannel) =>
+    createPublisher({
+      channel: of,
       windowMs: 30_000,
       readSessions: (keys) => Promise.resolve(states.filter(({ key }) => keys.includes(key))),
       onError: (error) => errors.push(error),
     });
-  });
+  /** Of a gateway that ends in the turn of the event loop in which it appends: what it calls later reaches nothing. */
+  const endingPublisher = () => {
+    let isOver = false;
+    const get = (target: RecordingChannel, name: keyof UserChannel) => (...args: unknown[]) => {
+      if (isOver) return new Promise(() => undefined);
+      if (name.startsWith('append')) queueMicrotask(() => (isOver = true));
+      return Reflect.apply(target[name], target, args) as unknown;
+    }; // prettier-ignore
+    return publisherOf(new Proxy(channel, { get } as ProxyHandler<RecordingChannel>));
+  };
 
   const at = '2026-01-01T00:00:00.000Z';
   const said = (content: string, { uuid = 'u', role = 'AGENT' }: { uuid?: string; role?: MessageRole } = {}) =>
@@ -217,6 +234,33 @@ describe('a publisher', () => {
       await say('B', { uuids: ['u2'] });
       await sayEnd('B');
       expect(contents()).toEqual(['A', 'B', 'B']);
+    });
+
+    describe('F2: not again when its gateway ended in the moment in which it was published', () => {
+      const end = async (act: (ending: Publisher) => Promise<void>) => {
+        turns = new Map();
+        void act(endingPublisher());
+        await new Promise((resolve) => setImmediate(resolve));
+        turns = new Map();
+      };
+
+      it.each([
+        [['first'], 'A'],
+        [[], 'A'],
+        [[], 'A\n\nB'],
+      ])('after %j, before the result %j', async (before, result) => {
+        for (const text of before) await say(text, { uuids: [text] });
+        await end((ending) => ending.say(of({}), said('A'), ['u1']));
+        await sayEnd([...before, result].join('\n\n'));
+        expect(contents()).toEqual([...before, ...result.split('\n\n')]);
+      });
+
+      it('as the result, before the text that it holds', async () => {
+        await say('A', { uuids: ['u1'] });
+        await end((ending) => ending.sayEnd(of({}), said('A\n\nB')));
+        await say('B', { uuids: ['u2'] });
+        expect(contents()).toEqual(['A', 'B']);
+      });
     });
 
     it('F2: not when what was stored has expired meanwhile, or could not be stored', async () => {

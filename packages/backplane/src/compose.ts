@@ -49,6 +49,7 @@ export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => b
     once: open((scope, keys, ttlMs) => shared.once(scope, keys, ttlMs)),
     mark: open((scope, keys, ttlMs) => shared.mark(scope, keys, ttlMs)),
     take: open((key) => shared.take(key)),
+    peek: open((key) => shared.peek(key)),
     put: open((key, value, ttlMs) => shared.put(key, text(value), ttlMs)),
     extend: open((key, more, ttlMs) => shared.extend(key, text(more), ttlMs)),
     count: open((key, by, windowMs) => shared.count(key, by, windowMs)),

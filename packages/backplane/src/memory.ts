@@ -187,6 +187,7 @@ class MemoryInstance {
       once: async (scope, keys, ttlMs) => store.once(scope, keys, ttlMs),
       mark: async (scope, keys, ttlMs) => store.mark(scope, keys, ttlMs),
       take: async (key) => store.values.take(key),
+      peek: async (key) => store.values.get(key),
       put: async (key, value, ttlMs) => store.values.set(key, value, ttlMs),
       extend: async (key, more, ttlMs) => {
         const value = store.values.get(key);

@@ -19,6 +19,9 @@ export interface Shared {
   /** Reads and deletes, atomically: a value is returned once. Undefined when there is none or it has expired. */
   take(key: string): Promise<string | undefined>;
 
+  /** Reads and keeps. Undefined when there is none or it has expired. */
+  peek(key: string): Promise<string | undefined>;
+
   /** Keeps a value for one `take` within `ttlMs`. A second put replaces the first. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
 

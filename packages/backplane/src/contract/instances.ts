@@ -70,6 +70,7 @@ export function describeInstances(makeBus: MakeBus): void {
       ['once', (backplane) => backplane.once('scope', ['key'], 1_000)],
       ['mark', (backplane) => backplane.mark('scope', ['key'], 1_000)],
       ['take', (backplane) => backplane.take('ticket')],
+      ['peek', (backplane) => backplane.peek('ticket')],
       ['count', (backplane) => backplane.count('who', 1, 1_000)],
     ];
 

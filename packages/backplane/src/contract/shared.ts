@@ -93,14 +93,24 @@ function describeTickets(makeBus: MakeBus): void {
       expect(await one.take('never put')).toBeUndefined();
     });
 
+    it('is still there when it was only looked at', async () => {
+      const { one, two } = await openTwo();
+      expect(await one.peek('ticket')).toBeUndefined();
+      await one.put('ticket', 'zażółć', 60_000);
+      expect([await one.peek('ticket'), await two.peek('ticket')]).toEqual(['zażółć', 'zażółć']);
+      expect(await two.take('ticket')).toBe('zażółć');
+      expect(await one.peek('ticket')).toBeUndefined();
+    });
+
     it('is worth nothing when its time is over', async () => {
       const bus = await stage.open({ leaseTtlMs: 200 });
       const backplane = await bus.connect('api');
       await backplane.put('ticket', 'value', 100);
-      // Looking at the ticket would take it, so a lease that ends later tells the time.
+      // A lease that ends later tells the time.
       await backplane.claim('clock', 'c1');
       const isOver = async () => !(await backplane.owners(['clock'])).has('clock');
       await until('the time is over', isOver, passing(bus, 50));
+      expect(await backplane.peek('ticket')).toBeUndefined();
       expect(await backplane.take('ticket')).toBeUndefined();
     });
 

@@ -140,6 +140,7 @@ export const operations = {
   once: operation({ scope: text, keys: text, ttl: milliseconds }, isOne, `return remember(scope, keys, ttl, true)`),
   mark: operation({ scope: text, keys: text, ttl: milliseconds }, isOne, `return remember(scope, keys, ttl, false)`),
   take: operation({ id: text }, firstText, `return {call('GETDEL', PREFIX..'v:'..id)}`),
+  peek: operation({ id: text }, firstText, `return {call('GET', PREFIX..'v:'..id)}`),
   put: operation(
     { id: text, value: text, ttl: milliseconds },
     asText,

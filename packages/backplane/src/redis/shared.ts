@@ -28,6 +28,10 @@ export class RedisShared implements Shared {
     return this.#batcher.run('take', { id: idOf(key) });
   }
 
+  peek(key: string): Promise<string | undefined> {
+    return this.#batcher.run('peek', { id: idOf(key) });
+  }
+
   async put(key: string, value: string, ttlMs: number): Promise<void> {
     await this.#batcher.run('put', { id: idOf(key), value, ttl: ttlMs });
   }
