@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server in memory, for Helm: discovery, objects with their versions, selectors, watches and the three kinds of
- * patch that they send. It admits everything and runs nothing: a Deployment is ready when it is written, a Job ends as the test says.
+ * A Kubernetes API server in memory, for Helm and kubectl: discovery, objects with their versions, selectors, watches, scale and the
+ * four kinds of patch. It admits everything and runs nothing: a Deployment is ready when it is written, a Job ends as the test says.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
@@ -63,7 +63,20 @@ function patched(target: Json, patch: Json, strategic: boolean): Json {
   return result;
 }
 
-/** `a=b,c=d`, as Helm writes it. */
+/** RFC 6902, as `kubectl rollout undo` sends it. */
+function jsonPatched(target: Json, operations: readonly { op: string; path: string; value?: unknown }[]): Json {
+  const result = structuredClone(target);
+  for (const { op, path, value } of operations) {
+    const names = path.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+    const last = names.pop()!;
+    const holder = names.reduce<Json>((object, name) => object[name] as Json, result);
+    if (op === 'remove') delete holder[last];
+    else holder[last] = value;
+  }
+  return result;
+}
+
+/** `a=b,c=d`, as clients write it. */
 const selects = (selector: string, labels: Record<string, string> = {}) =>
   selector
     .split(',')
@@ -116,11 +129,16 @@ function secretOf(body: Buffer): Manifest {
 }
 
 /** The body of a write; of a removal nothing is read. */
-function bodyOf({ method, headers }: IncomingMessage, body: Buffer): Json {
+function bodyOf({ method, headers }: IncomingMessage, body: Buffer): Json | Json[] {
   if (body.length === 0 || method === 'DELETE') return {};
   if (headers['content-type']?.includes('protobuf')) return secretOf(body);
-  return JSON.parse(body.toString()) as Json;
+  return JSON.parse(body.toString()) as Json | Json[];
 }
+
+const patchOf = (found: Json, body: unknown, type: string): Json =>
+  type.includes('json-patch')
+    ? jsonPatched(found, body as Parameters<typeof jsonPatched>[1])
+    : patched(found, body as Json, type.includes('strategic'));
 
 /** A few of the defaults that clients rely on. */
 const defaults: Record<string, Json> = {
@@ -139,7 +157,7 @@ export interface KubernetesDouble {
   all(): Manifest[];
   /** Every write: `create Job/relay-migrate`. Emptied by the test. */
   readonly writes: string[];
-  /** How a Job ends. */
+  /** How a Job ends. Its pod logs the same word. */
   jobEnds: (job: Manifest, find: KubernetesDouble['find']) => 'Complete' | 'Failed';
   /** Writes it as `kubectl apply` would. */
   put(object: Manifest): void;
@@ -154,6 +172,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
   let version = 0;
   const own = [
     ['v1', 'Secret'],
+    ['v1', 'Pod'],
     ['apps/v1', 'ReplicaSet'],
   ] as const;
   const kinds = new Map([...own.map(([group, kind]) => [kind as string, group as string] as const), ...objects.map((object) => [object.kind, object.apiVersion] as const)]); // prettier-ignore
@@ -196,16 +215,23 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
       const status = { replicas, readyReplicas: replicas, updatedReplicas: replicas, availableReplicas: replicas };
       put({ ...object, status: { ...status, observedGeneration: generation } });
       const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true };
-      const metadata = { name: `${name}-${generation}`, labels: template.metadata.labels, ownerReferences: [owner] };
+      const annotations = { 'deployment.kubernetes.io/revision': `${generation}` };
+      const metadata = { name: `${name}-${generation}`, labels: template.metadata.labels, annotations, ownerReferences: [owner] }; // prettier-ignore
       const set = put({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas, selector, template } });
       put({ ...set, status: { ...status, observedGeneration: set.metadata.generation } });
     }
     if (object.kind !== 'Job') return;
+    const labels = { 'batch.kubernetes.io/controller-uid': object.metadata.uid as string };
+    const job = { ...object, spec: { ...object.spec, selector: { matchLabels: labels } } };
+    put(job);
+    const { spec } = (job.spec as unknown as { template: Manifest }).template;
+    const pod = put({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `${object.metadata.name}-1`, labels }, spec: spec ?? {} }); // prettier-ignore
     // After the answer: Helm lists it, and then watches.
     setTimeout(() => {
       const type = double.jobEnds(object, find);
       const conditions = [{ type, status: 'True', reason: type === 'Failed' ? 'BackoffLimitExceeded' : 'Completed' }];
-      put({ ...object, status: { conditions, [type === 'Failed' ? 'failed' : 'succeeded']: 1 } });
+      put({ ...job, status: { conditions, [type === 'Failed' ? 'failed' : 'succeeded']: 1 } });
+      put({ ...pod, status: { phase: type === 'Failed' ? 'Failed' : 'Succeeded' } });
     }, 100);
   };
 
@@ -242,9 +268,11 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     const groupVersion = groups.find((group) => path === (group === 'v1' ? '/api/v1' : `/apis/${group}`));
     if (groupVersion === undefined) return undefined;
     const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
-    const resources = [...kinds]
+    const resources: Json[] = [...kinds]
       .filter(([, group]) => group === groupVersion)
       .map(([kind]) => ({ name: pluralOf(kind), singularName: kind.toLowerCase(), namespaced: !clusterWide.has(kind), kind, verbs })); // prettier-ignore
+    if (groupVersion === 'apps/v1')
+      resources.push({ name: 'deployments/scale', singularName: '', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs }); // prettier-ignore
     return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
   };
 
@@ -264,37 +292,47 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     return { named, body: { kind: `${kind}List`, apiVersion: kinds.get(kind), metadata: { resourceVersion: `${version}` }, items } }; // prettier-ignore
   };
 
-  const change = (method: string, found: Manifest, body: Json, type: string) => {
+  const change = (method: string, found: Manifest, body: unknown, type: string) => {
     if (method === 'DELETE') {
       remove(found);
       return { kind: 'Status', apiVersion: 'v1', status: 'Success' };
     }
     if (method === 'PUT') return write('replace', body as Manifest);
-    return write('patch', patched(found, body, type.includes('strategic')) as Manifest);
+    return write('patch', patchOf(found, body, type) as Manifest);
+  };
+
+  /** The number of replicas alone, as clients read and change it. */
+  const scale = (method: string, found: Manifest, body: unknown, type: string) => {
+    const { name } = found.metadata;
+    const of = ({ spec }: Manifest) => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name, namespace: 'relay' }, spec: { replicas: spec?.replicas } }); // prettier-ignore
+    if (method === 'GET') return of(found);
+    const { spec } = method === 'PUT' ? (body as Manifest) : (patchOf(of(found), body, type) as Manifest);
+    return of(write('scale', { ...found, spec: { ...found.spec, replicas: spec?.replicas } }));
   };
 
   const answer = (
     request: IncomingMessage,
-    body: Json,
+    body: Json | Json[],
     response: ServerResponse,
   ): { code: number; body: object } | undefined => {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://double');
     const { method = 'GET' } = request;
     const found = discovery(pathname);
     if (found) return { code: 200, body: found };
-    const path = /^\/apis?\/(.+?)(?:\/namespaces\/relay)?\/([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ?? [];
-    const [, group = '', plural = '', name] = path;
+    const path =
+      /^\/apis?\/(.+?)(?:\/namespaces\/relay)?\/([a-z]+)(?:\/([^/]+))?(\/scale|\/log)?$/.exec(pathname) ?? [];
+    const [, group = '', plural = '', name, part] = path;
     const kind = [...kinds].find(([other, of]) => of === group && pluralOf(other) === plural)?.[0];
     if (kind === undefined) return failed(404, 'NotFound', `no ${pathname} here`);
     if (name === undefined && method === 'POST') {
-      const { metadata } = body as Manifest;
+      const { metadata } = body as unknown as Manifest;
       if (find(kind, metadata.name)) return failed(409, 'AlreadyExists', `${plural} "${metadata.name}" already exists`); // prettier-ignore
       return { code: 201, body: write('create', { apiVersion: group, kind, ...body } as Manifest) };
     }
     if (name === undefined) {
       const listed = list(kind, query);
       if (query.get('watch') === null) return { code: 200, body: listed.body };
-      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders();
       // Nothing has happened since the list, or it is told now.
       if (query.get('resourceVersion') !== `${version}`)
         for (const object of listed.body.items) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
@@ -305,6 +343,11 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     }
     const object = find(kind, name);
     if (!object) return failed(404, 'NotFound', `${plural} "${name}" not found`);
+    if (part === '/log') {
+      response.end(`${String((object.status as Json | undefined)?.phase)}\n`);
+      return undefined;
+    }
+    if (part === '/scale') return { code: 200, body: scale(method, object, body, request.headers['content-type'] ?? '') }; // prettier-ignore
     if (method === 'GET') return { code: 200, body: object };
     return { code: 200, body: change(method, object, body, request.headers['content-type'] ?? '') };
   };
