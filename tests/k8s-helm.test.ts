@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Child, findProgram, freePort, startProgram } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
 import { type KubernetesObject, chartObjects, containersOf } from '../k8s/check/index.mjs';
 import { type KubernetesDouble, type Manifest, startKubernetes } from './kubernetes-double.ts';
@@ -112,5 +113,36 @@ describeWith('helm', 'Helm', () => {
     expect(cluster.find('ConfigMap', 'relay-config')?.data).not.toHaveProperty('LOG_LEVEL');
     expect(cluster.find('Gateway', 'relay')).toBeDefined();
     expect(jobs()).toEqual([]);
+  });
+
+  describeWith('docker-registry', 'in a registry', () => {
+    let registry: Child;
+    let address: string;
+    beforeAll(async () => {
+      const port = await freePort();
+      address = `127.0.0.1:${port}`;
+      const config = { version: 0.1, storage: { filesystem: { rootdirectory: join(folder, 'registry') } }, http: { addr: address } }; // prettier-ignore
+      await writeFile(join(folder, 'registry.json'), JSON.stringify(config));
+      registry = startProgram(findProgram('docker-registry', 'docker-registry'), [
+        'serve',
+        join(folder, 'registry.json'),
+      ]);
+      await registry.wrote(/listening on/);
+    });
+    afterAll(() => registry.end('SIGTERM'));
+    /** The registry of the test speaks http. */
+    const here = (line: string) => `${line.replace('registry.example.com', address)} --plain-http`;
+
+    it('renders there what it renders here', async () => {
+      await runLine('helm package');
+      await runLine('helm push', { change: here });
+      const [from, there] = ['k8s/chart', `oci://${address}/charts/relay --version 1.0.0 --plain-http`];
+      await writeFile(join(folder, 'my-values.yaml'), JSON.stringify(values('5')));
+      const rendered = async (chart: string) =>
+        runLine('helm upgrade', { change: (line) => line.replace('upgrade --install', 'template').replace(/ --wait.*/, '').replace(from, chart) }); // prettier-ignore
+      const local = await rendered(from);
+      expect(local).toContain(imagesOf('5')[0]);
+      expect(await rendered(there)).toBe(local);
+    });
   });
 });

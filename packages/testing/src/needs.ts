@@ -36,6 +36,7 @@ const needs = {
   systemd: () => runs('systemd-analyze', '--version'),
   /** No program: tests that fill a small disk must mount one. */
   root: () => runs('unshare', '--mount', 'true'),
+  'docker-registry': () => onPath('docker-registry'),
   helm: () => runs(process.env.HELM ?? 'helm', 'version'),
   kubectl: () => runs(process.env.KUBECTL ?? 'kubectl', 'kustomize', '--help'),
 } satisfies Record<string, () => boolean>;
