@@ -173,8 +173,8 @@ describe('everything that can be asked', () => {
     expect(notReady.body).toMatchObject({ checks: { database: 'ok', backplane: 'ok', claims: 'failed' } });
     await until('the gateway is ready again', async () => (await gatewayReady()).status === 200);
     fromTheDatabase(answers);
-    expect(answers.ticket).toEqual(unavailable);
-    for (const { status, code } of [answers.messages, answers.now, answers.app])
+    // Redis lets a script that has begun to write go on, so what is asked together with others may be kept all the same.
+    for (const { status, code } of [answers.ticket, answers.messages, answers.now, answers.app])
       if (status >= 400) expect([status, code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     await comesBack();
   }, 120_000);
