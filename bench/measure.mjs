@@ -8,6 +8,15 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
+/**
+ * The growth from one value to the next: the median between any two of them. V8 takes and returns memory by megabytes, which one weighing or
+ * another catches.
+ */
+export function slope(values) {
+  const between = values.flatMap((to, n) => values.slice(0, n).map((from, i) => (to - from) / (n - i)));
+  return median(between);
+}
+
 /** The result of a suite: a table whose cells hold one number per round. */
 export class Table {
   #rows = new Map();

@@ -19,6 +19,7 @@ import { push } from './suites/push.mjs';
 import { reports } from './suites/reports.mjs';
 import { requests } from './suites/requests.mjs';
 import { silent } from './suites/silent.mjs';
+import { soak } from './suites/soak.mjs';
 import { turns } from './suites/turns.mjs';
 import { transcript } from './suites/transcript.mjs';
 import { transcriptPages, transcriptTurn } from './suites/transcript-daemon.mjs';
@@ -43,6 +44,7 @@ const asked = {
   neighbours,
   push,
   churn,
+  soak,
   'long-turn': longTurn,
   transcript: async (options) => [
     ...(await transcriptPages(options)),
@@ -74,6 +76,8 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   daemon, gateway and api at every tenth; with --rounds 1, and --share 0.1 for one minute
                   churn: half an hour in which people come and go, and the memory of gateway, api and Redis at every
                   tenth; with --rounds 1, and --share 0.1 for three minutes
+                  soak: an hour of 10,000 daemons, 2,000 apps and five turns a second: what a socket and a turn take, and
+                  what they leave behind; one round, whatever --rounds says
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
   --quick         1 round of a twentieth of ${quickly.join(', ')}: to see that it works

@@ -1,7 +1,7 @@
 // The memory of a silent connection, in the process that holds it: daemons, then apps, each of another user, in batches. After
 // each batch and a garbage collection the process is asked.
 import { setTimeout as wait } from 'node:timers/promises';
-import { median, Table } from '../measure.mjs';
+import { Table, slope } from '../measure.mjs';
 import { names, startAll } from '../systems/all.mjs';
 
 const connections = 5_000;
@@ -58,13 +58,4 @@ export async function memory({ rounds, progress, folder, share, profile, before 
     await stop();
   }
   return [ratios, each, held];
-}
-
-/**
- * The memory that a batch adds: the median between any two measurements. V8 takes and returns memory by megabytes, which one weighing
- * or another catches.
- */
-function slope(values) {
-  const between = values.flatMap((to, n) => values.slice(0, n).map((from, i) => (to - from) / (n - i)));
-  return median(between);
 }

@@ -1,0 +1,123 @@
+// An hour of an installation: ten thousand daemons that are mostly silent, apps that listen, and turns of conversation at a steady rate. The memory
+// of each part as the sockets come and as the turns go by, always after a garbage collection; and the processor time of rest and of a turn.
+import { setTimeout as wait } from 'node:timers/promises';
+import { cpuUs } from '../cpu.mjs';
+import { Table, slope } from '../measure.mjs';
+import { startLoad } from '../systems/all.mjs';
+import { startInstances } from '../systems/relay.mjs';
+
+const daemons = 10_000;
+const apps = 2_000;
+/** Daemons with an app, whose turns these are; each also counts as a socket of both sides. */
+const pairs = 64;
+const window = 64;
+/** The first sockets fill what is made once. */
+const first = 500;
+const restMinutes = 3;
+const minutes = 60;
+const turnsPerSecond = 5;
+const sliceMs = 10_000;
+const tenths = 10;
+
+export async function soak({ progress, share }) {
+  const [daemonCount, appCount] = [daemons, apps].map((count) => Math.ceil(count * share));
+  const firstCount = Math.ceil(first * share);
+  const sockets = new Table(`Memory of a socket, ${daemonCount} daemons and ${appCount} apps: KB`);
+  const course = new Table(`${minutes * share} minutes of ${turnsPerSecond} turns a second: memory in MB`);
+  const turns = new Table('A turn: what it leaves behind, KB');
+  const cost = new Table('Processor time');
+  progress('starting');
+  const system = await startInstances({ people: pairs + daemonCount + firstCount, weighed: true });
+  const load = await startLoad(system);
+  try {
+    const [gateway, api] = [system.daemonSide[0], system.appSide[0]];
+    const weigh = async () => {
+      const seen = {};
+      for (const [name, child] of Object.entries({ gateway, api })) {
+        // The observer keeps how long each request took until it is asked.
+        await child.take();
+        await child.settledMemoryMB();
+        const { heap, resident } = await child.settledMemoryMB();
+        Object.assign(seen, { [`${name} JavaScript`]: heap, [`${name} resident`]: resident });
+      }
+      seen.Redis = Number(/used_memory:(\d+)/.exec(await system.redis.command('INFO', 'memory'))[1]) / 1e6;
+      const [{ bytes }] = await system.database.sql.query`SELECT pg_database_size(current_database())::float8 AS bytes`;
+      seen['PostgreSQL on disk'] = bytes / 1e6;
+      return seen;
+    };
+    /** Processor time by part from now on, µs; that of a process that has come meanwhile is all of it. */
+    const spending = async () => {
+      const parts = async () => {
+        const { redis, database } = await system.groups();
+        return { gateway: [gateway.pid], api: [api.pid], Redis: redis, PostgreSQL: database };
+      };
+      const known = new Map(Object.values(await parts()).flat().map((pid) => [pid, cpuUs(pid)])); // prettier-ignore
+      const since = (pids) => pids.reduce((sum, pid) => sum + cpuUs(pid) - (known.get(pid) ?? 0), 0);
+      return async () => Object.fromEntries(Object.entries(await parts()).map(([part, pids]) => [part, since(pids)]));
+    };
+
+    await load.ask('pairs', { count: pairs });
+    await load.ask('rest');
+    await load.ask('sockets', { role: 'daemon', first: pairs, count: firstCount, window, hello: 2 });
+    let before = await weigh();
+    for (const [role, count] of [
+      ['daemon', daemonCount],
+      ['app', appCount],
+    ]) {
+      progress(`connecting ${count} ${role}s`);
+      await inParts(count, 1_000, (from, part) =>
+        load.ask('sockets', { role, first: pairs + firstCount + from, count: part, window, hello: 2 }),
+      );
+      const now = await weigh();
+      for (const [part, size] of Object.entries(now))
+        sockets.add(part, `a ${role}`, ((size - before[part]) * 1000) / count);
+      before = now;
+    }
+
+    // The first pings clear away what connecting left behind.
+    await wait(60_000 * share);
+    progress('at rest');
+    const restMs = restMinutes * 60_000 * share;
+    const rest = await spending();
+    await wait(restMs);
+    const idle = Object.fromEntries(Object.entries(await rest()).map(([part, us]) => [part, us / restMs]));
+    for (const [part, usPerMs] of Object.entries(idle)) cost.add(part, 'at rest, % of a core', usPerMs / 10);
+
+    const startedAt = performance.now();
+    const work = await spending();
+    const points = [{ done: 0, seen: await weigh() }];
+    let done = 0;
+    for (let tenth = 1; tenth <= tenths; tenth += 1) {
+      const until = startedAt + (minutes * share * 60_000 * tenth) / tenths;
+      while (performance.now() < until) {
+        const next = performance.now() + sliceMs;
+        const count = (turnsPerSecond * sliceMs) / 1000;
+        // Spread over the slice: one after another takes about as long.
+        await load.ask('turns', { count, inFlight: 2, until: 'ended' });
+        done += count;
+        await wait(Math.max(0, next - performance.now()));
+      }
+      const seen = await weigh();
+      points.push({ done, seen });
+      for (const [part, size] of Object.entries(seen)) course.add(`${tenth * tenths} %`, part, size);
+      progress(`${tenth * tenths} %, ${done} turns`);
+    }
+    const spent = await work();
+    const tookMs = performance.now() - startedAt;
+    for (const [part, us] of Object.entries(spent))
+      cost.add(part, 'a turn, µs, without what rest takes', (us - idle[part] * tookMs) / done);
+    // From the second tenth on: the first fills what is made once.
+    const later = points.slice(2);
+    const perPoint = (later.at(-1).done - later[0].done) / (later.length - 1);
+    for (const part of Object.keys(before))
+      turns.add(part, 'a turn', (slope(later.map(({ seen }) => seen[part])) * 1000) / perPoint);
+  } finally {
+    await load.stop();
+    await system.stop();
+  }
+  return [sockets, turns, cost, course];
+}
+
+async function inParts(count, size, act) {
+  for (let from = 0; from < count; from += size) await act(from, Math.min(size, count - from));
+}
