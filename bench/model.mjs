@@ -18,6 +18,12 @@ const rates = {
   days: { usual: 30, means: 'days that tasks are kept' },
 };
 
+/** Assumed, in US dollars a month: about what large clouds take for machines that are rented by the hour. */
+const prices = {
+  core: { usual: 25, means: 'dollars for a core, a month' },
+  gib: { usual: 3.5, means: 'dollars for a GiB of memory, a month' },
+};
+
 /** Processor time, µs, by where it is spent. Frames travel alone, which is dearer than in batches: at these rates they nearly always do. */
 const costs = {
   /** A silent daemon for a ping interval, and its lease. */
@@ -60,6 +66,15 @@ const limits = {
   /** Rows of tasks above which deleting day by day is dearer than dropping a partition. Planned, not measured. */
   partitionRows: 100_000_000,
 };
+
+/** The requests of the manifests, of each: cores, and GiB at most. The edge is planned, not measured. */
+const requested = {
+  gateway: { cores: 0.25, gib: 1 },
+  api: { cores: 0.25, gib: 0.625 },
+  edge: { cores: 1, gib: 4, sockets: 25_000, least: 3 },
+};
+/** Daemons of one installation, where there are several. */
+const cell = 100_000;
 
 const powerOfTwo = (value) => 2 ** Math.ceil(Math.log2(value));
 const sum = (values) => values.reduce((all, value) => all + value, 0);
@@ -135,6 +150,33 @@ function sizeOf(daemons, rate) {
   };
 }
 
+/** The machines for a size: all pods, the edge, PostgreSQL with a standby, Redis with what Sentinel or the cluster need. */
+function rentOf(size, rate) {
+  const pods = (role, count, busy) => ({
+    cores: Math.max(count * requested[role].cores, busy / limits.load.instance),
+    gib: count * requested[role].gib,
+  });
+  const sockets = size.daemons * (1 + rate.apps);
+  const edges = Math.max(requested.edge.least, Math.ceil(sockets / requested.edge.sockets));
+  const redisNodes = size.redisShards > 1 ? size.redisShards * 2 : size.daemons < 10_000 ? 1 : 3;
+  const parts = [
+    pods('gateway', size.gateways, size.gatewayCores),
+    pods('api', size.apis, size.apiCores),
+    { cores: edges * requested.edge.cores, gib: edges * requested.edge.gib },
+    { cores: size.postgresCores * 2, gib: size.postgresGiB * 2 },
+    { cores: redisNodes, gib: (redisNodes * size.redisShardMiB) / 1024 },
+  ];
+  const [cores, gib] = [sum(parts.map((part) => part.cores)), sum(parts.map((part) => part.gib))];
+  return { daemons: size.daemons, cores, gib, month: cores * rate.core + gib * rate.gib };
+}
+
+/** The same as cells, each an installation of its own; undefined for what fits into one. */
+function cellsOf(daemons, rate) {
+  if (daemons <= cell) return undefined;
+  const count = Math.ceil(daemons / cell);
+  return { count, month: count * rentOf(sizeOf(Math.ceil(daemons / count), rate), rate).month };
+}
+
 /** The most daemons for which `holds`, to a thousand. */
 function mostDaemons(holds, given) {
   let daemons = 0;
@@ -175,24 +217,46 @@ const columns = [
   ['Storm', ({ stormSeconds }) => shown(stormSeconds, ' s')],
 ];
 
-/** The sizes in Markdown, and where one Redis and one table of tasks end. */
-function markdown(sizes, given) {
-  const lines = [
+const dollars = (value) => `$${shown(value)}`;
+const rentColumns = [
+  ['Daemons', ({ daemons }) => whole(daemons)],
+  ['Cores', ({ cores }) => shown(cores)],
+  ['Memory', ({ gib }) => shown(gib, ' GiB')],
+  ['A month', ({ month }) => dollars(month)],
+  ['For 1,000 daemons', ({ month, daemons }) => dollars((month / daemons) * 1000)],
+  ['In cells', ({ cells }) => (cells ? `${dollars(cells.month)}, ${cells.count} cells` : ''), '---'],
+];
+
+const table = (columns, rows) =>
+  [
     columns.map(([title]) => title),
     columns.map(([, , align]) => align ?? '---:'),
-    ...sizes.map((size) => columns.map(([, cell]) => cell(size))),
-  ];
+    ...rows.map((row) => columns.map(([, cellOf]) => cellOf(row))),
+  ]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+
+/** The sizes in Markdown, where one Redis and one table of tasks end, and what is to be paid. */
+function markdown(sizes, given) {
   const redisEnds = mostDaemons(({ redisShards }) => redisShards === 1, given);
   const tableEnds = mostDaemons(({ partitioned }) => !partitioned, given);
-  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}
+  const rents = sizes.map((size) => ({ ...rentOf(size, given), cells: cellsOf(size.daemons, given) }));
+  return `${table(columns, sizes)}
 
 With these rates one Redis is enough up to ${shown(redisEnds)} daemons, then Redis Cluster; tasks are one table up to ${shown(tableEnds)}, above
 that deleting them day by day costs more than dropping a partition for each day would. The schema has none yet.
+
+The price, at $${given.core} for a core and $${given.gib} for a GiB of memory a month (assumed: \`--core\`, \`--gib\`), with three Envoys at least, a standby of
+PostgreSQL and three Redis from 10,000 daemons on; without disks, traffic and load balancers:
+
+<!-- prettier-ignore -->
+${table(rentColumns, rents)}
 `;
 }
 
 const usualSizes = [100, 1_000, 10_000, 100_000, 1_000_000];
-const options = Object.entries(rates).map(
+const questions = { ...rates, ...prices };
+const options = Object.entries(questions).map(
   ([name, { usual, means }]) => `  --${`${name} <n>`.padEnd(15)} ${means} (default: ${Number(usual.toFixed(3))})`,
 );
 const help = `Usage: node bench/model.mjs [options]
@@ -226,11 +290,11 @@ function numberOf(name, text) {
 
 async function main() {
   const flags = ['json', 'write', 'help'].map((name) => [name, { type: 'boolean', default: false }]);
-  const words = [...Object.keys(rates), 'daemons'].map((name) => [name, { type: 'string' }]);
+  const words = [...Object.keys(questions), 'daemons'].map((name) => [name, { type: 'string' }]);
   const { values } = parseArgs({ options: Object.fromEntries([...flags, ...words]) });
   if (values.help) return void process.stdout.write(help);
   const given = Object.fromEntries(
-    Object.entries(rates).map(([name, { usual }]) => [name, values[name] ? numberOf(name, values[name]) : usual]),
+    Object.entries(questions).map(([name, { usual }]) => [name, values[name] ? numberOf(name, values[name]) : usual]),
   );
   const asked = values.daemons?.split(',').map((text) => numberOf('daemons', text)) ?? usualSizes;
   const sizes = asked.map((daemons) => sizeOf(daemons, given));

@@ -126,12 +126,16 @@ describe('a publisher', () => {
   /** Of a gateway that ends in the turn of the event loop in which it appends: what it calls later reaches nothing. */
   const endingPublisher = () => {
     let isOver = false;
-    const get = (target: RecordingChannel, name: keyof UserChannel) => (...args: unknown[]) => {
+    const call = (target: RecordingChannel, name: keyof UserChannel, args: unknown[]) => {
       if (isOver) return new Promise(() => undefined);
       if (name.startsWith('append')) queueMicrotask(() => (isOver = true));
-      return Reflect.apply(target[name], target, args) as unknown;
-    }; // prettier-ignore
-    return publisherOf(new Proxy(channel, { get } as ProxyHandler<RecordingChannel>));
+      return (target[name] as (...all: unknown[]) => unknown).apply(target, args);
+    };
+    const get =
+      (target: RecordingChannel, name: keyof UserChannel) =>
+      (...args: unknown[]) =>
+        call(target, name, args);
+    return publisherOf(new Proxy(channel, { get }));
   };
 
   const at = '2026-01-01T00:00:00.000Z';
