@@ -1,7 +1,7 @@
 /** Promise: on a machine with Node and nothing else, the tests that need more are skipped by name, and the build says what it needs. */
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -72,14 +72,26 @@ describe('M7: `npm ci`', () => {
 });
 
 describe('M3: the build', () => {
-  it('does not depend on files that it writes itself', () => {
-    const { output } = run(['scripts/turbo.mjs', 'run', 'build', '--filter=@relay/database', '--dry=json']);
+  const inputsOf = (name: string) => {
+    const { output } = run(['scripts/turbo.mjs', 'run', 'build', `--filter=${name}`, '--dry=json']);
     const { tasks } = JSON.parse(output.slice(output.indexOf('{'))) as {
       tasks: { taskId: string; inputs: Record<string, string> }[];
     };
-    const build = tasks.find(({ taskId }) => taskId === '@relay/database#build')!;
-    expect(Object.keys(build.inputs).filter((file) => file.includes('generated'))).toEqual([]);
-    expect(Object.keys(build.inputs)).toContain('src/open.ts');
+    return Object.keys(tasks.find(({ taskId }) => taskId === `${name}#build`)!.inputs);
+  };
+
+  it('does not depend on files that it writes itself', () => {
+    const inputs = inputsOf('@relay/database');
+    expect(inputs.filter((file) => file.includes('generated'))).toEqual([]);
+    expect(inputs).toContain('src/open.ts');
+  });
+
+  it('is made again when a file changes that is served as it is, or that packs a program', () => {
+    const served = readdirSync(join(root, 'apps/web/public')).map((name) => `public/${name}`);
+    expect(served.length).toBeGreaterThan(3);
+    expect(inputsOf('@relay/web')).toEqual(expect.arrayContaining(served));
+    for (const name of ['@relay/cli', '@relay/daemon'])
+      expect(inputsOf(name)).toContain('../../scripts/pack/program.mjs');
   });
 });
 
