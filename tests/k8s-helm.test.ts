@@ -51,13 +51,7 @@ describeWith('helm', 'Helm', () => {
     documented = [...(await readFile(join(root, 'docs/operations.md'), 'utf8')).matchAll(/^ *(helm .+)$|`(helm [^`]+)`/gm)]
       .map(([, alone, inline]) => alone ?? inline ?? ''); // prettier-ignore
     cluster = await startKubernetes((await chartObjects(values('1'))) as Manifest[]);
-    const user = { clusters: [{ name: 'c', cluster: { server: cluster.url } }], contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }], users: [{ name: 'u', user: {} }], 'current-context': 'c' }; // prettier-ignore
-    await writeFile(join(folder, 'kubeconfig'), JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...user }));
-    // Its pod starts when everything that it names is there.
-    cluster.jobEnds = ({ spec }: KubernetesObject, find) =>
-      find('Secret', 'relay-secrets') && find('ServiceAccount', spec.template.spec.serviceAccountName as string)
-        ? 'Complete'
-        : 'Failed';
+    await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfig);
   });
   beforeEach(() => {
     cluster.writes.length = 0;

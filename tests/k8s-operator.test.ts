@@ -77,13 +77,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     const namespaces = ['envoy-gateway-system', 'monitoring'].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })); // prettier-ignore
     cluster = await startKubernetes([...(await render(join(root, 'k8s/overlays/production'))), ...namespaces] as Manifest[]); // prettier-ignore
     for (const namespace of namespaces) cluster.put(namespace);
-    const user = { clusters: [{ name: 'c', cluster: { server: cluster.url } }], contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }], users: [{ name: 'u', user: {} }], 'current-context': 'c' }; // prettier-ignore
-    await writeFile(join(folder, 'kubeconfig'), JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...user }));
-    // Its pod starts when everything that it names is there.
-    cluster.jobEnds = ({ spec }: KubernetesObject, find) =>
-      find('Secret', 'relay-secrets') && find('ServiceAccount', spec.template.spec.serviceAccountName as string)
-        ? 'Complete'
-        : 'Failed';
+    await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfig);
   }, 60_000);
   beforeEach(() => {
     cluster.writes.length = 0;

@@ -150,14 +150,18 @@ const defaults: Record<string, Json> = {
 };
 
 export interface KubernetesDouble {
-  readonly url: string;
+  /** The file by which clients find it. */
+  readonly kubeconfig: string;
   /** The object of a kind and name; undefined without one. */
   find(kind: string, name: string): Manifest | undefined;
   /** All objects of the namespace and of none, without the double's own. */
   all(): Manifest[];
   /** Every write: `create Job/relay-migrate`. Emptied by the test. */
   readonly writes: string[];
-  /** How a Job ends. Its pod logs the same word. */
+  /**
+   * How a Job ends; its pod logs the state that it has then. Unless set: well if the Secret of the relay and its ServiceAccount are there,
+   * without which its pod would not start.
+   */
   jobEnds: (job: Manifest, find: KubernetesDouble['find']) => 'Complete' | 'Failed';
   /** Writes it as `kubectl apply` would. */
   put(object: Manifest): void;
@@ -368,11 +372,21 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   const double: KubernetesDouble = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    kubeconfig: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      users: [{ name: 'u', user: {} }],
+      'current-context': 'c',
+    }),
     find,
     all: () => [...store.values()].filter(({ kind }) => !own.some(([, other]) => other === kind)),
     writes,
-    jobEnds: () => 'Complete',
+    jobEnds: ({ spec }, find) => {
+      const { serviceAccountName } = (spec as { template: { spec: { serviceAccountName: string } } }).template.spec;
+      return find('Secret', 'relay-secrets') && find('ServiceAccount', serviceAccountName) ? 'Complete' : 'Failed';
+    },
     put,
     stop: async () => {
       server.closeAllConnections();
