@@ -79,8 +79,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 if [[ " ${missing[*]} " == *' docker-registry '* ]]; then
-  chmod 755 "$folder"
-  (cd "$folder" && apt-get download -qq docker-registry && dpkg-deb --extract docker-registry_*.deb .)
+  (cd "$folder" && apt-get -o APT::Sandbox::User=root download -qq docker-registry && dpkg-deb --extract docker-registry_*.deb .)
   "${as_root[@]}" install -m 755 "$folder/usr/bin/docker-registry" /usr/local/bin/docker-registry
 fi
 
