@@ -50,6 +50,20 @@ describe('a command that comes late', () => {
     expect({ status, ...body }).toMatchObject({ status: 202 });
     return String(body.taskId);
   };
+  /**
+   * The device comes back, as often as it must: a connection that cannot begin, because a stopped instance holds the row of the device, is
+   * closed with 1013.
+   */
+  const comeBack = async ({ registration, deviceId }: TestDaemon, gateway: number): Promise<TestDaemon> => {
+    const before = (await truth.device(deviceId))!.fence;
+    const daemon = await connectDaemon(cluster, { registration, gateway });
+    const hasBegun = until('it has begun', async () => (await truth.device(deviceId))!.fence > before);
+    const end = await Promise.race([hasBegun, daemon.closed]);
+    if (end === undefined) return daemon;
+    hasBegun.catch(() => undefined);
+    expect(end.code).toBe(1013);
+    return comeBack(daemon, gateway);
+  };
   const cancel = (session: string) => insist(() => cluster.call('cancelSession', { params: { id: session } }));
   const history = (session: string, before: string) =>
     cluster.call('GET', `/api/sessions/${encodeURIComponent(session)}/messages?before=${before}`);
@@ -111,11 +125,11 @@ describe('a command that comes late', () => {
 
   it('for a connection that was replaced, is not written to it', async () => {
     const { daemon: old, session } = await withSession(0);
-    const { registration, deviceId } = old;
+    const { deviceId } = old;
     cluster.gateways[0]!.pause();
     // It is on its way to the old connection when the device comes back elsewhere.
     const early = history(session, 'early');
-    const daemon = await connectDaemon(cluster, { registration, gateway: 1 });
+    const daemon = await comeBack(old, 1);
     const taskId = await say(session, 'to the new one');
     expect(await daemon.next('task_resume')).toMatchObject({ task_id: taskId });
     const cancelled = await cancel(session);
