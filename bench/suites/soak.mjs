@@ -16,7 +16,7 @@ const first = 500;
 const restMinutes = 3;
 const minutes = 60;
 const turnsPerSecond = 5;
-const sliceMs = 10_000;
+const sliceMs = 1_000;
 const tenths = 10;
 
 export async function soak({ progress, share }) {
@@ -51,9 +51,10 @@ export async function soak({ progress, share }) {
         const { redis, database } = await system.groups();
         return { gateway: [gateway.pid], api: [api.pid], Redis: redis, PostgreSQL: database };
       };
-      const known = new Map(Object.values(await parts()).flat().map((pid) => [pid, cpuUs(pid)])); // prettier-ignore
-      const since = (pids) => pids.reduce((sum, pid) => sum + cpuUs(pid) - (known.get(pid) ?? 0), 0);
-      return async () => Object.fromEntries(Object.entries(await parts()).map(([part, pids]) => [part, since(pids)]));
+      const pids = Object.values(await parts()).flat();
+      const known = new Map(pids.map((pid) => [pid, cpuUs(pid)]));
+      const since = (part) => part.reduce((sum, pid) => sum + cpuUs(pid) - (known.get(pid) ?? 0), 0);
+      return async () => Object.fromEntries(Object.entries(await parts()).map(([name, part]) => [name, since(part)]));
     };
 
     await load.ask('pairs', { count: pairs });
@@ -92,7 +93,6 @@ export async function soak({ progress, share }) {
       while (performance.now() < until) {
         const next = performance.now() + sliceMs;
         const count = (turnsPerSecond * sliceMs) / 1000;
-        // Spread over the slice: one after another takes about as long.
         await load.ask('turns', { count, inFlight: 2, until: 'ended' });
         done += count;
         await wait(Math.max(0, next - performance.now()));

@@ -50,19 +50,12 @@ describe('a command that comes late', () => {
     expect({ status, ...body }).toMatchObject({ status: 202 });
     return String(body.taskId);
   };
-  /**
-   * The device comes back, as often as it must: a connection that cannot begin, because a stopped instance holds the row of the device, is
-   * closed with 1013.
-   */
+  /** The device connects again; resolves when the new connection has begun. */
   const comeBack = async ({ registration, deviceId }: TestDaemon, gateway: number): Promise<TestDaemon> => {
     const before = (await truth.device(deviceId))!.fence;
     const daemon = await connectDaemon(cluster, { registration, gateway });
-    const hasBegun = until('it has begun', async () => (await truth.device(deviceId))!.fence > before);
-    const end = await Promise.race([hasBegun, daemon.closed]);
-    if (end === undefined) return daemon;
-    hasBegun.catch(() => undefined);
-    expect(end.code).toBe(1013);
-    return comeBack(daemon, gateway);
+    await until('the new connection has begun', async () => (await truth.device(deviceId))!.fence > before);
+    return daemon;
   };
   const cancel = (session: string) => insist(() => cluster.call('cancelSession', { params: { id: session } }));
   const history = (session: string, before: string) =>
