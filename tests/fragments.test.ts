@@ -119,7 +119,7 @@ describe.each(['daemon', 'attention'] as const)('R11: at the door /ws/%s', (door
     for (let n = 0; n < 16_000 && !peer.line.destroyed; n += 1) await peer.write(padding);
     expect(peer.code).toBe(1008);
     await servesOthers();
-    // 985 without the bound; 152 is the most that was seen with it, in a run of all tests.
-    expect(residentMiB() - before).toBeLessThan(200);
+    // 985 without the bound, 245 when what comes after the close is kept until the peer leaves; 40 is the most that was seen.
+    expect(residentMiB() - before).toBeLessThan(150);
   }, 120_000);
 });

@@ -227,7 +227,17 @@ export class LiveSocket implements Socket {
     this.#controlAt = at;
     if (this.#controlBytes <= this.#options.limits.controlBurstBytes) return true;
     this.#shut(flooding, 'drop');
+    this.#discard();
     return false;
+  }
+
+  /**
+   * Reads on, because a reset would take the close frame from the peer, and keeps nothing: until the peer has left, its message
+   * would go on growing. The peer's close frame is not seen either; the connection ends with the peer or after `closeTimeoutMs`.
+   */
+  #discard(): void {
+    this.#duplex.removeAllListeners('data');
+    this.#duplex.resume();
   }
 
   pinged(payload: Buffer): void {
