@@ -2,7 +2,7 @@
 import { isUnavailable } from '@relay/database';
 
 const retryMs = 500;
-/** A daemon that waits for its frame goes elsewhere then. */
+/** A daemon that waits for its frame goes elsewhere then; queued tasks are found by a sweep. */
 const framePatienceMs = 30_000;
 
 /**

@@ -9,17 +9,18 @@ import { imageSupport } from '@relay/protocol';
 import type { Cancels } from './cancels.ts';
 import type { DaemonConnection } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
+import { outlast } from './outage.ts';
 import { createTaskClaims } from './task-claims.ts';
 import { taskFrame } from './task-frames.ts';
 import type { Unsupported } from './unsupported.ts';
 
 export interface TaskWriter {
   /**
-   * Writes what is due. `woken`: something probably is, and nothing asks first. Returns when nothing is left, or the connection has
-   * ended. Never throws.
+   * Writes what is due. `woken`: something probably is, and nothing asks first. Returns when nothing is left, the connection has
+   * ended, or the database was away for half a minute: then a sweep writes the rest. Never throws.
    */
   drain(connection: DaemonConnection, woken?: 'woken'): Promise<void>;
-  /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next `drain` puts them back. */
+  /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next attempt puts them back. */
   hasOpenClaim(connection: DaemonConnection): boolean;
 }
 
@@ -60,11 +61,16 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
         do {
           const { woken } = run;
           run.again = run.woken = false;
-          if (await writeDue(connection, woken)) run.again = true;
+          await outlast(
+            async () => {
+              if (await writeDue(connection, woken)) run.again = true;
+            },
+            () => !connection.live,
+          );
         } while (run.again);
       } catch (error) {
-        // Queued tasks still wait. A task that was claimed, perhaps without our knowing, keeps the claim open: the next wake-up or
-        // sweep puts it back first.
+        // Queued tasks still wait. A task that was claimed, perhaps without our knowing, keeps the claim open: the next attempt puts it
+        // back first.
         connection.logger.warn({ err: error }, 'queued tasks could not be written');
       } finally {
         running.delete(connection);

@@ -15,7 +15,7 @@ describe('an outage of the database', () => {
 
   beforeAll(async () => {
     database = await openOutageDatabase();
-    relay = await startRelay({ database, config: { statusWaitMs: 60_000 } });
+    relay = await startRelay({ database, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });
@@ -93,7 +93,7 @@ describe('an outage of the database', () => {
   });
 
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
-    const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000 } });
+    const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };
       const first = await connectDaemon(two, { headers });
@@ -121,7 +121,7 @@ describe('an outage of the database', () => {
   });
 
   it('R1: a frame that fails for an unknown reason closes 1013 and gets no receipt; sent again, it counts', async () => {
-    const two = await startRelay({ database, config: { statusWaitMs: 60_000 } });
+    const two = await startRelay({ database, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };
       const first = await connectDaemon(two, { headers });
