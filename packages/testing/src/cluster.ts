@@ -12,6 +12,7 @@ import { type Child, freePort, startProgram } from './programs.ts';
 import { type TestRedis, startRedis } from './redis.ts';
 import type { RelayAddress } from './relay.ts';
 import { callerOf } from './rest.ts';
+import { runningInstances } from './running-instances.ts';
 
 interface ClusterOptions {
   apis?: number;
@@ -168,7 +169,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const instances: Instance[] = [];
       for (let index = 0; index < count; index += 1) {
         const instance = await startInstance(role, index, env, options.release);
-        stops.push(() => instance.child.end('SIGKILL'));
+        runningInstances().add(instance);
+        stops.push(async () => {
+          runningInstances().delete(instance);
+          await instance.child.end('SIGKILL');
+        });
         instances.push(instance);
       }
       return instances;
