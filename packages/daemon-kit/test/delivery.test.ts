@@ -103,11 +103,12 @@ describe('the end of a task that could not be sent', () => {
     refuseFor(relay, 1000);
     first.terminate();
     await first.closed;
+    // The next daemon has a relay of its own: an attempt of this one may still be on its way to the first relay when it stops.
     report.complete('for the next one');
     await daemon.stop();
-    relay.refusals.splice(0);
-    home.daemon(relay, playing([{ type: 'hang' }]), { storeDir });
-    const second = await relay.connection();
+    const next = await home.relay();
+    home.daemon(next, playing([{ type: 'hang' }]), { storeDir });
+    const second = await next.connection();
     await second.settle();
     expect(second.words()).toEqual(['TASK_COMPLETE t1', 'status[]', 'report_sessions']);
   });
@@ -124,9 +125,9 @@ describe('the end of a task that could not be sent', () => {
     first.terminate();
     await first.closed;
     await daemon.stop();
-    relay.refusals.splice(0);
-    home.daemon(relay, agent, { storeDir });
-    const second = await relay.connection();
+    const next = await home.relay();
+    home.daemon(next, agent, { storeDir });
+    const second = await next.connection();
     await second.settle();
     expect(second.ends('t1')).toMatchObject([{ event_type: 'ERROR', error: 'The daemon was stopped.' }]);
   });
