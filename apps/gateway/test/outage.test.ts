@@ -93,7 +93,11 @@ describe('an outage of the database', () => {
   });
 
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
-    const two = await startRelay({ database, gateways: 2, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
+    const two = await startRelay({
+      database,
+      gateways: 2,
+      config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 },
+    });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };
       const first = await connectDaemon(two, { headers });
