@@ -94,6 +94,8 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.text(/You’re offline/);
     await everyLook(person, 'offline-session');
     await person.page.setViewportSize({ width: 390, height: 844 });
+    // The first requests after it fail, as they do where no name can be resolved yet.
+    await person.context.route('**/oauth2/authorize?**', (route) => route.abort('internetdisconnected'), { times: 2 });
     await person.context.setOffline(false);
     // By itself, as soon as there is a network.
     await person.page.getByText(/You’re offline/).waitFor({ state: 'detached' });

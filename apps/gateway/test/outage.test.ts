@@ -8,6 +8,8 @@ import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
 
 describe('an outage of the database', () => {
+  /** No clock of the relay helps: neither a late first `status` nor a sweep. */
+  const config = { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 };
   let database: OutageDatabase;
   let relay: TestRelay;
   let daemon: TestDaemon;
@@ -15,7 +17,7 @@ describe('an outage of the database', () => {
 
   beforeAll(async () => {
     database = await openOutageDatabase();
-    relay = await startRelay({ database, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
+    relay = await startRelay({ database, config });
     daemon = await connectDaemon(relay);
     app = await connectApp(relay);
   });
@@ -93,11 +95,7 @@ describe('an outage of the database', () => {
   });
 
   it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
-    const two = await startRelay({
-      database,
-      gateways: 2,
-      config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 },
-    });
+    const two = await startRelay({ database, gateways: 2, config });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };
       const first = await connectDaemon(two, { headers });
@@ -125,7 +123,7 @@ describe('an outage of the database', () => {
   });
 
   it('R1: a frame that fails for an unknown reason closes 1013 and gets no receipt; sent again, it counts', async () => {
-    const two = await startRelay({ database, config: { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 } });
+    const two = await startRelay({ database, config });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };
       const first = await connectDaemon(two, { headers });

@@ -103,9 +103,9 @@ describe('the end of a task that could not be sent', () => {
     refuseFor(relay, 1000);
     first.terminate();
     await first.closed;
-    // The next daemon has a relay of its own: an attempt of this one may still be on its way to the first relay when it stops.
     report.complete('for the next one');
     await daemon.stop();
+    // Another relay: the last attempt of the stopped daemon may still arrive at the first one.
     const next = await home.relay();
     home.daemon(next, playing([{ type: 'hang' }]), { storeDir });
     const second = await next.connection();

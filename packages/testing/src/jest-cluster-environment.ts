@@ -1,6 +1,6 @@
 /**
- * The environment of the cluster suites: after a test that failed, prints what the instances logged while it ran. Most failures come once
- * in a hundred runs, and without the log their cause stays unknown.
+ * The environment of the cluster suites: after a test that failed, prints what the instances logged while it ran. A rare failure cannot be
+ * repeated, and without the log its cause stays unknown.
  */
 import { TestEnvironment } from 'jest-environment-node';
 import { runningInstances } from './running-instances.ts';

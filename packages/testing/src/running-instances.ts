@@ -1,4 +1,7 @@
-/** The instances that a test file has started and not yet stopped: Jest's environment, which is outside of the file's modules, finds them. */
+/**
+ * The instances that a test file has started and not yet stopped. Jest's environment has modules of its own, so the two meet at the file's
+ * global object.
+ */
 interface Logging {
   readonly name: string;
   logged(): string[];

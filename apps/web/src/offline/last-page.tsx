@@ -18,17 +18,34 @@ const LastLog = lazy(async () => {
 });
 
 const retryMs = 15_000;
+const firstRetryMs = 1_000;
 
-/** Tries again by itself: after a while, and as soon as there is a network. */
+/**
+ * Tries again by itself: every 15 s, and as soon as there is a network. A request in that moment often still fails, so the next ones
+ * follow sooner.
+ */
 function useRetry(): () => void {
   const { access } = useRooms();
   useEffect(() => {
-    const again = () => void access.renew().catch(() => undefined);
-    const timer = setInterval(again, retryMs);
-    window.addEventListener('online', again);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let pauseMs = retryMs;
+    let isOver = false;
+    const wait = () => {
+      clearTimeout(timer);
+      if (!isOver) timer = setTimeout(again, pauseMs);
+      pauseMs = Math.min(2 * pauseMs, retryMs);
+    };
+    const again = () => void access.renew().then(wait, wait);
+    const back = () => {
+      pauseMs = firstRetryMs;
+      again();
+    };
+    wait();
+    window.addEventListener('online', back);
     return () => {
-      clearInterval(timer);
-      window.removeEventListener('online', again);
+      isOver = true;
+      clearTimeout(timer);
+      window.removeEventListener('online', back);
     };
   }, [access]);
   return () => void access.open();
