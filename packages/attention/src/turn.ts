@@ -52,16 +52,15 @@ function paragraphs(text: string): { part: string; from: number }[] {
 const partsOf = (text: string) => paragraphs(text).map(({ part }) => part);
 
 /** Forgets results that are older than the window, so that the same text later is another message. */
-const fresh = ({ said, owed }: Turn, now: number, windowMs: number): Turn => ({
-  said,
-  owed: owed.filter(({ at }) => now - at < windowMs),
-});
+const fresh = (turn: Turn, now: number, windowMs: number): Turn =>
+  turn.owed.length === 0 ? turn : { said: turn.said, owed: turn.owed.filter(({ at }) => now - at < windowMs) };
 
 /** The agent said this. Undefined: it is new. Otherwise the turn after it, because a result of the last while holds it: not to be shown. */
 export function alreadyInResult(turn: Turn, text: string, now: number, windowMs: number): Turn | undefined {
+  const { said, owed } = fresh(turn, now, windowMs);
+  if (owed.length === 0) return undefined;
   const parts = partsOf(text);
   const whole = digestOf(parts);
-  const { said, owed } = fresh(turn, now, windowMs);
   for (const [n, result] of owed.entries()) {
     if (result.whole === whole) return { said, owed: owed.toSpliced(n, 1) };
     // From its end: that is how results are made, and an earlier paragraph may have the same words.
@@ -79,7 +78,10 @@ export function alreadyInResult(turn: Turn, text: string, now: number, windowMs:
 export function withText(turn: Turn, text: string, now: number, windowMs: number): Turn {
   const { said, owed } = fresh(turn, now, windowMs);
   const parts = partsOf(text);
-  return { said: [...said, { at: now, whole: digestOf(parts), length: parts.length }].slice(-maxTexts), owed };
+  // Copied once: a long turn has many.
+  const texts = said.slice(1 - maxTexts);
+  texts.push({ at: now, whole: digestOf(parts), length: parts.length });
+  return { said: texts, owed };
 }
 
 /**
