@@ -50,12 +50,21 @@ describe('a command that comes late', () => {
     expect({ status, ...body }).toMatchObject({ status: 202 });
     return String(body.taskId);
   };
-  /** The device connects again; resolves when the new connection has begun. */
+  /**
+   * The device connects, and again when it is sent away, as a daemon does: a gateway that was stopped a moment ago may have lost its connection
+   * to Redis. Resolves when a connection has begun.
+   */
   const comeBack = async ({ registration, deviceId }: TestDaemon, gateway: number): Promise<TestDaemon> => {
     const before = (await truth.device(deviceId))!.fence;
-    const daemon = await connectDaemon(cluster, { registration, gateway });
-    await until('the new connection has begun', async () => (await truth.device(deviceId))!.fence > before);
-    return daemon;
+    let daemon: TestDaemon | undefined;
+    await until('the new connection has begun', async () => {
+      if (!daemon) {
+        const one = (daemon = await connectDaemon(cluster, { registration, gateway }));
+        void one.closed.then(() => (daemon = undefined));
+      }
+      return (await truth.device(deviceId))!.fence > before;
+    });
+    return daemon!;
   };
   const cancel = (session: string) => insist(() => cluster.call('cancelSession', { params: { id: session } }));
   const history = (session: string, before: string) =>
