@@ -4,7 +4,7 @@ import type { Publisher } from '@relay/attention';
 import type { Command } from '@relay/protocol';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
-import type { Database } from '@relay/database';
+import type { Database, NamedSession, SessionPlace } from '@relay/database';
 import type { Identity } from './identity/identity.ts';
 import type { Transport } from './notify/outbox.ts';
 import type { Logger, Metrics, ReadinessProbe, Tracer } from '@relay/telemetry';
@@ -38,6 +38,8 @@ export interface ApiDeps {
 /** The dependencies of operations: the same for every request. */
 export interface Operations extends ApiDeps {
   publisher: Publisher;
+  /** Where a session is; the sessions of many requests are looked up together (ADR 71). Undefined: its owner has no such session. */
+  findPlace(named: NamedSession): Promise<SessionPlace | undefined>;
   /** Sends a command to the instance that owns the device, without waiting for anything. */
   tell(deviceId: string, command: Command): void;
 }

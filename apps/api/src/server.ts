@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createPublisher } from '@relay/attention';
 import { onPoke } from '@relay/backplane';
-import { readSessions } from '@relay/database';
+import { type NamedSession, findPlaces, gathered, readSessions } from '@relay/database';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAcpDoor, isAcp } from './acp/door.ts';
@@ -70,7 +70,8 @@ export function createApi(deps: ApiDeps): Api {
     onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
   });
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);
-  const operations: Operations = { ...deps, publisher, tell: teller.tell };
+  const findPlace = gathered((named: readonly NamedSession[]) => findPlaces(deps.database, named));
+  const operations: Operations = { ...deps, publisher, findPlace, tell: teller.tell };
   const late = new LateRefusals();
   const door = createAttentionDoor(deps, late);
   const doors: Pick<typeof door, 'control' | 'recheck' | 'drain' | 'close'>[] = [door];

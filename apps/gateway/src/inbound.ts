@@ -5,9 +5,8 @@
  */
 import type { Publisher } from '@relay/attention';
 import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protocol';
-import { type Database, openTasks, saveSlashCommandSets, saveSlashCommands } from '@relay/database';
+import { type Database, gathered, openTasks, saveSlashCommandSets, saveSlashCommands } from '@relay/database';
 import type { DaemonConnection, Received } from './connection.ts';
-import { gathered } from './gather.ts';
 import type { Events } from './events.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';

@@ -1,11 +1,10 @@
 /** `npm run gateway`: one of several instances of the daemons' door. */
 import { createDeviceVerifier } from '@relay/auth';
 import { readConfig } from '@relay/config';
-import { readCredentials } from '@relay/database';
+import { gathered, readCredentials } from '@relay/database';
 import { runService } from '@relay/service';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
 import { claimsCheck } from './claims-check.ts';
-import { gathered } from './gather.ts';
 import { createProbes } from './probes.ts';
 import { createGateway } from './server.ts';
 

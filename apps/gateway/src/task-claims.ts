@@ -3,13 +3,13 @@ import {
   type Database,
   claimOwned,
   devicesWithQueue,
+  gathered,
   unclaimTask,
   unclaimUnwritten,
   withDevice,
   withOwned,
 } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
-import { gathered } from './gather.ts';
 
 interface TaskClaims {
   /** Asked together with other devices. */

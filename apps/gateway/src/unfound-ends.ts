@@ -3,9 +3,8 @@
  * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again. An outage
  * of the database is waited out: a daemon that says its status once would not cause another look.
  */
-import { type Database, findAskedTask, unfoundEnds } from '@relay/database';
+import { type Database, findAskedTask, gathered, unfoundEnds } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
-import { gathered } from './gather.ts';
 import { outlast } from './outage.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Unnamed } from './unnamed.ts';

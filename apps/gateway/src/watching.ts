@@ -2,10 +2,9 @@
  * Sends the daemon the sessions to watch (rules, 14.1): those that a person watches, and those that a client has open.
  * The truth is in the database; what the daemon was sent is in the memory of the connection.
  */
-import { type Database, type WatchedNative, readSessions, watchedOnDevices } from '@relay/database';
+import { type Database, type WatchedNative, gathered, readSessions, watchedOnDevices } from '@relay/database';
 import type { Shared } from '@relay/backplane';
 import type { DaemonConnection } from './connection.ts';
-import { gathered } from './gather.ts';
 
 /** Devices in one question. */
 const maxDevices = 500;

@@ -11,6 +11,7 @@ import {
   applyReport,
   claimTasks,
   findNativeSession,
+  findPlaces,
   findSession,
   listSessions,
   openDatabase,
@@ -95,6 +96,16 @@ onPostgres('one person with 20,000 sessions on a machine', (postgres) => {
     it('finds a session by its public id, and reads some by key', async () => {
       expect(await blocksOf((db) => findSession(db, 'user-1', 'many:codex:native-777'))).toBeLessThan(60);
       expect(await blocksOf((db) => readSessions(db, ['k1', 'k2', 'k3']))).toBeLessThan(100);
+    });
+
+    it('finds the places of two hundred sessions, by their ids and by earlier ones', async () => {
+      const named = (nativeId: string) => ({ ownerId: 'user-1', sessionId: `many:codex:${nativeId}` });
+      const asked = Array.from({ length: 100 }, (_, n) => [
+        named(`native-${2 * n + 1}`),
+        named(`PENDING-${2 * n + 1}`),
+      ]).flat();
+      expect(await blocksOf((db) => findPlaces(db, asked))).toBeLessThan(2_500);
+      expect((await findPlaces(database, asked)).size).toBe(200);
     });
 
     it('lists by state and words, also where nothing matches', async () => {

@@ -1,6 +1,6 @@
 /** A question to the daemon of a session, through whichever instance holds the device (rules, 9.8). */
 import { BackplaneError } from '@relay/backplane';
-import type { SessionRecord } from '@relay/database';
+import type { SessionPlace } from '@relay/database';
 import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 
@@ -14,8 +14,8 @@ const failures: Partial<Record<BackplaneError['code'], [ErrorCode, string]>> = {
 };
 
 /** @throws RelayError SESSION_NOT_RESOLVED: what the daemon has not named it cannot be asked about */
-export function requireNamed(record: SessionRecord, what: string): void {
-  if (record.placeholder)
+export function requireNamed(session: Pick<SessionPlace, 'placeholder'>, what: string): void {
+  if (session.placeholder)
     throw new RelayError('SESSION_NOT_RESOLVED', `The device has not started this session yet, so it has no ${what}.`);
 }
 

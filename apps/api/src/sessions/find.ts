@@ -1,6 +1,14 @@
 /** The session a route names, by any id it ever had. */
 import { RelayError, parseSessionId } from '@relay/protocol';
-import { type Database, type Db, type SessionRecord, findSession, withSessionLocked } from '@relay/database';
+import {
+  type Database,
+  type Db,
+  type SessionPlace,
+  type SessionRecord,
+  findSession,
+  withSessionLocked,
+} from '@relay/database';
+import type { Operations } from '../deps.ts';
 
 const missing = () => new RelayError('SESSION_NOT_FOUND', 'You have no session with this id.');
 
@@ -9,6 +17,17 @@ export async function requireSession(db: Db, userId: string, sessionId: string):
   const record = await findSession(db, userId, sessionId);
   if (!record) throw missing();
   return record;
+}
+
+/** Where the session is, which is all that a question to its daemon needs. @throws RelayError as `requireSession` */
+export async function requirePlace(
+  deps: Pick<Operations, 'findPlace'>,
+  userId: string,
+  sessionId: string,
+): Promise<SessionPlace> {
+  const place = await deps.findPlace({ ownerId: userId, sessionId });
+  if (!place) throw missing();
+  return place;
 }
 
 /**

@@ -13,13 +13,12 @@ import {
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
-import { requireSession } from './find.ts';
+import { requirePlace } from './find.ts';
 
 /** GET /api/sessions/:id/commands. A placeholder has those of its device. @throws RelayError SESSION_NOT_FOUND */
 export async function listCommands(deps: Operations, userId: string, sessionId: string): Promise<CommandList> {
-  const db = deps.database;
-  const { session, nativeId } = await requireSession(db, userId, sessionId);
-  return { commands: await readSlashCommands(db, session.deviceId, nativeId, session.projectPath) };
+  const { deviceId, nativeId, projectPath } = await requirePlace(deps, userId, sessionId);
+  return { commands: await readSlashCommands(deps.database, deviceId, nativeId, projectPath) };
 }
 
 /** Daemons released before `usage_response` are not held to its schema. */
@@ -32,17 +31,16 @@ const countOf = (value: unknown): number | null =>
  *   DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 export async function readContext(deps: Operations, userId: string, sessionId: string): Promise<SessionContext> {
-  const db = deps.database;
-  const record = await requireSession(db, userId, sessionId);
-  const { deviceId, id } = record.session;
-  const declared = await capabilitiesOf(db, deviceId);
+  const place = await requirePlace(deps, userId, sessionId);
+  const { deviceId, id, nativeId } = place;
+  const declared = await capabilitiesOf(deps.database, deviceId);
   if (!declared.includes(capabilities.usage) && !declared.includes(capabilities.context))
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
       'The daemon of this device does not tell the context of a session: it did not declare "usage".',
     );
-  requireNamed(record, 'context');
-  const command = { v: 1, kind: 'ask_context', sessionId: record.nativeId } as const;
+  requireNamed(place, 'context');
+  const command = { v: 1, kind: 'ask_context', sessionId: nativeId } as const;
   const reply = await askDaemon(deps, deviceId, command, 'session_context');
   const context = JSON.parse(reply.context) as Usage;
   return {
@@ -64,18 +62,17 @@ export async function settingsOf(
   sessionId: string,
   change?: SettingChange,
 ): Promise<SessionSettings> {
-  const db = deps.database;
-  const record = await requireSession(db, userId, sessionId);
-  const { deviceId, id } = record.session;
-  if (!(await capabilitiesOf(db, deviceId)).includes(capabilities.settings))
+  const place = await requirePlace(deps, userId, sessionId);
+  const { deviceId, id, nativeId } = place;
+  if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.settings))
     throw new RelayError(
       'SETTINGS_NOT_SUPPORTED',
       'The daemon of this device does not tell what can be chosen in a session: it is too old, or its agent has nothing to choose.',
     );
-  requireNamed(record, 'settings');
+  requireNamed(place, 'settings');
   const { id: setting, value } = change ?? {};
   const wanted = setting === undefined || value === undefined ? {} : { change: { id: setting, value } };
-  const command = { v: 1, kind: 'ask_settings', sessionId: record.nativeId, ...wanted } as const;
+  const command = { v: 1, kind: 'ask_settings', sessionId: nativeId, ...wanted } as const;
   const { settings } = await askDaemon(deps, deviceId, command, 'session_settings');
   return { sessionId: id, settings };
 }
@@ -86,17 +83,16 @@ export async function settingsOf(
  *   DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 export async function readSummary(deps: Operations, userId: string, sessionId: string): Promise<SessionSummary> {
-  const db = deps.database;
-  const record = await requireSession(db, userId, sessionId);
-  const { deviceId, id } = record.session;
-  requireNamed(record, 'summary');
-  const declared = await capabilitiesOf(db, deviceId);
+  const place = await requirePlace(deps, userId, sessionId);
+  const { deviceId, id, nativeId } = place;
+  requireNamed(place, 'summary');
+  const declared = await capabilitiesOf(deps.database, deviceId);
   if (declared.includes(capabilities.context) && !declared.includes(capabilities.usage))
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
       'The daemon of this device is too old to tell what a session is about. Update it.',
     );
-  const command = { v: 1, kind: 'ask_summary', sessionId: record.nativeId } as const;
+  const command = { v: 1, kind: 'ask_summary', sessionId: nativeId } as const;
   const { summary } = await askDaemon(deps, deviceId, command, 'session_summary');
   return { sessionId: id, ...summary };
 }
@@ -107,9 +103,9 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
  */
 export async function releaseSession(deps: Operations, userId: string, sessionId: string): Promise<ReleasedSession> {
-  const record = await requireSession(deps.database, userId, sessionId);
-  requireNamed(record, 'program to end');
-  const command = { v: 1, kind: 'release', sessionId: record.nativeId } as const;
-  const { result, detail } = await askDaemon(deps, record.session.deviceId, command, 'session_released');
-  return { sessionId: record.session.id, result, ...(detail === undefined ? {} : { detail }) };
+  const place = await requirePlace(deps, userId, sessionId);
+  requireNamed(place, 'program to end');
+  const command = { v: 1, kind: 'release', sessionId: place.nativeId } as const;
+  const { result, detail } = await askDaemon(deps, place.deviceId, command, 'session_released');
+  return { sessionId: place.id, result, ...(detail === undefined ? {} : { detail }) };
 }

@@ -3,7 +3,7 @@ import { capabilitiesOf } from '@relay/database';
 import { type ItemContent, RelayError, capabilities, transcriptLimits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
-import { requireSession } from './find.ts';
+import { requirePlace } from './find.ts';
 
 interface ContentRange {
   sessionId: string;
@@ -23,16 +23,15 @@ export async function readContent(
   userId: string,
   { sessionId, uuid, name, offset = 0, limit = transcriptLimits.pieceBytes }: ContentRange,
 ): Promise<ItemContent> {
-  const db = deps.database;
-  const record = await requireSession(db, userId, sessionId);
-  const { deviceId, id } = record.session;
-  if (!(await capabilitiesOf(db, deviceId)).includes(capabilities.content))
+  const place = await requirePlace(deps, userId, sessionId);
+  const { deviceId, id, nativeId } = place;
+  if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.content))
     throw new RelayError(
       'NOT_SUPPORTED_BY_DEVICE',
       'The daemon of this device keeps no images and no whole outputs, or does not send them. Update it.',
     );
-  requireNamed(record, 'content');
-  const command = { v: 1, kind: 'ask_content', sessionId: record.nativeId, uuid, name, offset, limit } as const;
+  requireNamed(place, 'content');
+  const command = { v: 1, kind: 'ask_content', sessionId: nativeId, uuid, name, offset, limit } as const;
   const { mime, size, cut, data } = await askDaemon(deps, deviceId, command, 'item_content');
   const end = offset + Buffer.byteLength(data, 'base64');
   const more = end > offset && end < size ? { next: end } : {};

@@ -1,10 +1,10 @@
 /** History belongs to the daemon: this asks for a page of it, through whichever instance holds the device (rules, 6.16). */
 import { BackplaneError } from '@relay/backplane';
-import type { SessionRecord } from '@relay/database';
+import type { SessionPlace, SessionRecord } from '@relay/database';
 import { type MessagePage, RelayError, type SessionDetail, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
-import { requireSession } from './find.ts';
+import { requirePlace, requireSession } from './find.ts';
 
 export interface HistoryRange {
   limit?: number;
@@ -26,6 +26,12 @@ const isItems = (page: Page): page is ItemsPage => 'json' in page;
 /** The answer to a request: a body, or its JSON. */
 type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
 
+/** A session whose daemon is asked. */
+type Asked = Pick<SessionPlace, 'deviceId' | 'nativeId' | 'placeholder' | 'lastMessage'>;
+const askedOf = ({ nativeId, placeholder, session: { deviceId, lastMessage } }: SessionRecord): Asked => ({
+  ...{ deviceId, nativeId, placeholder, lastMessage },
+});
+
 /** Further pages that are asked for where a daemon answers the first messages of a range instead of the last ones. */
 const maxMore = 10;
 
@@ -35,15 +41,15 @@ const maxMore = 10;
  * cursor to go on from with `after`, and `hasMore` says that there is more.
  * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
-async function askForPage(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<Page> {
-  const first = await askOnce(deps, record, range);
+async function askForPage(deps: Operations, session: Asked, range: HistoryRange): Promise<Page> {
+  const first = await askOnce(deps, session, range);
   if (isItems(first)) return first;
-  if (!mayBeTheFirstOnes(first, record, range)) return first;
+  if (!mayBeTheFirstOnes(first, session, range)) return first;
   const wanted = range.limit ?? limits.historyPageDefault;
   let [messages, behind] = [first.messages, first.newestUuid];
   for (let more = 0; more < maxMore && behind !== null; more += 1) {
     // The pages so far are worth more than an error about one that may not exist.
-    const next: Page | undefined = await askOnce(deps, record, {
+    const next: Page | undefined = await askOnce(deps, session, {
       ...range,
       parts: false,
       limit: limits.historyPage,
@@ -58,30 +64,30 @@ async function askForPage(deps: Operations, record: SessionRecord, range: Histor
 }
 
 /** A page with more behind `after`; or the newest page of a session of which something else was said last. */
-function mayBeTheFirstOnes(page: MessagePage, { session }: SessionRecord, { before, after }: HistoryRange): boolean {
+function mayBeTheFirstOnes(page: MessagePage, { lastMessage }: Asked, { before, after }: HistoryRange): boolean {
   if (!page.hasMore || page.newestUuid === null) return false;
   if (after !== undefined) return true;
   const last = page.messages.at(-1)?.content ?? '';
-  const known = session.lastMessage.trim();
+  const known = lastMessage.trim();
   return before === undefined && known !== '' && !last.trim().startsWith(known);
 }
 
 /** @throws as `askForPage` */
-async function askOnce(deps: Operations, record: SessionRecord, range: HistoryRange): Promise<Page> {
-  requireNamed(record, 'history');
+async function askOnce(deps: Operations, session: Asked, range: HistoryRange): Promise<Page> {
+  requireNamed(session, 'history');
   const { limit = limits.historyPageDefault, before, after, parts, changed } = range;
   const since = parts ? changed : undefined;
   const command = {
     v: 1,
     kind: 'history',
-    sessionId: record.nativeId,
+    sessionId: session.nativeId,
     limit,
     ...(before === undefined || since !== undefined ? {} : { before }),
     ...(after === undefined || since !== undefined ? {} : { after }),
     ...(parts ? { parts } : {}),
     ...(since === undefined ? {} : { changed: since }),
   } as const;
-  const { deviceId } = record.session;
+  const { deviceId } = session;
   const reply = parts
     ? await askDaemon(deps, deviceId, command, 'page', 'items')
     : await askDaemon(deps, deviceId, command, 'page');
@@ -102,7 +108,7 @@ export async function readMessages(
   sessionId: string,
   range: HistoryRange,
 ): Promise<HistoryAnswer<MessagePage>> {
-  const page = await askForPage(deps, await requireSession(deps.database, userId, sessionId), range);
+  const page = await askForPage(deps, await requirePlace(deps, userId, sessionId), range);
   return isItems(page) ? page : { body: page };
 }
 
@@ -122,7 +128,7 @@ export async function readSession(
     deps.tell(record.session.deviceId, { v: 1, kind: 'open', sessionKey: record.key });
   }
   try {
-    const page = await askForPage(deps, record, range);
+    const page = await askForPage(deps, askedOf(record), range);
     if (isItems(page)) return { json: withMembers(record.session, page.json.slice(1)) };
     return { body: { ...record.session, ...page } };
   } catch (error) {

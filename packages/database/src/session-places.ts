@@ -1,0 +1,75 @@
+/** Places of sessions: enough to ask a daemon about one. Read for every page of a conversation, those of many people by one statement. */
+import { formatSessionId, parseSessionId } from '@relay/protocol';
+import { type Sql, sql } from './sql.ts';
+import type { Db } from './transaction.ts';
+
+/** A session as its owner names it, by its id or by any id it ever had (rules, 1.5). */
+export interface NamedSession {
+  readonly ownerId: string;
+  readonly sessionId: string;
+}
+
+export interface SessionPlace {
+  deviceId: string;
+  /** Its id today. */
+  id: string;
+  nativeId: string;
+  placeholder: boolean;
+  projectPath: string;
+  lastMessage: string;
+}
+
+interface Row {
+  n: number;
+  device_id: string;
+  agent_type: string;
+  native_id: string;
+  placeholder: boolean;
+  project_path: string;
+  last_message: string;
+}
+
+/** Without those that do not exist, are deleted or another person's, and without texts that are no session ids. */
+export async function findPlaces(db: Db, asked: readonly NamedSession[]): Promise<Map<NamedSession, SessionPlace>> {
+  const found = new Map<NamedSession, SessionPlace>();
+  await findBy(isName, db, asked, found);
+  const missing = asked.filter((one) => !found.has(one));
+  await findBy(isAlias, db, missing, found);
+  return found;
+}
+
+const isName = sql`device_id = a.device_id AND agent_type = a.agent_type AND native_id = a.native_id`;
+const isAlias = sql`key = (SELECT session_key FROM session_aliases b
+  WHERE b.device_id = a.device_id AND b.agent_type = a.agent_type AND b.native_id = a.native_id)`;
+
+/** Each is looked up by itself, so that an index is the only way, with statistics and without. */
+async function findBy(
+  isAsked: Sql,
+  db: Db,
+  asked: readonly NamedSession[],
+  found: Map<NamedSession, SessionPlace>,
+): Promise<void> {
+  const named = asked.flatMap((one) => {
+    const id = one.sessionId.includes('\0') ? undefined : parseSessionId(one.sessionId);
+    return id ? [{ one, id }] : [];
+  });
+  if (named.length === 0) return;
+  const rows = await db.sql.query<Row>`
+    SELECT a.n::int AS n, s.*
+    FROM unnest(${named.map(({ one }) => one.ownerId)}::text[], ${named.map(({ id }) => id.deviceId)}::text[],
+      ${named.map(({ id }) => id.agentType)}::text[], ${named.map(({ id }) => id.nativeId)}::text[])
+      WITH ORDINALITY AS a (owner_id, device_id, agent_type, native_id, n)
+    CROSS JOIN LATERAL (
+      SELECT device_id, agent_type, native_id, placeholder, project_path, last_message
+      FROM sessions WHERE ${isAsked} AND owner_id = a.owner_id AND deleted_at IS NULL LIMIT 1) s`;
+  for (const { n, device_id: deviceId, agent_type: agentType, native_id: nativeId, ...row } of rows) {
+    found.set(named[n - 1]!.one, {
+      deviceId,
+      id: formatSessionId({ deviceId, agentType, nativeId }),
+      nativeId,
+      placeholder: row.placeholder,
+      projectPath: row.project_path,
+      lastMessage: row.last_message,
+    });
+  }
+}
