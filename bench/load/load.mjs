@@ -45,7 +45,7 @@ export class Load {
 
   /** `count` events of `bytes`, each pair with `window` of them under way; or `perSecond` of them, from one pair after another. */
   async events({ bytes, count, window, perSecond, kept = false, transcript = false }) {
-    if (perSecond !== undefined) return this.#paced({ bytes, count, perSecond });
+    if (perSecond !== undefined) return this.#paced({ bytes, count, perSecond, transcript });
     const startedAt = performance.now();
     const took = [];
     await within(
@@ -82,7 +82,7 @@ export class Load {
   }
 
   /** At ordinary rates every event travels alone: a batch hides what one costs. */
-  async #paced({ bytes, count, perSecond }) {
+  async #paced({ bytes, count, perSecond, transcript }) {
     const startedAt = performance.now();
     const took = [];
     const arrived = Promise.all(
@@ -105,7 +105,7 @@ export class Load {
       for (; sent < due; sent += 1) {
         const pair = this.#pairs[sent % this.#pairs.length];
         pair.sentAt.push(performance.now());
-        pair.send(this.#dialect.event(pair, bytes, sent, false, false));
+        pair.send(this.#dialect.event(pair, bytes, sent, false, transcript));
       }
     }
     await within(arrived, () => `events: ${took.length} of ${count} came`);
