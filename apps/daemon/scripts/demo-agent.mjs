@@ -28,7 +28,12 @@ import { tour } from './demo-tour.mjs';
 
 const home = process.env.DEMO_AGENT_HOME || path.join(process.env.HOME ?? '.', '.demo-agent');
 const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
-const forever = () => new Promise(() => setInterval(() => undefined, 1 << 30));
+/** As long as its daemon is there: one that was killed ends no turns, and its agent must not outlive it. */
+const forever = () =>
+  new Promise(() => {
+    const timer = setInterval(() => undefined, 1 << 30);
+    process.stdin.once('close', () => clearInterval(timer));
+  });
 fs.mkdirSync(home, { recursive: true, mode: 0o700 });
 const faultFile = path.join(home, 'DEMO_AGENT_FAULT');
 const fault = process.env.DEMO_AGENT_FAULT ?? (fs.existsSync(faultFile) ? fs.readFileSync(faultFile, 'utf8') : '');
