@@ -96,9 +96,33 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.page.setViewportSize({ width: 390, height: 844 });
     // The first requests after it fail, as they do where no name can be resolved yet.
     await person.context.route('**/oauth2/authorize?**', (route) => route.abort('internetdisconnected'), { times: 2 });
+    const seen: string[] = [];
+    const see = (what: string) => void seen.push(`${new Date().toISOString()} ${what}`);
+    person.page.on('request', (one) => see(`asks ${one.url()}`));
+    person.page.on('requestfailed', (one) => see(`failed ${one.url()}: ${one.failure()?.errorText}`));
+    person.page.on('response', (one) => see(`got ${one.status()} ${one.url()}`));
+    see('there is a network');
     await person.context.setOffline(false);
     // By itself, as soon as there is a network.
-    await person.page.getByText(/You’re offline/).waitFor({ state: 'detached' });
+    const gone = person.page.getByText(/You’re offline/).waitFor({ state: 'detached' });
+    await gone.catch(async (error: unknown) => {
+      see(`the page says ${await person.page.evaluate<string>('`${navigator.onLine} ${document.visibilityState}`')}`);
+      throw new Error(`the page did not come back\n${seen.join('\n')}`, { cause: error });
+    });
+    await person.text('The roses have water.');
+  });
+
+  it('ask again when the person looks again, where a page that slept missed the network', async () => {
+    await person.context.setOffline(true);
+    await person.goto(path);
+    await person.text(/You’re offline/);
+    // The browser has a network again and does not say so.
+    await person.page.evaluate(
+      `addEventListener('online', (event) => event.stopImmediatePropagation(), { capture: true })`,
+    );
+    await person.context.setOffline(false);
+    await person.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await person.page.getByText(/You’re offline/).waitFor({ state: 'detached', timeout: 10_000 });
     await person.text('The roses have water.');
   });
 
