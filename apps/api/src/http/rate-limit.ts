@@ -3,6 +3,7 @@
  * is away every instance counts for itself (`shared-limiter.ts`). Every answer of a limited route
  * carries the three headers, of the tighter limit if two apply.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { RelayError } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
@@ -22,8 +23,9 @@ export interface RateLimits {
   /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
   pushTest(response: Answering, userId: string): Promise<void>;
   /**
-   * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another.
-   * Returns the function that takes it back. @throws RelayError RATE_LIMITED
+   * Counts a user code as wrong before it is looked at, so that guesses at the same time count like those one after another. The right
+   * codes of others at the same time count only while they are looked at: a code that is over the limit waits for them.
+   * Returns the function that takes it back. @throws RelayError RATE_LIMITED, after most of a second
    */
   guess(userId: string, address: string): Promise<() => Promise<void>>;
 }
@@ -36,6 +38,8 @@ const pushTestsPerUser = 10;
 const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
+/** Between tries to count a guess; undefined: the last one. */
+const guessPausesMs = [100, 200, 400, undefined];
 
 export function createRateLimits(
   config: Pick<RelayConfig, 'rateLimitPerMinute' | 'sessionCreatePerMinute' | 'rateWindowMs' | 'agentTurnsPerHour'>,
@@ -58,6 +62,21 @@ export function createRateLimits(
     await late.pause(who);
     throw refusal(counted);
   };
+  const countGuess = async (userId: string, address: string) => {
+    const counted: (() => Promise<void>)[] = [];
+    const takeBack = async () => {
+      await Promise.all(counted.map((undo) => undo()));
+    };
+    for (const [limit, who] of [
+      [userGuesses, userId],
+      [addressGuesses, address],
+    ] as const) {
+      const guess = await limit.count(who);
+      counted.push(() => limit.takeBack(who));
+      if (guess.over) return { over: guess, takeBack };
+    }
+    return { takeBack };
+  };
   const tooManyTurns = ({ windowLeftMs }: Counted) =>
     new RelayError(
       'TOO_MANY_AGENT_TURNS',
@@ -72,21 +91,14 @@ export function createRateLimits(
     accountExport: (response, userId) => consume(exports, response, userId),
     pushTest: (response, userId) => consume(pushTests, response, userId),
     guess: async (userId, address) => {
-      const counted: (() => Promise<void>)[] = [];
-      const takeBack = async () => {
-        await Promise.all(counted.map((undo) => undo()));
-      };
-      for (const [limit, who] of [
-        [userGuesses, userId],
-        [addressGuesses, address],
-      ] as const) {
-        const guess = await limit.count(who);
-        counted.push(() => limit.takeBack(who));
-        if (!guess.over) continue;
+      for (const pauseMs of guessPausesMs) {
+        const { over, takeBack } = await countGuess(userId, address);
+        if (!over) return takeBack;
         await takeBack();
-        throw tooMany(guess);
+        if (pauseMs === undefined) throw tooMany(over);
+        await delay(pauseMs);
       }
-      return takeBack;
+      throw new TypeError('the last pause is undefined');
     },
   };
 }
