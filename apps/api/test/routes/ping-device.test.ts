@@ -7,7 +7,7 @@ describe('POST /api/devices/:id/ping', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   beforeAll(async () => {
-    relay = await startRelay({ apis: 2, gateways: 2, config: { daemonReplyTimeoutMs: 300 } });
+    relay = await startRelay({ apis: 2, gateways: 2, config: { daemonReplyTimeoutMs: 3000 } });
     daemon = await connectDaemon(relay, { gateway: 1, pong: false });
   });
   afterAll(() => relay.stop());
