@@ -49,8 +49,9 @@ async function findBy(
   asked: readonly NamedSession[],
   found: Map<NamedSession, SessionPlace>,
 ): Promise<void> {
+  // PostgreSQL refuses U+0000, and would refuse it for all.
   const named = asked.flatMap((one) => {
-    const id = one.sessionId.includes('\0') ? undefined : parseSessionId(one.sessionId);
+    const id = `${one.ownerId}${one.sessionId}`.includes('\0') ? undefined : parseSessionId(one.sessionId);
     return id ? [{ one, id }] : [];
   });
   if (named.length === 0) return;

@@ -54,9 +54,13 @@ onBoth('the places of sessions', (open) => {
     },
   );
 
-  it('are not there for a text that is no id', async () => {
-    const asked = { ownerId: 'ada', sessionId: 'one' };
-    expect((await findPlaces(database, [asked])).get(asked)).toBeUndefined();
+  it('are not there for a text that is no id, nor for a person whom no database knows', async () => {
+    const right = { ownerId: 'ada', sessionId: 'laptop:claude:one' };
+    const wrong = [
+      { ...right, sessionId: 'one' },
+      { ...right, ownerId: 'a\0da' },
+    ];
+    expect([...(await findPlaces(database, [...wrong, right])).keys()]).toEqual([right]);
     expect((await findPlaces(database, [])).size).toBe(0);
   });
 
