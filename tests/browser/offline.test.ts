@@ -114,20 +114,6 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.text('The roses have water.');
   });
 
-  it('ask again when the person looks again, where a page that slept missed the network', async () => {
-    await person.context.setOffline(true);
-    await person.goto(path);
-    await person.text(/You’re offline/);
-    // The browser has a network again and does not say so.
-    await person.page.evaluate(
-      `addEventListener('online', (event) => event.stopImmediatePropagation(), { capture: true })`,
-    );
-    await person.context.setOffline(false);
-    await person.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await person.page.getByText(/You’re offline/).waitFor({ state: 'detached', timeout: 10_000 });
-    await person.text('The roses have water.');
-  });
-
   it('show what was read while the machine is offline, and since when', async () => {
     await daemon.drop();
     await person.goto(path);

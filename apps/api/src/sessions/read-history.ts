@@ -29,7 +29,10 @@ type HistoryAnswer<T> = { readonly body: T } | ItemsPage;
 /** A session whose daemon is asked. */
 type Asked = Pick<SessionPlace, 'deviceId' | 'nativeId' | 'placeholder' | 'lastMessage'>;
 const askedOf = ({ nativeId, placeholder, session: { deviceId, lastMessage } }: SessionRecord): Asked => ({
-  ...{ deviceId, nativeId, placeholder, lastMessage },
+  deviceId,
+  nativeId,
+  placeholder,
+  lastMessage,
 });
 
 /** Further pages that are asked for where a daemon answers the first messages of a range instead of the last ones. */

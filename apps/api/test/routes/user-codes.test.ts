@@ -154,7 +154,7 @@ describe('/api/devices/code/:userCode', () => {
       }
     });
 
-    it('right codes cost nothing either when thirty people of one address, and one person eight times, enter them at the same time', async () => {
+    it('right codes that many enter at the same time cost nothing: thirty people of one address, one person eight times', async () => {
       const address = freshAddress();
       const many = Array.from({ length: 30 }, (_, n) => by(`neighbour ${n}`, address));
       const people = [...many, ...Array.from({ length: 8 }, () => by('gina'))];

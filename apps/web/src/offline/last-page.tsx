@@ -21,8 +21,8 @@ const retryMs = 15_000;
 const firstRetryMs = 1_000;
 
 /**
- * Tries again by itself: every 15 s, and as soon as there is a network or the person looks again, since a page that slept may have
- * missed the network. A request in that moment often still fails, so the next ones follow sooner.
+ * Tries again by itself: every 15 s, and as soon as there is a network. A request in that moment often still fails, so the next ones
+ * follow sooner.
  */
 function useRetry(): () => void {
   const { access } = useRooms();
@@ -40,17 +40,12 @@ function useRetry(): () => void {
       pauseMs = firstRetryMs;
       again();
     };
-    const look = () => {
-      if (document.visibilityState === 'visible') back();
-    };
     wait();
     window.addEventListener('online', back);
-    document.addEventListener('visibilitychange', look);
     return () => {
       isOver = true;
       clearTimeout(timer);
       window.removeEventListener('online', back);
-      document.removeEventListener('visibilitychange', look);
     };
   }, [access]);
   return () => void access.open();
