@@ -137,7 +137,7 @@ describeWith('chromium', 'a form of an agent', () => {
     // Nothing is chosen: it is said beside the field, and nothing is sent.
     await button('Next').click();
     await wrong().waitFor();
-    expect(await wrong().innerText()).toBe('Answer this to go on.');
+    expect(await wrong().innerText()).toBe('Answer this to continue.');
     await everyLook(person, 'form-choice-missing');
     await option(/^A disk on build-server/).check();
     await option(/^Something else/).check();
@@ -159,7 +159,7 @@ describeWith('chromium', 'a form of an agent', () => {
       ['soon', 'Enter a whole number.'],
       ['2.5', 'Enter a whole number.'],
       ['400', 'Enter a number from 1 to 365.'],
-      ['', 'Answer this to go on.'],
+      ['', 'Answer this to continue.'],
     ] as const) {
       await days.fill(typed);
       await days.press('Enter');

@@ -94,7 +94,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
     const person = await halfWay('/devices');
     await everyLook(person, 'second-step-sign-in');
     await give(person, 'Code', usedCode);
-    await person.text('This code was used before');
+    await person.text('This code has already been used');
     await give(person, 'Code', '000000');
     await person.text('This code is wrong');
     await person.goto('/sessions');

@@ -55,7 +55,7 @@ describe('--image', () => {
   it('hands on that a device takes no images', async () => {
     await stage.daemon('plain', undefined, { 'X-Daemon-Capabilities': 'receipts' });
     const { code, err } = await stage.own.run(['new', 'plain', 'x', '--image', file('c.png', png)]);
-    expect([code, err]).toEqual([1, expect.stringContaining('This device takes no images')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('This device does not accept images')]);
   });
 });
 

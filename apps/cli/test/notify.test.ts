@@ -90,11 +90,11 @@ describe('relay notify', () => {
     [['notify', 'quiet', '22:00-07:00', '--zone', 'Mars/Olympus'], 2, 'IANA'],
     [['notify', 'settings', '--set', 'done=loud'], 2, 'There is no level "loud"'],
     [['notifications', '--limit', '0'], 2, '--limit'],
-    [['notify', 'add', 'pigeon', 'x'], 2, 'The kind is "ntfy" or "webhook"'],
+    [['notify', 'add', 'pigeon', 'x'], 2, 'The kind must be "ntfy" or "webhook"'],
     [['notify', 'add', 'ntfy', 'x', '--causes', 'rain'], 2, 'There is no cause "rain"'],
     [['notify', 'add', 'ntfy', 'x', '--detail', 'all'], 2, '--detail is one of'],
     [['notify', 'add', 'webhook', 'http://10.0.0.1/'], 2, 'ADDRESS_NOT_ALLOWED'],
-    [['notify', 'test', 'nothing'], 4, 'No address fits "nothing"'],
+    [['notify', 'test', 'nothing'], 4, 'No address matches "nothing"'],
   ])('refuses %j with what to do', async (words, code, text) => {
     const answer = await stage.own.run(words);
     expect(answer).toMatchObject({ code, err: expect.stringContaining(text) });

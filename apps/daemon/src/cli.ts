@@ -18,7 +18,7 @@ type Given<O extends ChoiceOptions> = Omit<O, 'agent' | 'further'> & { agent?: s
 const exitCodesHelp = `
 Exit codes:
   0 done   1 failed   3 not running (status)   64 wrong usage   65 the script is wrong
-  69 the relay cannot be reached   73 already registered   75 another process runs on this home
+  69 the relay cannot be reached   73 already registered   75 another process runs on this profile
   77 denied or expired   78 not registered, or refused by the relay: a restart will not help`;
 
 const examples = `

@@ -240,7 +240,7 @@ describe('a question of the agent', () => {
 
   it.each([
     ['Reject', 'The agent stopped, because it was not allowed to continue.'],
-    ['Allow', 'The agent ended its turn without words.'],
+    ['Allow', 'The agent ended its turn without saying anything.'],
   ])('A2: answered with "%s" which ends the turn is not answered with earlier words', async (words, end) => {
     const { connection } = await begin();
     start(connection, 't1', 'permquiet');
@@ -445,7 +445,9 @@ describe('the end of a turn', () => {
   it('A9: without words is complete', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'silent');
-    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('The agent ended its turn without words.');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
+      'The agent ended its turn without saying anything.',
+    );
   });
 
   it('A9: names pictures, sounds and links of the answer, each on a line', async () => {

@@ -225,7 +225,12 @@ describe('the end of a turn', () => {
 
   const silent = { answer: '', acted: false, failed: false };
   it.each<[string, Told, Parameters<typeof verdictOf>[2], string]>([
-    ['A9: without words is complete', silent, { rejected: false }, 'complete The agent ended its turn without words.'],
+    [
+      'A9: without words is complete',
+      silent,
+      { rejected: false },
+      'complete The agent ended its turn without saying anything.',
+    ],
     [
       'after a tool is complete',
       { ...silent, acted: true },

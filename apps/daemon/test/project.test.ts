@@ -47,7 +47,7 @@ describe('a project path', () => {
     ['.', 'lies outside'],
     ['inside/nothing', 'does not exist'],
     ['inside/file', 'is not a directory'],
-    ['inside/project\0/x', 'is not a path'],
+    ['inside/project\0/x', 'contains a null character'],
   ])('"%s" is refused: %s', (name, words) => {
     const { root, inside } = world();
     expect(projectFolder(`${root}/${name}`, { defaultPath: inside, allowed: [inside] })).toEqual({

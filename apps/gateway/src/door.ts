@@ -61,7 +61,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
 
   const refuseWhenDraining = (): void => {
     if (connections.draining)
-      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Connect again.', { retryAfter: 1 });
   };
 
   /** Not all of them at the same second again. */

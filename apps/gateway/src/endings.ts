@@ -71,7 +71,7 @@ export function createEndings(deps: EndingDeps): Endings {
     return withDevice(database, connection.deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
-      // Before the end takes the instruction away, by which the history finds the answer.
+      // Before the end clears the instruction, by which the answer is found in the history.
       const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       const notification = {

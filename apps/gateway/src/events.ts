@@ -89,7 +89,7 @@ export function createEvents(deps: EventDeps): Events {
   const mentioned = (entry: TaskEntry) => {
     entry.mentionedAtMs = Date.now();
     entry.heardAtMs = entry.mentionedAtMs;
-    // It lives: that an earlier `status` omitted it proves nothing.
+    // It is running: its absence from an earlier `status` proves nothing.
     if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
   };
 

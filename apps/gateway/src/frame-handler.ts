@@ -19,7 +19,7 @@ interface FrameHandlerDeps {
 /** Handles one text frame: at once, or when the promise resolves. Never throws and never rejects: a frame that fails closes its connection. */
 export type FrameHandler = (connection: DaemonConnection, text: string) => void | Promise<void>;
 
-/** Their handlers ask nothing of a report, and say nothing that one would take back. The others, such as `status`, wait. */
+/** Frames that need not wait for a report: they neither need what it writes nor change what it would undo. The others, such as `status`, wait. */
 const passing =
   /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|settings|content|context)_response|force_quit_result)"/;
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;

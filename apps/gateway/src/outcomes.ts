@@ -96,7 +96,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
         if (task.state !== 'running' || nowMs - sinceMs < config.taskSilenceMs) continue;
         task.askedAtMs = nowMs;
-        // Heard on this connection, there was no gap for its end to fall into.
+        // A task that was mentioned on this connection had no gap for its end to fall into.
         const mayBeOver = task.fence < fence && task.heardAtMs === undefined;
         const asked = mayBeOver ? await findAskedTask(database, id) : undefined;
         if (asked?.placeholder && !asked.ended) unasked.push(id);

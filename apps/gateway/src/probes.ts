@@ -19,7 +19,7 @@ export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: 
     else {
       const { status, body } = new RelayError(
         'NOT_FOUND',
-        'This is the door of daemons, at /ws/daemon. REST is at the address of the api.',
+        'This gateway serves daemons at /ws/daemon only. REST is at the address of the api.',
       );
       answer(response, status, body);
     }

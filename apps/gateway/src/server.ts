@@ -1,5 +1,5 @@
 /**
- * The daemons' door: `/ws/daemon`. `createGateway` wires the rooms and keeps all state; two gateways can live in one process.
+ * The gateway: `/ws/daemon`. `createGateway` wires its modules and keeps all state; two gateways can live in one process.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

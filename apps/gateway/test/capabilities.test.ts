@@ -79,7 +79,7 @@ describe('what a daemon declares', () => {
     await nextStart(relay, plain);
     expect(await create(plain.deviceId, [png])).toMatchObject({
       status: 409,
-      body: { code: 'NOT_SUPPORTED_BY_DEVICE', error: expect.stringContaining('takes no images') },
+      body: { code: 'NOT_SUPPORTED_BY_DEVICE', error: expect.stringContaining('does not accept images') },
     });
     await nextStart(relay, plain);
     expect(plain.inbox.count('task_start')).toBe(2);

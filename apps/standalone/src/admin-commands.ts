@@ -128,7 +128,7 @@ const commands: Readonly<
   remove: {
     takes: 'email',
     run: async ({ people }, email, { json, yes }) => {
-      if (!yes) throw new Refused(`This deletes everything of ${email}. Say so with --yes.`);
+      if (!yes) throw new Refused(`This deletes everything that belongs to ${email}. Add --yes to confirm.`);
       if (!(await people.remove(email))) throw noSuch(email);
       return json
         ? [JSON.stringify({ email, removed: true })]

@@ -74,7 +74,10 @@ const longestDrainMinutes = 24 * 60;
 export async function drain(deps: AdminDeps, word: string, options: Options): Promise<string[]> {
   const { database, backplane, config } = deps;
   const { json } = options;
-  if (config.redisUrl === undefined) throw new Refused('This relay is one process: stop it, and its daemons wait.');
+  if (config.redisUrl === undefined)
+    throw new Refused(
+      'This relay is a single process, so there is no gateway to drain. Stop it instead; its daemons reconnect when it is back.',
+    );
   const gateways = await listGateways(database);
   if (word === '') {
     if (json) return gateways.map((gateway) => JSON.stringify(gateway));

@@ -17,7 +17,7 @@ const languages = {
     waits: (until) => `The machine is offline. The answer waits for it until ${until}.`,
     already: (label, on, at) =>
       `Already answered${label === '' ? '' : `: ${label}`}${on === '' ? '' : ` on ${on}`}${at === '' ? '' : `, ${at}`}.`,
-    gone: 'The agent no longer asks this.',
+    gone: 'The agent is no longer asking this.',
     late: 'It is too late to answer here. Tap to open the session.',
     signedOut: 'This browser is signed out. Tap to sign in.',
     failed: 'Your answer was not sent. Try again, or tap to open the session.',

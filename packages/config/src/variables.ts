@@ -23,7 +23,7 @@ import { limits, timings } from './timings.ts';
 import { type UpstreamSettings, upstreams } from './upstreams.ts';
 
 const listening = 'Where it listens';
-const memory = 'Memory';
+const memory = 'Storage';
 const identity = 'Who may sign in';
 const notifying = 'Notifications';
 const policy = 'Daemons';

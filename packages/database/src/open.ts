@@ -39,7 +39,7 @@ export interface Database extends Whole {
   pool(): { total: number; idle: number; waiting: number };
   /**
    * Calls `listener` after each commit of this process that changed inboxes, with their people, until the returned function is called. A hint:
-   * who is told may read an older state or a newer one, and other processes tell of their own commits alone.
+   * the listener may read an older state or a newer one, and other processes report their own commits only.
    */
   watchInboxes(listener: OnInboxRaised): () => void;
   /**

@@ -11,7 +11,7 @@ export const errorCatalogue = {
   INVALID_ANSWER: {
     status: 400,
     meaning:
-      'The answer is none to this question: no such option, or a field that is missing or wrong; `error` names it.',
+      'The answer does not fit this question: no such option, or a field that is missing or wrong; `error` names it.',
   },
   INVALID_SETTING: {
     status: 400,
@@ -40,7 +40,7 @@ export const errorCatalogue = {
   AGENT_CHAIN_TOO_DEEP: {
     status: 403,
     meaning:
-      'An agent that was started by an agent, and so on, asked for one more turn. Finish the work yourself, or ask the person.',
+      'The chain of agents that started one another is as deep as it may be. Finish the work yourself, or ask the person.',
   },
   KEY_NOT_VALID: {
     status: 403,
@@ -97,7 +97,8 @@ export const errorCatalogue = {
   },
   QUEUE_FULL: {
     status: 409,
-    meaning: 'Twenty messages already wait in this session, or as many images for the device, or for all of the user.',
+    meaning:
+      '20 messages (`QUEUE_LIMIT`) already wait in this session, or 64 MiB of images for the device, or 128 MiB for all devices of the user. Wait, or cancel some.',
   },
   TOO_MANY_DEVICES: {
     status: 409,
@@ -105,17 +106,20 @@ export const errorCatalogue = {
   },
   TOO_MANY_KEYS: {
     status: 409,
-    meaning: 'The user has 20 registration keys that have not expired, which is all. Revoke one.',
+    meaning: 'The user has 20 registration keys that have not expired, which is the limit. Revoke one.',
   },
   TOO_MANY_TOKENS: {
     status: 409,
-    meaning: 'The user has 50 tokens of ACP clients, which is all. Revoke one.',
+    meaning: 'The user has 50 tokens of ACP clients, which is the limit. Revoke one.',
   },
   TOO_MANY_INVITATIONS: {
     status: 409,
     meaning: 'As many invitations of this user wait as one may have. Wait until some are used or end after a week.',
   },
-  TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has 20 addresses to notify, which is all. Remove one.' },
+  TOO_MANY_SUBSCRIPTIONS: {
+    status: 409,
+    meaning: 'The user has 20 addresses to notify, which is the limit. Remove one.',
+  },
   SUBSCRIPTION_TAKEN: {
     status: 409,
     meaning: 'This browser is subscribed for another account. Subscribe again in the browser, then add it again.',
@@ -124,14 +128,18 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'This relay cannot notify in this way. GET /api/push/config lists the ways it can.',
   },
-  TOO_MANY_WATCHED: { status: 409, meaning: 'The user watches 1,000 sessions, which is all. Stop watching some.' },
+  TOO_MANY_WATCHED: {
+    status: 409,
+    meaning: 'The user watches 1,000 sessions, which is the limit. Stop watching some.',
+  },
   TOO_MANY_SESSIONS: {
     status: 409,
     meaning: 'The device has as many sessions as this relay keeps for one. Delete some.',
   },
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
-    meaning: 'The daemon of the device did not declare that it can do this: take images, or tell its context.',
+    meaning:
+      'The daemon of the device did not declare this capability: accepting images, reporting its context, listing folders, or the like. Do without it, or update the daemon.',
   },
   AGENT_NOT_OFFERED: {
     status: 409,
@@ -205,12 +213,12 @@ export type PollError = keyof typeof pollErrors;
 
 /** Codes that `Task.error.code` and `Session.lastTask.code` may carry (rules, 2.13). */
 export const taskErrors = {
-  AGENT_ERROR: 'The agent failed and said so.',
+  AGENT_ERROR: 'The agent reported that it failed.',
   DELIVERY_UNKNOWN: 'The connection died while the task was being delivered. It may have run; it is never sent again.',
   TASK_LOST: 'The task was running, and the daemon no longer knows it. Its outcome is unknown.',
   TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
   SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
-  NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that connected since takes none.',
+  NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that has connected since does not accept any.',
   AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',

@@ -123,7 +123,7 @@ async function check(options: ProxyCheckOptions, signal: AbortSignal): Promise<v
   if (!signal.aborted)
     log.info(
       { path, why },
-      `Whether proxies before PUBLIC_URL (${publicUrl}) leave silent sockets alone is not known: it could not be tried from here.`,
+      `It is not known whether the proxies in front of PUBLIC_URL (${publicUrl}) keep silent sockets open: that could not be tried from here.`,
     );
 }
 

@@ -47,7 +47,10 @@ export function runService(start: () => Promise<Service>, options: RunOptions): 
     process.on('SIGINT', leave);
   };
   // Nothing is left to wait for, and the start has neither ended nor failed: Node would end with 0, without a word.
-  const stuck = () => fail('The start has stopped: it waits for something that can no longer come.');
+  const stuck = () =>
+    fail(
+      'The start is stuck: it waits for something that can never happen. Start it again, and report this if it repeats.',
+    );
   process.once('beforeExit', stuck);
   start().then((service) => {
     process.off('beforeExit', stuck);

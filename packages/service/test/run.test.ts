@@ -15,7 +15,7 @@ const run = (start: string) =>
 describe('runService', () => {
   it('ends with 1 and a sentence when the start waits for what cannot come', async () => {
     const { code, said } = await run('() => new Promise(() => undefined)');
-    expect(said).toContain('The start has stopped');
+    expect(said).toContain('The start is stuck');
     expect(code).toBe(1);
   });
 

@@ -29,7 +29,7 @@ export class SocketStream implements Stream {
     try {
       message = parseJson(text);
     } catch {
-      this.#refuse(null, -32700, 'This is no JSON.');
+      this.#refuse(null, -32700, 'This is not valid JSON.');
       return true;
     }
     if (!isObject(message)) {

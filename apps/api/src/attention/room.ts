@@ -80,7 +80,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
     if (own.size >= config.socketsPerUser)
       throw new RelayError(
         'TOO_MANY_CONNECTIONS',
-        `${config.socketsPerUser} of your ${title}s are connected here, which is all. Close some.`,
+        `${config.socketsPerUser} of your ${title}s are connected here, which is the limit. Close some.`,
         { retryAfter: 30 },
       );
     people.set(userId, own.add(guest));
@@ -101,7 +101,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
 
   const open = async (request: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> => {
     if (draining)
-      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is leaving. Connect again.', { retryAfter: 1 });
+      throw new RelayError('SERVICE_UNAVAILABLE', 'This instance is shutting down. Connect again.', { retryAfter: 1 });
     const { guest, protocol, headers } = await options.admit(request);
     try {
       enter(guest);

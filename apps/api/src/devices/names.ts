@@ -9,6 +9,6 @@ export function requireShowable(name: string | undefined): void {
   if (name === undefined || !deceptive.test(name)) return;
   throw new RelayError(
     'INVALID_REQUEST',
-    'A name may contain neither control characters nor such as change the direction of text.',
+    'A name must not contain control characters or characters that change the direction of text.',
   );
 }

@@ -96,7 +96,7 @@ async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promi
   if (redeemed.kind === 'invalid')
     throw new RelayError(
       'KEY_NOT_VALID',
-      'This registration key is used up, was revoked, has expired or was never one. Make another: relay devices invite.',
+      'This registration key is used up, revoked, expired or unknown. Make another: relay devices invite.',
     );
   if (redeemed.kind === 'full') throw tooManyDevices(deps);
   await tellAllowed(deps, redeemed.userId, { kind: 'device', name: redeemed.name });
@@ -106,7 +106,7 @@ async function redeem(deps: Operations, key: string, code: NewDeviceCode): Promi
 const tooManyDevices = ({ config }: Operations) =>
   new RelayError(
     'TOO_MANY_DEVICES',
-    `You have ${config.devicesPerUser} devices, which is all. Remove one, then approve this one again.`,
+    `You have ${config.devicesPerUser} devices, which is the limit. Remove one, then approve this one again.`,
   );
 
 export type PollAnswer =

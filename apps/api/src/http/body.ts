@@ -12,7 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const empty = Buffer.alloc(0);
 /** A body of which nothing comes for so long is given up. Node ends those that take a minute in all. */
 const defaultStallMs = 15_000;
-/** After a refusal what still comes is read and forgotten for so long: who sends must get to read the answer. */
+/** How long the rest of a refused body is read and discarded, so that the sender gets to read the answer. */
 const lingerMs = 1000;
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {

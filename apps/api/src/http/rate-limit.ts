@@ -80,7 +80,7 @@ export function createRateLimits(
   const tooManyTurns = ({ windowLeftMs }: Counted) =>
     new RelayError(
       'TOO_MANY_AGENT_TURNS',
-      `Agents started ${config.agentTurnsPerHour} turns in this hour, which is all. Stop, and tell the person.`,
+      `Agents started ${config.agentTurnsPerHour} turns in this hour, which is the limit. Stop, and tell the person.`,
       { retryAfter: Math.max(1, Math.ceil(windowLeftMs / 1000)) },
     );
 

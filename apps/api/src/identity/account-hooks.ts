@@ -71,7 +71,7 @@ function refuseCommon(password: unknown, own: readonly unknown[]): void {
   if (typeof password !== 'string' || password.length < minPasswordLength || !isCommonPassword(password, known)) return;
   throw new APIError('BAD_REQUEST', {
     code: 'PASSWORD_TOO_COMMON',
-    message: 'This password is among the first that anybody would try. Choose another one.',
+    message: 'This password is one of the first that anyone would guess. Choose another one.',
   });
 }
 

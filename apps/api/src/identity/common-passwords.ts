@@ -35,7 +35,7 @@ const rows = [
 ];
 const reversed = (text: string) => [...text].reverse().join('');
 
-/** Whether a password, of the length that is asked for at least, is among the first that anybody would try. `own`: what is known of the person. */
+/** Whether a password, of the length that is asked for at least, is one of the first that anyone would guess. `own`: what is known of the person. */
 export function isCommonPassword(password: string, own: readonly string[] = []): boolean {
   const small = password.toLowerCase();
   // Few different characters: the same one again and again, or two in turn.

@@ -15,7 +15,7 @@ import { addPasskey } from './passkeys.ts';
 import { openMethods } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
-/** The longest thing anybody has to say here is an authorization request. */
+/** The longest body that is needed here is an authorization request. */
 const bodyLimitBytes = 64 * 1024;
 const documentMaxAgeSeconds = 300;
 /** Ours: that of the library stays closed. */

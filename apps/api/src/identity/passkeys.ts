@@ -76,6 +76,6 @@ export async function ownerOfShownPasskey(
 /** Sentences for the person, by the library's codes. */
 export const passkeySentences: Readonly<Record<string, string>> = {
   PASSKEY_NOT_FOUND: 'This passkey was removed from the account. Sign in with your password.',
-  CHALLENGE_NOT_FOUND: 'This has waited too long. Try again.',
+  CHALLENGE_NOT_FOUND: 'That took too long. Try again.',
   AUTHENTICATION_FAILED: 'This passkey was not accepted. Try again, or sign in with your password.',
 };

@@ -53,8 +53,8 @@ const sentences: Readonly<Record<string, string>> = {
   ...passkeySentences,
   INVALID_CODE:
     'This code is wrong. Enter the one that the app shows now, and check the clock of the phone if it is refused again.',
-  INVALID_BACKUP_CODE: 'This recovery code is wrong, or was used before.',
-  INVALID_TWO_FACTOR_COOKIE: 'This sign-in has waited too long, or ended. Begin again with the password.',
+  INVALID_BACKUP_CODE: 'This recovery code is wrong or has already been used.',
+  INVALID_TWO_FACTOR_COOKIE: 'This sign-in took too long, or has ended. Start again with the password.',
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Begin again with the password.',
   ACCOUNT_TEMPORARILY_LOCKED: 'Ten wrong codes in a row. Try again in 15 minutes.',
   TOTP_ALREADY_ENABLED: 'One-time codes are on. Turn them off first to use another authenticator app.',
@@ -70,7 +70,7 @@ const hashOf = (userId: string, code: unknown) =>
 const codeUsed = () =>
   new APIError('UNAUTHORIZED', {
     code: 'ONE_TIME_CODE_USED',
-    message: 'This code was used before. Wait until the app shows the next one.',
+    message: 'This code has already been used. Wait for the next one in the app.',
   });
 
 /** The text that an AUTH_SECRET of the list encrypted; undefined when it was another one. */

@@ -40,7 +40,7 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   if ((await countInvitations(database, userId)) >= config.invitationsPerUser) {
     throw new RelayError(
       'TOO_MANY_INVITATIONS',
-      `${config.invitationsPerUser} of your invitations wait to be used, which is all. Each ends after a week.`,
+      `${config.invitationsPerUser} of your invitations wait to be used, which is the limit. Each ends after a week.`,
     );
   }
   const token = createToken();

@@ -20,12 +20,12 @@ export async function countTurn(deps: Operations, caller: Caller, fromSession: s
   if (depth > agentLimits.depth)
     throw new RelayError(
       'AGENT_CHAIN_TOO_DEEP',
-      `Agents started one another ${agentLimits.depth} times in a row, which is all. Finish the work here, or ask the person.`,
+      `Agents started one another ${agentLimits.depth} times in a row, which is the limit. Finish the work here, or ask the person.`,
     );
   if ((await openAgentTurns(deps.database, userId)) >= agentLimits.openTurns)
     throw new RelayError(
       'TOO_MANY_AGENT_TURNS',
-      `${agentLimits.openTurns} turns that agents started are not over, which is all at a time. Wait for one of them.`,
+      `${agentLimits.openTurns} turns that agents started are still open, which is the limit. Wait for one of them to end.`,
       { retryAfter: 30 },
     );
   await limits.agentTurn(response, userId);

@@ -68,7 +68,7 @@ export function createWaits(deps: Operations): Waits {
       if (!isOpen(first) || seconds === 0) return first;
       const count = waiting.get(userId) ?? 0;
       if (count >= agentLimits.waits)
-        throw new RelayError('TOO_MANY_CONNECTIONS', `${count} calls of yours wait here already, which is all.`, {
+        throw new RelayError('TOO_MANY_CONNECTIONS', `${count} calls of yours wait here already, which is the limit.`, {
           retryAfter: 5,
         });
       waiting.set(userId, count + 1);

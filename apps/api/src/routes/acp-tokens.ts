@@ -29,7 +29,7 @@ export function acpTokenRoutes(deps: Operations): Handlers<'createAcpToken' | 'l
       if (!saved)
         throw new RelayError(
           'TOO_MANY_TOKENS',
-          `You have ${maxAcpTokens} tokens of ACP clients, which is all. Revoke one.`,
+          `You have ${maxAcpTokens} tokens for ACP clients, which is the limit. Revoke one.`,
         );
       const url = `${config.publicUrl.replace(/^http/, 'ws')}/acp/${encodeURIComponent(deviceId)}`;
       return { status: 201, body: { ...saved, url, token } };

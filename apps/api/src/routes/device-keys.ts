@@ -21,7 +21,10 @@ export function deviceKeyRoutes(deps: Operations): Handlers<'createDeviceKey' | 
         max: maxDeviceKeys,
       });
       if (!saved)
-        throw new RelayError('TOO_MANY_KEYS', `You have ${maxDeviceKeys} registration keys, which is all. Revoke one.`);
+        throw new RelayError(
+          'TOO_MANY_KEYS',
+          `You have ${maxDeviceKeys} registration keys, which is the limit. Revoke one.`,
+        );
       return { status: 201, body: { ...saved, key } };
     },
     listDeviceKeys: async ({ principal }) => ({

@@ -59,7 +59,7 @@ export async function createSession(
       if ((await countSessions(tx, device.id)) >= deps.config.sessionsPerDevice)
         throw new RelayError(
           'TOO_MANY_SESSIONS',
-          `The device has ${deps.config.sessionsPerDevice} sessions, which is all this relay keeps for one. Delete some.`,
+          `The device has ${deps.config.sessionsPerDevice} sessions, which is the limit of this relay. Delete some.`,
         );
       const agentType = body.agentType ?? device.agentType;
       if (agentType !== device.agentType && !(await agentTypesOf(tx, device)).includes(agentType))

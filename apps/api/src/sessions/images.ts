@@ -69,7 +69,10 @@ export async function requireRoomForImages(
 ): Promise<{ images?: 'unconfirmed' }> {
   const support = imageSupport(await daemonOf(tx, deviceId));
   if (support === 'no')
-    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'This device takes no images. Send the message without them.');
+    throw new RelayError(
+      'NOT_SUPPORTED_BY_DEVICE',
+      'This device does not accept images. Send the message without them.',
+    );
   const waiting = await waitingImageBytes(tx, deviceId);
   if (waiting.device + text.length > limits.waitingImageBytes)
     throw new RelayError(

@@ -23,7 +23,7 @@ export async function requireOpenPrompt(
     throw new RelayError(
       'PROMPT_SUPERSEDED',
       isAnother && found.state === 'open'
-        ? 'The question is another one than was shown. Nothing was sent; show it again.'
+        ? 'The open question is not the one that was shown. Nothing was sent; show the new one.'
         : 'The question can no longer be answered. Nothing was sent.',
       { details: { prompts: session.prompts ?? [] } },
     );

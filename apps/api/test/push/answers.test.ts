@@ -221,7 +221,7 @@ describe('answers in a notification', () => {
 
   it('say nothing of the question where the person wants no detail', async () => {
     const { body, found } = await offered('all', permission(), { detail: 'none' });
-    expect({ body, found }).toEqual({ body: 'Open the relay to see more.', found: ['reject'] });
+    expect({ body, found }).toEqual({ body: 'Open Relay to see more.', found: ['reject'] });
   });
 
   it('reply in words, and other words come too late', async () => {

@@ -81,7 +81,7 @@ describe('Apple', () => {
     await apns.send(sealed, message, deliveryOf());
     await apns.send(sealed, { ...message, body: '"\\🌱'.repeat(3000) }, deliveryOf());
     const { body } = apple.received[0]!;
-    expect(body).toMatchObject({ aps: { alert: { body: 'Open the relay to see more.' } } });
+    expect(body).toMatchObject({ aps: { alert: { body: 'Open Relay to see more.' } } });
     expect(JSON.stringify(body)).not.toMatch(/hedge|sessions/);
     expect(app.read(Buffer.from(String(body.sealed), 'base64url'))).toMatchObject({
       notification: { body: 'plant a hedge' },

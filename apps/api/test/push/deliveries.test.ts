@@ -63,7 +63,7 @@ describe('deliveries', () => {
     const { id } = await complete('ntfy');
     const [request] = await arrived('/');
     expect(JSON.parse(request!.body.toString())).toMatchObject({
-      ...{ topic: 'garden', title: 'An agent is done', message: 'Open the relay to see more.', priority: 3 },
+      ...{ topic: 'garden', title: 'An agent is done', message: 'Open Relay to see more.', priority: 3 },
       click: `${scene.relay.config.publicUrl}/sessions/${encodeURIComponent(id)}`,
     });
     expect(request!.headers).toMatchObject({ authorization: 'Bearer tk_ada', 'content-type': 'application/json' });
@@ -148,7 +148,7 @@ describe('deliveries', () => {
     const [first, second] = await arrived('/push/3', 2);
     expect(browser.read(first!.body)).toMatchObject({ notification: { body: 'plant a hedge\nthe last words' } });
     expect(browser.read(second!.body)).toMatchObject({
-      notification: { body: 'Open the relay to see more.', data: { sessionId: id } },
+      notification: { body: 'Open Relay to see more.', data: { sessionId: id } },
     });
     const last = async () => (await read(subscription.id)).lastDelivery;
     await until('it is accepted', async () => (await last())?.state === 'accepted');

@@ -106,7 +106,7 @@ describe('Firebase', () => {
     const [short, cut] = google.at(sendPath);
     expect(short!.body.toString()).not.toMatch(/hedge|sessions/);
     const { data } = sent()[0]!.message as { data: Record<string, string> };
-    expect(data).toMatchObject({ title: 'An agent needs you', body: 'Open the relay to see more.' });
+    expect(data).toMatchObject({ title: 'An agent needs you', body: 'Open Relay to see more.' });
     expect(app.read(Buffer.from(data.sealed!, 'base64url'))).toMatchObject({
       notification: { body: 'plant a hedge', data: { sessionId: 'device:agent:session' } },
     });

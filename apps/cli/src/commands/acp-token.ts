@@ -26,7 +26,7 @@ async function createCommand(typed: string, options: CreateOptions, terminal: Te
     () =>
       `Shown once. In the ACP client, as a remote agent over WebSocket:\n\n` +
       `  address  ${token.url}\n  token    ${token.token}\n\n` +
-      `It leads to ${oneLine(device.name)} alone${options.readOnly ? ', to read' : ''}, and ends after 90 days without use. ` +
+      `It gives ${options.readOnly ? 'read-only ' : ''}access to ${oneLine(device.name)} only, and expires after 90 days without use. ` +
       `Revoke it: relay acp-token revoke ${token.id}\n`,
   );
   return exitCodes.ok;

@@ -60,7 +60,7 @@ function acpDevice(device: Device, wanted?: string): AcpDevice {
   if (found) return found;
   const { agentType, agents = [] } = device;
   throw usage(
-    `"${oneLine(wanted ?? '')}" is no agent of this device. It has ${[...new Set([agentType, ...agents.map((one) => one.agentType)])].join(', ')}.`,
+    `This device has no agent "${oneLine(wanted ?? '')}". It has ${[...new Set([agentType, ...agents.map((one) => one.agentType)])].join(', ')}.`,
   );
 }
 

@@ -36,7 +36,7 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
   addCommand(
     program,
     'release',
-    'end the program on the machine that holds a session, to continue it here',
+    'end the program that holds a session on its machine, so that the session can continue here',
     'relay release k3j9x2ab',
   )
     .argument('<session>', 'id or part of it')

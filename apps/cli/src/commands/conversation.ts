@@ -32,7 +32,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
 
   addCommand(program, 'folders', 'list where the sessions of a device worked last', 'relay folders laptop')
     .argument('<device>', 'id or name')
-    .argument('[path]', 'a folder on it, of which the folders are listed; `.` for those that its daemon allows')
+    .argument('[path]', 'list the folders inside this folder; `.` lists those that its daemon allows')
     .action(async (device: string, path: string | undefined, options: CommonOptions) =>
       done(await foldersCommand(device, path, options, terminal)),
     );
@@ -77,7 +77,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
   addCommand(
     program,
     'acp',
-    'be an agent of the Agent Client Protocol on standard input and output, for editors that start one',
+    'serve the Agent Client Protocol (ACP) on standard input and output, for editors that start an agent as a command',
     'relay acp laptop                                  the command that an editor is configured with',
     'relay acp laptop --map ~/src=/home/ada/src        the same folders have other names there',
     'relay acp laptop --agent codex --cwd ~/projects/garden',

@@ -79,7 +79,7 @@ export function addDeviceKeyCommands(devices: Command, terminal: Terminal, done:
   addCommand(
     devices,
     'invite',
-    'make a key with which machines register without a person',
+    'make a key that lets machines register without a person to approve them',
     'relay devices invite --ttl 10m --uses 1',
     'relay devices invite --ttl 7d --uses 50 --name "Build machines"',
   )

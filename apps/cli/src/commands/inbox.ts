@@ -85,7 +85,7 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   return exitCodes.ok;
 }
 
-/** By the beginning of its id, as the list shows it; only when a single one fits. @throws Failure ITEM_NOT_FOUND */
+/** By the beginning of its id, as the list shows it; only when exactly one matches. @throws Failure ITEM_NOT_FOUND */
 async function findItem(relay: Relay, typed: string): Promise<InboxItem> {
   const open = await relay.call('listInbox', { query: { limit: shownItems } });
   const hidden = await relay.call('listInbox', { query: { limit: shownItems, snoozed: 'true' } });
@@ -94,7 +94,7 @@ async function findItem(relay: Relay, typed: string): Promise<InboxItem> {
   const what = found.length === 0 ? 'No item' : 'More than one item';
   throw new Failure(
     'ITEM_NOT_FOUND',
-    `${what} fits "${oneLine(typed)}". "relay inbox" lists them.`,
+    `${what} matches "${oneLine(typed)}". "relay inbox" lists them.`,
     exitCodes.notFound,
   );
 }

@@ -25,7 +25,7 @@ export function addInboxCommands(program: Command, terminal: Terminal, done: Don
   addCommand(
     inbox,
     'ack',
-    'an item needs no more attention; a question is answered instead',
+    'acknowledge an item; a question must be answered instead',
     'relay inbox ack 3f2a81c0',
     'relay inbox ack --all',
   )

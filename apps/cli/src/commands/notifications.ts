@@ -62,7 +62,7 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
   named('test', 'send a test and wait for its outcome', (typed, options) =>
     testNotifyCommand(typed, options, terminal),
   );
-  named('pause', 'notify it no longer', (typed, options) => pauseNotifyCommand(typed, 'paused', options, terminal));
+  named('pause', 'stop notifying it', (typed, options) => pauseNotifyCommand(typed, 'paused', options, terminal));
   named('resume', 'end a pause', (typed, options) => pauseNotifyCommand(typed, 'active', options, terminal));
   named('remove', 'remove it', (typed, options) => removeNotifyCommand(typed, options, terminal));
 

@@ -82,7 +82,7 @@ export async function addNotifyCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (kind !== 'ntfy' && kind !== 'webhook')
-    throw usage('The kind is "ntfy" or "webhook". Browsers are added in their page.');
+    throw usage('The kind must be "ntfy" or "webhook". Add a browser in the web app, under Settings › Notifications.');
   if (detail !== undefined && !isOneOf(subscriptionDetails, detail))
     throw usage(`--detail is one of: ${subscriptionDetails.join(', ')}.`);
   if (delay !== undefined && !/^\d{1,5}$/.test(delay)) throw usage('--delay is a number of seconds, up to 86400.');
@@ -106,12 +106,12 @@ export async function addNotifyCommand(
     const added = `Added ${oneLine(subscription.label)} (${subscription.id}).\n`;
     const next = `relay notify test ${subscription.id}`;
     if (secret === undefined) return `${added}Try it: ${next}\n`;
-    return `${added}The secret that signs its requests, shown once: ${secret}\nIt is notified after it took a test: ${next}\n`;
+    return `${added}The secret that signs its requests, shown once: ${secret}\nIt is not notified until it has accepted a test: ${next}\n`;
   });
   return exitCodes.ok;
 }
 
-/** By id, by the beginning or end of one, or by a part of the name; only when a single one fits. */
+/** By id, by the beginning or end of one, or by a part of the name; only when exactly one matches. */
 async function findAddress(relay: Relay, typed: string): Promise<Subscription> {
   const { subscriptions } = await relay.call('listSubscriptions');
   const wanted = typed.toLowerCase();
@@ -125,7 +125,7 @@ async function findAddress(relay: Relay, typed: string): Promise<Subscription> {
         });
   if (found.length === 1) return found[0]!;
   const what = found.length === 0 ? 'No address' : 'More than one address';
-  const message = `${what} fits "${oneLine(typed)}". "relay notify" lists them.`;
+  const message = `${what} matches "${oneLine(typed)}". "relay notify" lists them.`;
   throw new Failure('SUBSCRIPTION_NOT_FOUND', message, exitCodes.notFound);
 }
 

@@ -45,7 +45,7 @@ export async function answerCommand(
   terminal: Terminal,
 ): Promise<number> {
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
-    throw usage('Give a text, --option or --field, and one of them only.');
+    throw usage('Give only one of a text, --option and --field.');
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const session = await findSession(context.relay, typedSession);

@@ -24,7 +24,7 @@ export function projectFolder(path: string, rules: ProjectRules): Project {
   const { defaultPath, allowed } = rules;
   const asked = path === '' ? resolve(defaultPath) : fromHome(path);
   if (!isAbsolute(asked)) return { error: `The project path must be absolute, but it is "${path}".` };
-  if (asked.includes('\0')) return { error: 'The project path is not a path.' };
+  if (asked.includes('\0')) return { error: 'The project path contains a null character. Choose another folder.' };
   const real = existing(resolve(asked));
   if (allowed && !isIn(allowed, real)) {
     return {

@@ -71,7 +71,9 @@ export async function lanHost(given: string | undefined): Promise<string> {
   }
   if (addresses.includes(host) || (isPrivate(host) && host.startsWith('127.'))) return host;
   const has = addresses.length === 0 ? 'none' : addresses.join(', ');
-  throw new Refused(`--lan-host is "${given}", which is no address of this machine in a local network. It has ${has}.`);
+  throw new Refused(
+    `--lan-host is "${given}", which is not an address of this machine in a local network. It has ${has}.`,
+  );
 }
 
 /** Every name and address that the certificate is for: a phone may use any of them, and programs of this machine localhost. */

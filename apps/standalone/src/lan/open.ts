@@ -78,7 +78,7 @@ export async function openLan(
     logger.info({ names: now, endsAt: issued.endsAt }, 'the certificate for the local network was renewed');
     if (isPrivate(host) && !host.startsWith('127.') && !lanAddresses().includes(host))
       logger.warn(
-        `This machine has no longer the address ${host}, which is in every link and sign-in. Start the relay again; or give the machine a ` +
+        `This machine no longer has the address ${host}, which is in every link and sign-in. Start the relay again; or give the machine a ` +
           'fixed address; or start with --lan-host <name>.local, which stays.',
       );
   };

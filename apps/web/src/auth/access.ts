@@ -47,7 +47,7 @@ const renewBeforeMs = 60_000;
 const usableForMs = 10_000;
 const retryMs = 15_000;
 
-/** Only to notice that it changed; who it is decides the relay. */
+/** Only to notice that the person changed; the relay decides who it is. */
 function subjectOf(token: string): string {
   try {
     const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

@@ -75,7 +75,7 @@ async function own(tx: IDBTransaction, person: string): Promise<void> {
 /** Names the person whose pages these are; undefined while none is signed in. */
 type WhoIs = () => string | undefined;
 
-/** Writes for the person who is signed in. Nothing is opened for none: that would make the database again which the sign-out deleted. */
+/** Writes for the person who is signed in. While no one is signed in the database is not opened: that would recreate the one that the sign-out deleted. */
 async function writeFor(who: WhoIs, write: (tx: IDBTransaction, person: string) => Promise<unknown>): Promise<void> {
   if (who() === undefined) return;
   await within('readwrite', async (tx) => {

@@ -48,5 +48,5 @@ function spoken({ answer, acted }: Told, { quirks, rejected }: { quirks: Quirks;
   if (acted) return { kind: 'complete', result: 'Done. The agent said nothing more.' };
   if (rejected) return { kind: 'complete', result: notAllowed };
   if (quirks.silentFailure) return { kind: 'error', error: 'The agent ended without an answer.' };
-  return { kind: 'complete', result: 'The agent ended its turn without words.' };
+  return { kind: 'complete', result: 'The agent ended its turn without saying anything.' };
 }

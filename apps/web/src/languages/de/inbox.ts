@@ -13,7 +13,7 @@ export const words: typeof english = {
     },
     failed: 'Der Agent hat mit einem Fehler aufgehört.',
     expired: 'Die Nachricht ist abgelaufen, bevor der Rechner wieder da war. Sende sie noch einmal.',
-    lost: 'Der Rechner kennt diese Aufgabe nicht mehr. Sende die Nachricht noch einmal.',
+    lost: 'Der Rechner kennt diese Aufgabe nicht mehr. Sieh in der Sitzung nach, bevor du die Nachricht noch einmal sendest.',
     unknown:
       'Es ist nicht sicher, dass die Nachricht angekommen ist. Öffne die Sitzung, um sie noch einmal zu senden oder abzubrechen.',
     away: 'Seit mehr als fünf Minuten offline, während Nachrichten auf ihn warten.',

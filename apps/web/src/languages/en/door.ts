@@ -29,7 +29,7 @@ export const words = {
     checking: 'Checking the request…',
     wants: '{app} wants to use your account {email}. It will be able to:',
     returns: (where: string) =>
-      `You’ll return to ${where}. Allow only what you started yourself. You can revoke it any time in Settings, Apps.`,
+      `You’ll return to ${where}. Allow access only if you started this yourself. You can revoke it at any time under Settings › Apps.`,
     app: (protocol: string) => `an app on this device (${protocol})`,
     program: (host: string) => `a program on this computer (${host})`,
     unknown: 'an unknown address',
@@ -47,14 +47,15 @@ export const words = {
     byCode: {
       invalid_client:
         'The app that sent you here isn’t known to this relay. Update it, or ask the person who gave it to you.',
-      invalid_redirect: 'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',
+      invalid_redirect:
+        'The app that sent you here wants to send you back to an address that isn’t its own. Don’t use it.',
       invalid_redirect_uri:
-        'The app that sent you here asks for an answer at an address that isn’t its own. Don’t use it.',
-      invalid_scope: 'The app that sent you here asks for something that doesn’t exist. Update it.',
+        'The app that sent you here wants to send you back to an address that isn’t its own. Don’t use it.',
+      invalid_scope: 'The app that sent you here asks for a permission that doesn’t exist. Update the app.',
       account_not_linked:
-        'An account with this email and a password exists. Sign in with the password; accounts are never joined by address.',
+        'There’s already an account with this email and a password. Sign in with that password; accounts are never linked by email address.',
       email_not_found:
-        'That service didn’t share your email, which an account needs. Allow it, or sign in another way.',
+        'An account needs your email address, and that service didn’t share it. Allow it to, or sign in another way.',
       FORBIDDEN: 'You don’t have an account here, and a new one needs an invitation. Ask someone with an account.',
       state_mismatch: 'This sign-in started in another browser or is too old. Start again here.',
       state_not_found: 'This sign-in started in another browser or is too old. Start again here.',

@@ -40,7 +40,7 @@ export const words = {
     problem({ kind, of }: FieldProblem, bounds: Bounds): string {
       switch (kind) {
         case 'missing':
-          return 'Answer this to go on.';
+          return 'Answer this to continue.';
         case 'boolean':
           return 'Choose yes or no.';
         case 'number':
@@ -51,7 +51,7 @@ export const words = {
         case 'choices':
           return 'Choose from the list.';
         case 'text':
-          return 'Enter a text.';
+          return 'Enter some text.';
         case 'range':
           if (of === 'a count') return `Choose ${range(bounds, choices)}.`;
           return of === 'a length' ? `Enter ${range(bounds, characters)}.` : `Enter a number ${range(bounds, number)}.`;

@@ -114,7 +114,7 @@ export const words = {
     dismiss: 'Dismiss the question',
     dismissing: 'Dismissing…',
     answered: 'Answered:',
-    expired: (title: string) => `“${title}” The agent went on without an answer.`,
+    expired: (title: string) => `“${title}” The agent continued without an answer.`,
     on: (by: string) => `on ${by}`,
     ended: { expired: 'Expired:', superseded: 'Replaced:', cancelled: 'Withdrawn:', interrupted: 'Withdrawn:' },
     waiting: 'Asked:',

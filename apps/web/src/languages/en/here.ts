@@ -9,7 +9,7 @@ export const words = {
       all: 'Allow once, Reject and Reply, where the whole question is in view',
     },
     locked:
-      'Anyone who holds this device can give them, even while it is locked, if its lock screen shows notifications. Hide them there, or choose fewer answers.',
+      'Anyone holding this device can give these answers, even while it is locked, if its lock screen shows notifications. Hide notifications there, or choose fewer answers.',
     device: 'This device',
     install: 'Install Relay',
     installMore: 'Relay opens from the home screen or the dock, in a window of its own.',
@@ -19,7 +19,7 @@ export const words = {
     homeScreenPicture: 'The Share button of Safari, and the line “Add to Home Screen” in its menu',
     keep: 'Keep what I read last on this device',
     keepMore:
-      'Up to 20 conversations, to be read without a connection. They are deleted when you sign out, or when someone else signs in.',
+      'Up to 20 sessions, so you can read them offline. They are deleted when you sign out, or when someone else signs in.',
     keeps: 'On',
     keepsNot: 'Off',
     newVersion: 'A new version of Relay is ready.',

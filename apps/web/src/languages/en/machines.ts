@@ -50,7 +50,7 @@ export const words = {
     make: 'Make a key',
     making: 'Making…',
     name: 'Name (optional)',
-    nameHint: 'What it is for, like “build machines”.',
+    nameHint: 'Its purpose, like “build machines”.',
     life: 'Valid for',
     lifeOf: (seconds: number) =>
       seconds < 3600
@@ -73,12 +73,12 @@ export const words = {
   },
   acpApps: {
     title: 'ACP apps',
-    lead: 'Apps that speak the Agent Client Protocol reach this machine with an address and a token: on your phone, or in a browser.',
+    lead: 'Apps on your phone or in a browser that speak the Agent Client Protocol reach this machine with an address and a token.',
     loading: 'Loading ACP apps…',
     name: 'The app, like “Phone”',
     make: 'Connect an ACP app',
     making: 'Making a token…',
-    once: 'Give these two to the app as a remote agent over WebSocket. The token is shown once.',
+    once: 'In the app, add a remote agent over WebSocket with this address and this token. The token is shown once.',
     address: 'Address',
     token: 'Token',
     scan: 'Scan to copy both on your phone.',
@@ -91,7 +91,7 @@ export const words = {
     ending: 'Revoking…',
     endOf: (name: string) => `Revoke ${name}`,
     endTitle: (name: string) => `Revoke the token of ${name}?`,
-    endMore: 'The app is disconnected now and can’t connect again with this token. What its agent does goes on.',
+    endMore: 'The app is disconnected now and can’t connect again with this token. Its agent keeps working.',
   },
   connect: {
     first: 'Connect your first machine',

@@ -3,7 +3,7 @@ import { fullTime, plural } from '../formats.ts';
 
 export const words = {
   notices: {
-    choose: 'What you hear of',
+    choose: 'Notify me about',
     causes: {
       needs_you: 'An agent needs you',
       failed: 'An agent failed',
@@ -13,8 +13,8 @@ export const words = {
     },
     levels: { off: 'Off', watched: 'Watched sessions', all: 'All sessions' },
     on: 'On',
-    asAbove: 'As chosen for you',
-    access: 'New access to your account is always notified.',
+    asAbove: 'Same as your settings',
+    access: 'You are always notified of new access to your account.',
     save: 'Save',
     saving: 'Saving…',
     saved: 'Saved.',
@@ -42,9 +42,9 @@ export const words = {
       needs_you: 'An agent needed you',
       failed: 'An agent failed',
       unknown: 'A message may not have arrived',
-      done: 'An agent was done',
+      done: 'An agent finished',
       device_conflict: 'Two machines used one registration',
-      device_allowed: 'A machine was allowed',
+      device_allowed: 'A machine was approved',
       program_allowed: 'An app was allowed',
       account_changed: 'Your account was changed',
     },
