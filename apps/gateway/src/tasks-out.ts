@@ -20,6 +20,8 @@ export interface TaskWriter {
    * ended, or the database was away for half a minute: then a sweep writes the rest. Never throws.
    */
   drain(connection: DaemonConnection, woken?: 'woken'): Promise<void>;
+  /** A task or question was settled: what waited behind it is written by the newest connection of the device, which may be elsewhere by now. */
+  resume(connection: DaemonConnection): void;
   /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next attempt puts them back. */
   hasOpenClaim(connection: DaemonConnection): boolean;
 }
@@ -31,6 +33,8 @@ interface TaskWriterDeps {
   cancels: Cancels;
   /** Ends a claimed task whose images this daemon does not take. */
   unsupported: Unsupported;
+  /** Makes the instance that owns the device write what is due. */
+  wakeOwner: (deviceId: string) => void;
 }
 
 const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: { writtenAtMs?: number } = {}) =>
@@ -43,7 +47,8 @@ const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: 
     ...more,
   });
 
-export function createTaskWriter({ database, publisher, metrics, cancels, unsupported }: TaskWriterDeps): TaskWriter {
+export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
+  const { database, publisher, metrics, cancels, unsupported } = deps;
   const claims = createTaskClaims(database);
   const running = new WeakMap<DaemonConnection, { again: boolean; woken: boolean; done: Promise<void> }>();
 
@@ -152,5 +157,10 @@ export function createTaskWriter({ database, publisher, metrics, cancels, unsupp
     }
   };
 
-  return { drain, hasOpenClaim: claims.isOpen };
+  const resume = (connection: DaemonConnection) => {
+    if (connection.live) void drain(connection);
+    else deps.wakeOwner(connection.deviceId);
+  };
+
+  return { drain, resume, hasOpenClaim: claims.isOpen };
 }
