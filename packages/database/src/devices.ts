@@ -199,11 +199,14 @@ export async function onlineDevices(
   return rows.map((row) => ({ id: row.id, fence: Number(row.connection_fence) }));
 }
 
-/** Saves that these devices are alive; called rarely and for many at once. */
+/**
+ * Saves that these devices are alive; called rarely and for many at once. One that is locked elsewhere is left out: waiting for its lock would
+ * hold those of all the others.
+ */
 export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
   if (deviceIds.length === 0) return;
-  await db.sql
-    .execute`UPDATE devices SET last_seen_at = now() WHERE id = ANY(${deviceIds}::text[]) AND status = 'online'`;
+  await db.sql.execute`UPDATE devices SET last_seen_at = now() WHERE id IN (
+    SELECT id FROM devices WHERE id = ANY(${deviceIds}::text[]) AND status = 'online' FOR NO KEY UPDATE SKIP LOCKED)`;
 }
 
 /** The newest 50 connections of a device, newest first. */

@@ -10,6 +10,7 @@ import {
   devicesConnected,
   listConnections,
   markOnlineAgain,
+  touchDevices,
   withDevice,
 } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
@@ -134,5 +135,14 @@ onBoth('the connections of daemons', (open, kind) => {
       });
       await patient;
       expect(await listConnections(database, 'a')).toEqual([expect.objectContaining({ closeCode: 1000 })]);
+    });
+
+  if (kind === 'postgres')
+    it('are noted as alive together, without a wait for one that is locked elsewhere', async () => {
+      await devicesConnected(database, [beginning('a', 1), beginning('b', 1)]);
+      await database.sql.execute`UPDATE devices SET last_seen_at = 'epoch'`;
+      await withDevice(database, 'a', () => touchDevices(database, ['a', 'b', 'c']));
+      const touched = await database.sql.query<{ id: string }>`SELECT id FROM devices WHERE last_seen_at > 'epoch'`;
+      expect(touched).toEqual([{ id: 'b' }]);
     });
 });
