@@ -74,15 +74,18 @@ export function createEndings(deps: EndingDeps): Endings {
       // Before the end clears the instruction, by which the answer is found in the history.
       const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
+      // A question waits for its person, however the task stood before.
+      const isNext = ended === 'resumed' || (ended === 'settled' && outcome.kind === 'waiting');
       const notification = {
         sessionKey: key,
         cause: causes[outcome.kind],
         taskId,
         windowMs: config.dedupeWindowMs,
+        isNext,
       };
       // Neither needs the rows of the other.
       const [notified, [record]] = await Promise.all([
-        ended === 'ended' && addNotification(tx, notification),
+        (ended === 'ended' || isNext) && addNotification(tx, notification),
         readSessions(tx, [key]),
       ]);
       if (record) connection.memory.endedSinceReport?.add(record.nativeId);
@@ -100,7 +103,7 @@ export function createEndings(deps: EndingDeps): Endings {
     const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
     const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
     unpublished.delete(connection);
-    const isNew = ended === 'ended' || ended === 'settled' || (isAgain && ended === 'repeated');
+    const isNew = ended === 'ended' || ended === 'resumed' || ended === 'settled' || (isAgain && ended === 'repeated');
     memory.forgetTask(taskId);
     progress.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });
@@ -121,6 +124,6 @@ export function createEndings(deps: EndingDeps): Endings {
     if (notified || isAgain) deps.notify();
     if (asked && (isNew || ended === 'confirmed'))
       deps.outcomes.ofWordless(connection, asked, outcome.kind === 'failed');
-    void deps.writer.drain(connection);
+    deps.writer.resume(connection);
   };
 }

@@ -79,7 +79,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       metrics.tasks.inc({ state: 'completed' });
       if (record) await publish(connection, record, answer, entry?.writtenAtMs);
       if (notified) deps.notify();
-      void writer.drain(connection);
+      writer.resume(connection);
     },
     correct: async (connection, taskId, answer) => {
       const corrected = await withOwned(database, connection, async (tx) => {
@@ -90,7 +90,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         const [record] = await readSessions(tx, [asked.sessionKey]);
         return { ended, record, said: asked.said };
       });
-      if (!corrected?.record || corrected.ended !== 'settled') return;
+      if (!corrected?.record || (corrected.ended !== 'settled' && corrected.ended !== 'resumed')) return;
       // Its words came late before, and were shown.
       if (corrected.said.trim() === answer.content.trim()) await publisher.session(corrected.record);
       else await publish(connection, corrected.record, answer, undefined);
@@ -102,7 +102,8 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         return { ended, record };
       });
       // Another question about the same end may have been answered first.
-      if (record && (always || ended === 'settled')) await publish(connection, record, answer, sentAtMs);
+      if (record && (always || ended === 'settled' || ended === 'resumed'))
+        await publish(connection, record, answer, sentAtMs);
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * MEANING of what a daemon with `prompts` says of its questions in addition to WAIT_FOR_USER (transcript §7): another one is open, one is taken back,
+ * MEANING of what a daemon with `prompts` says of its questions in addition to WAIT_FOR_USER (rules, chapter 5): another one is open, one is taken back,
  * and which are open after a connect. Write first, publish second.
  */
 import { type Publisher, message } from '@relay/attention';
@@ -93,7 +93,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
     if (!changed) return;
     connection.memory.forgetRecord(record.key);
     await publisher.sessions([record.key]);
-    void writer.drain(connection);
+    writer.resume(connection);
   };
 
   return {

@@ -116,7 +116,7 @@ export function question(event: Asked): string {
 
 /**
  * A question that ends a task, for apps. A daemon that names none asks one at a time: its question is named after the task and what it says
- * (transcript §7), its options after their places, and words answer it.
+ * (rules, chapter 5), its options after their places, and words answer it.
  */
 export function prompt(
   event: Asked & { question?: Question | null | undefined },

@@ -95,6 +95,51 @@ describe('notifications', () => {
     expect(await causes(id)).toEqual(['failed']);
   });
 
+  it('are due for each question of one turn: for the one that took the place of another, too, and not for a repetition', async () => {
+    const { taskId, id } = await watchedRun('asks-twice');
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I read it?' });
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I write it?' });
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I write it?' });
+    await tick(daemon, app);
+    expect(await causes(id)).toEqual(['needs_you', 'needs_you']);
+  });
+
+  it.each([
+    ['TASK_COMPLETE', { result: 'It was not needed.' }, 'done'],
+    ['ERROR', { error: 'it broke' }, 'failed'],
+  ])('are due for the end of a turn whose question was taken back: %s', async (eventType, fields, cause) => {
+    const { taskId, id } = await watchedRun(`asked-${eventType}`);
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I?' });
+    await end(daemon, app, taskId, eventType, fields);
+    daemon.event(taskId, eventType, fields);
+    await tick(daemon, app);
+    expect((await causes(id)).sort()).toEqual([cause, 'needs_you'].sort());
+  });
+
+  it('are not due for that end when a later message is on its way, whose end is', async () => {
+    const { taskId, id } = await watchedRun('answered-twice');
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I?' });
+    const second = await say(relay, id, 'Yes');
+    await daemon.next('task_resume', (frame) => frame.task_id === second);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'Done.' });
+    await tick(daemon, app);
+    expect(await causes(id)).toEqual(['needs_you']);
+    await end(daemon, app, second, 'TASK_COMPLETE', { result: 'All done.' });
+    expect((await causes(id)).sort()).toEqual(['done', 'needs_you']);
+  });
+
+  it('are due for a question that comes after its task was taken for lost', async () => {
+    const { taskId, id } = await watchedRun('lost-asks');
+    for (let time = 0; time < 2; time += 1) {
+      daemon.send({ type: 'status', running_tasks: [] });
+      await tick(daemon, app);
+    }
+    await until(async () => (await readTask(relay, taskId)).error?.code === 'TASK_LOST');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'May I?' });
+    await tick(daemon, app);
+    expect((await causes(id)).sort()).toEqual(['failed', 'needs_you']);
+  });
+
   it('are due on the completion of a local turn', async () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'desk' }] });
     await app.next('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk'));

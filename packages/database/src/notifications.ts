@@ -10,14 +10,16 @@ import { newUlid } from './ulids.ts';
 /**
  * Enqueues a notification of the owner, if the session is watched or the person wants this cause of all sessions. One turn notifies once: the cause by a task and the cause by a
  * `session_activity` (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
- * are two turns. Returns whether a notification was written. Must run inside `withDevice`.
+ * are two turns. `isNext`: the task notified before, and this is news: the next question of its turn, or its end after a question that was taken
+ * back. An end notifies only if no later task of the session does. Returns whether a notification was written. Must run inside `withDevice`.
  */
 export async function addNotification(
   db: Db,
-  input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number },
+  input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number; isNext?: boolean },
 ): Promise<boolean> {
   const window = input.windowMs;
   const chosen = chosenCauseOf(input.cause) ?? '';
+  const isNext = input.isNext === true;
   if (input.taskId !== undefined) {
     const adopted = await db.sql.execute`
       UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
@@ -33,8 +35,10 @@ export async function addNotification(
         OR EXISTS (SELECT 1 FROM notification_settings n WHERE n.user_id = s.owner_id AND n.levels->>${chosen}::text = 'all')
         OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen}::text = 'all'))
       AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
-        AND (n.task_id = ${input.taskId ?? null}
-          OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))`;
+        AND ((n.task_id = ${input.taskId ?? null} AND NOT ${isNext})
+          OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))
+      AND NOT (${isNext && input.cause !== 'needs_you'} AND EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = s.key AND l.state <> 'cancelled'
+        AND l.seq > (SELECT seq FROM tasks WHERE id = ${input.taskId ?? null})))`;
   if (!session) return false;
   const sessionId = formatSessionId({
     deviceId: session.device_id,

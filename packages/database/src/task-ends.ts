@@ -19,13 +19,14 @@ export type Outcome =
   | { kind: 'failed'; code: TaskErrorCode; error: string };
 
 /**
- * The outcome of saving an ending: `ended` — the task ended with it; `settled` — the task waited, was taken for lost, had its answer from
- * the history, or was unknown until the history had it, and now has this end, with a note; `late` — it was cancelled or is unknown, which it
+ * The outcome of saving an ending: `ended` — the task ended with it; `resumed` — the task waited with a question, and this is the next end of its
+ * turn, with a note; `settled` — the task was taken for lost, had its answer from the history, or was unknown until the history had it, and now
+ * has this end, with a note; `late` — it was cancelled or is unknown, which it
  * stays, and only the text is news; `confirmed` — the daemon itself reports, without a text, the completion of a task whose answer was found in
  * the history: that may have more by now; `repeated` — the same text again, no text, or another end of a task that the daemon had ended.
  * The last two change nothing.
  */
-export type Ended = 'ended' | 'settled' | 'late' | 'confirmed' | 'repeated';
+export type Ended = 'ended' | 'resumed' | 'settled' | 'late' | 'confirmed' | 'repeated';
 
 /** The source of a task's outcome when no event reported it in time: the `note` of its record. */
 export const notes = {
@@ -111,7 +112,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   const isCorrected = task.note !== null && task.state !== 'cancelled';
   if (task.state === 'waiting' || isLost || isCorrected || hadNoText) {
     await go(moves[outcome.kind].later, note ?? notes.later);
-    return 'settled';
+    return task.state === 'waiting' ? 'resumed' : 'settled';
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
   // Kept, so that a repetition by the daemon has no effect.
