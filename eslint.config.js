@@ -50,7 +50,7 @@ export default tseslint.config(
     },
   },
   {
-    // Text of strangers reaches a terminal through one door per program (findings S6; tests/terminal-doors.test.ts).
+    // Text of strangers reaches a terminal through one door per program (tests/terminal-doors.test.ts).
     files: ['apps/{cli,daemon}/src/**/*.ts', 'packages/daemon-kit/src/**/*.ts'],
     ignores: [
       'apps/cli/src/terminal.ts',

@@ -85,13 +85,13 @@ const rules = {
 };
 const adrs = new Set(readdirSync(join(root, 'docs/adr')).map((name) => String(Number(name.slice(0, 4)))));
 
-/** Rules, chapters and ADRs that a text cites and that do not exist, and sections of the contract, which the rules replaced: `rules, 2.4 and 2.5`, `rules, chapter 7`, `rule('2.4'`, `ADR 6, 13`. */
+/** Rules, chapters and ADRs that a text cites and that do not exist, and sections of documents that the rules replaced: `rules, 2.4 and 2.5`, `rules, chapter 7`, `rule('2.4'`, `ADR 6, 13`. */
 function unknownCitations(text: string): string[] {
   const cited = found(text, /\b[Rr]ules,[\s*]+(\d+\.\d+(?:(?:,| and)[\s*]+\d+\.\d+)*)/g).concat(
     found(text, /\brule\(\s*'(\d+\.\d+)/g),
   );
   const chapters = found(text, /\b[Rr]ules,[\s*]+chapter (\d+)/g);
-  const gone = found(text, /\b(contract,? (?:§|section )\d+)/gi);
+  const gone = found(text, /\b((?:contract|transcript)(?:\.md)?,? (?:§|section )\d+)/gi);
   const reasons = found(text, /\bADRs? (\d+(?:(?:,| and) \d+)*)/g);
   return [
     ...gone,
@@ -190,8 +190,16 @@ describe('the check of the documents', () => {
 
   it('reports a rule, a chapter and an ADR that do not exist, also the second one of a list and one after a line break', () => {
     const text =
-      "(rules, 2.1 and 99.1) Rules, chapter 99: x (specification §5;\n * rules,\n * 98.2) rule('97.3 GET /', '') ADR 6, 999 (contract §9)";
-    expect(unknownCitations(text)).toEqual(['contract §9', '99.1', '98.2', '97.3', 'chapter 99', 'ADR 999']);
+      "(rules, 2.1 and 99.1) Rules, chapter 99: x (specification §5;\n * rules,\n * 98.2) rule('97.3 GET /', '') ADR 6, 999 (contract §9) (transcript.md §3)";
+    expect(unknownCitations(text)).toEqual([
+      'contract §9',
+      'transcript.md §3',
+      '99.1',
+      '98.2',
+      '97.3',
+      'chapter 99',
+      'ADR 999',
+    ]);
   });
 
   it('reports a rule that comes twice, and one in another chapter', () => {

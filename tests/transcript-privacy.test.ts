@@ -1,4 +1,4 @@
-/** Promise (transcript.md §5): the relay stores and logs nothing of parts. */
+/** Promise (ADR 35): the relay stores and logs nothing of parts. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { dumpDatabase, pathOf } from './erasure-scene.ts';

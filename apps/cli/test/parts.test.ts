@@ -1,5 +1,5 @@
 /**
- * The command line shows any part, whatever it contains (transcript.md §3: the relay has not checked it): nothing throws, nothing is without
+ * The command line shows any part, whatever it contains (ADR 35: the relay has not checked it): nothing throws, nothing is without
  * a bound, no control of it reaches the terminal, and a kind that is not known is shown by its content.
  */
 import { describe, expect, it } from '@jest/globals';

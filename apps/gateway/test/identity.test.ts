@@ -3,7 +3,7 @@ import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { begin, end, idOf, idleSession, messageIn, path, run, tick } from './conversation.ts';
 
-/** transcript.md §1: an item has one uuid, live and stored, and of a daemon with `transcript` that alone says whether it was said. */
+/** ADR 35: an item has one uuid, live and stored, and of a daemon with `transcript` that alone says whether it was said. */
 describe('the uuid of a message', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;

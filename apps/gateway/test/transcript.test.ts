@@ -5,7 +5,7 @@ import { begin, counted, end, idOf, path, run, sessionIn, tick } from './convers
 
 const add = (text: string, uuid = 'u1') => ({ op: 'add', uuid, text });
 
-/** transcript.md §3: operations of a daemon → apps. */
+/** ADR 35: operations of a daemon → apps. */
 describe('event TRANSCRIPT', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;

@@ -1,4 +1,4 @@
-/** The entry of the backplane. The suite that every implementation passes is behind `@relay/backplane/contract`. */
+/** The entry of the backplane. Every implementation passes the suite of `test/contract.ts`. */
 export type { Backplane, BackplaneInstance, BackplaneOptions } from './backplane.ts';
 export type { Command, Commands, RouteOutcome } from './commands.ts';
 export { BackplaneError } from './errors.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { type RedisBackplane, createRedisBackplane } from '../src/index.ts';
-import { createEar } from '../src/contract/harness.ts';
+import { createEar } from './contract/harness.ts';
 
 describeWith('redis-server', 'the commands for frames', () => {
   let redis: TestRedis;

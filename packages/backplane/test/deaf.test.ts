@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
-import { until } from '../src/contract/harness.ts';
+import { until } from './contract/harness.ts';
 import { type Proxy, openProxy } from './proxy.ts';
 import { createTroupe, endOf, healthy, isHealthy, obey, reach, readNumbers } from './stage.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
-import { createEar, until } from '../src/contract/harness.ts';
+import { createEar, until } from './contract/harness.ts';
 import type { Lease, UserFrame } from '../src/index.ts';
 import { createTroupe, endOf, healthy, isHealthy, namedCodes, obey, reach, readNumbers } from './stage.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Ear, createEar } from '../src/contract/harness.ts';
+import { type Ear, createEar } from './contract/harness.ts';
 import { type MemoryBus, type Backplane, type UserFrame, follow, createMemoryBus } from '../src/index.ts';
 
 describe('following a user', () => {

@@ -1,4 +1,4 @@
-import { describeBackplaneContract } from '../src/contract.ts';
+import { describeBackplaneContract } from './contract.ts';
 import { createMemoryBus } from '../src/index.ts';
 
 describeBackplaneContract('memory', (options) => {

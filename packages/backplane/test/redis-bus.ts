@@ -1,7 +1,7 @@
 /** A bus of the contract on Redis: a prefix of its own, so that several share a server. */
 import type { TestRedis } from '@relay/testing/redis';
 import type { BackplaneOptions } from '../src/backplane.ts';
-import type { ContractBus } from '../src/contract.ts';
+import type { ContractBus } from './contract.ts';
 import { type RedisBackplaneOptions, type RedisBackplane, createRedisBackplane } from '../src/index.ts';
 
 export interface RedisUnderTest {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
-import { describeBackplaneContract } from '../src/contract.ts';
+import { describeBackplaneContract } from './contract.ts';
 import { deafen, makeRedisBus } from './redis-bus.ts';
 
 let redis: TestRedis;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestSentinel, startSentinel } from '@relay/testing/redis';
-import { describeBackplaneContract } from '../src/contract.ts';
-import { until } from '../src/contract/harness.ts';
+import { describeBackplaneContract } from './contract.ts';
+import { until } from './contract/harness.ts';
 import { deafen, makeRedisBus } from './redis-bus.ts';
 import { createTroupe, endOf, healthy, namedCodes, obey, reach, readNumbers } from './stage.ts';
 

@@ -1,5 +1,5 @@
 /** Parts of the tests of faults: an api and gateways on a Redis that is about to fail, and readers that notice what they miss. */
-import { createEar, until } from '../src/contract/harness.ts';
+import { createEar, until } from './contract/harness.ts';
 import {
   type RedisBackplane,
   type Backplane,

@@ -8,5 +8,4 @@ export type { IssuerSettings } from './issuers.ts';
 export { configurationMarkdown, describeVariables } from './markdown.ts';
 export { defaults, readConfig } from './read-config.ts';
 export type { RelayConfig, VariableName } from './relay-config.ts';
-export { testConfig } from './test-config.ts';
 export type { Kind, Role } from './variable.ts';

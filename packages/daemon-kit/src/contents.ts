@@ -1,6 +1,6 @@
 /**
  * Bytes that items name and do not hold: images, and whole outputs of tools. One file each, 0600, in a folder beside the file of its session
- * (transcript.md §5). The newest are kept, within a bound per session and one for all; texts are never among them. A content that
+ * (ADR 35). The newest are kept, within a bound per session and one for all; texts are never among them. A content that
  * cannot be written is not kept, and costs nothing else.
  */
 import { createHash } from 'node:crypto';

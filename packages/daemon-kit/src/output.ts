@@ -1,4 +1,4 @@
-/** The output of a program: joined for a moment and bounded (`OutputStream`), or only its last part kept (`Tail`). */
+/** The output of a program: joined for a moment and bounded (`OutputStream`), or only its last part kept (`tail`). */
 import { StringDecoder } from 'node:string_decoder';
 import { fieldBytes, keepTail, tailOf } from './bounds.ts';
 import type { Cancel, Clock } from './clock.ts';

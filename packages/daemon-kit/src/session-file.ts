@@ -1,5 +1,5 @@
 /**
- * The file of one session: the log of its operations (transcript.md §6). Rows are appended and never changed:
+ * The file of one session: the log of its operations (ADR 35). Rows are appended and never changed:
  *
  * `{"meta":{…}}`, `{"title":…}` · `{"m":item}` a whole item that every reader gets as a message (older files: only its four texts) ·
  * `{"i":item}` another whole item · `{"op":operation,"v":n}` · `{"gaps":[[a,b],…]}` versions that were never on this disk.

@@ -20,7 +20,7 @@ interface ItemsPage {
   reset: boolean;
 }
 
-/** The kind of reader: a relay that knows no parts, one that does, or one that asked for parts. */
+/** The kind of reader: `messages`, a relay that knows no parts, or `spoken`, one that does but asked for messages. */
 export type Reader = 'messages' | 'spoken';
 
 export interface Store {

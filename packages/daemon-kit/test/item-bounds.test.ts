@@ -1,4 +1,4 @@
-/** The bounds on items (transcript.md §5), on the list that the changes of a mapper make: whatever an agent sends, an item is within them. */
+/** The bounds on items (ADR 35), on the list that the changes of a mapper make: whatever an agent sends, an item is within them. */
 import { describe, expect, it } from '@jest/globals';
 import { type Item, type Operation, applyOperations, transcriptLimits } from '@relay/protocol';
 import { questionOf } from '../src/task-ends.ts';

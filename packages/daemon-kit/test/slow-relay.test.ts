@@ -1,4 +1,4 @@
-/** A relay that does not read: frames that a later one makes needless are left out, and the others wait for it (transcript, §4). */
+/** A relay that does not read: frames that a later one makes needless are left out, and the others wait for it (ADR 35). */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';

@@ -1,4 +1,4 @@
-/** The frames of a transcript (transcript.md §3): what is joined, what is left out, and the versions that show it. */
+/** The frames of a transcript (ADR 35): what is joined, what is left out, and the versions that show it. */
 import { describe, expect, it } from '@jest/globals';
 import { type Operation, transcriptLimits } from '@relay/protocol';
 import type { Fields } from '../src/transcript/content.ts';

@@ -1,5 +1,5 @@
 /**
- * The ends of a question (transcript §7): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
+ * The ends of a question (rules, chapter 5): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
  */
 import { type QuestionEffect, moveTasks } from './task-moves.ts';
 import { type Sql, sql } from './sql.ts';

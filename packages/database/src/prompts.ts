@@ -1,5 +1,5 @@
 /**
- * The noun question (a prompt on the wire; transcript §7, ADR 37): asked by a daemon, answered once, by the api that holds the row of the
+ * The noun question (a prompt on the wire; rules, chapter 5, ADR 39): asked by a daemon, answered once, by the api that holds the row of the
  * device, and withdrawn by the daemon under the same lock: "answered" and "withdrawn" have one order. Every write must run
  * inside `withDevice`.
  */

@@ -78,7 +78,6 @@ export const limits = {
   /** Sessions that one request archives or deletes. */
   bulkSessions: 100,
   sessionsDefault: 1000,
-  queuedTasks: 20,
   slashCommands: 500,
   /** Projects with commands of their own, per device. */
   slashCommandSets: 200,

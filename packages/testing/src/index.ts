@@ -22,3 +22,4 @@ export * from './process.ts';
 export * from './push-receiver.ts';
 export * from './apns-double.ts';
 export * from './programs.ts';
+export { testConfig } from './test-config.ts';

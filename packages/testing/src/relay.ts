@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Api, type Identity, type Transport, openApi } from '@relay/api';
 import type { Backplane } from '@relay/backplane';
-import { type RelayConfig, testConfig } from '@relay/config';
+import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 import { type Gateway, createGateway, createProbes } from '@relay/gateway';
 import { type Part, type ServedDoor, openInstance } from '@relay/service/instance';
@@ -14,6 +14,7 @@ import { openTestBus } from './bus.ts';
 import { type TestIssuer, type TokenOptions, startIssuer } from './issuer.ts';
 import { type Call, callerOf } from './rest.ts';
 import { openTestDatabase } from './template.ts';
+import { testConfig } from './test-config.ts';
 
 export interface RelayOptions {
   apis?: number;

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaults } from './read-config.ts';
-import type { RelayConfig } from './relay-config.ts';
+import { type RelayConfig, defaults } from '@relay/config';
 
 /**
  * The defaults of `overrides.role` (standalone if absent) with free ports on loopback, no metrics, no log, no waiting on close,

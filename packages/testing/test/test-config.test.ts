@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
-import { testConfig } from '../src/index.ts';
+import { testConfig } from '../src/test-config.ts';
 
 describe('the configuration for tests', () => {
   it('collides with nothing on the machine', () => {

@@ -1,4 +1,4 @@
-/** POST /api/sessions/:id/prompts/:uuid/answer (transcript §7): the first answer counts, and none reaches another question. */
+/** POST /api/sessions/:id/prompts/:uuid/answer (rules, chapter 5): the first answer counts, and none reaches another question. */
 import { type SessionRecord, findSession } from '@relay/database';
 import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether an answer fits its question (transcript §7), and what it says in words: a daemon that takes no choices gets these. Reads nothing.
+ * Whether an answer fits its question (rules, chapter 5), and what it says in words: a daemon that takes no choices gets these. Reads nothing.
  */
 import type { NamedPrompt, PromptAnswer } from '@relay/database';
 import {

@@ -1,4 +1,4 @@
-/** The question that a request answers (transcript §7). Read under the lock of the device, where its answer is decided. */
+/** The question that a request answers (rules, chapter 5). Read under the lock of the device, where its answer is decided. */
 import { type Db, type PromptRecord, type SessionRecord, readPrompt } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 

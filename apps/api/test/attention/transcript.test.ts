@@ -5,7 +5,7 @@ import { dialDeaf, sayer, textFrames } from './app-door.ts';
 import { expectFrame } from './frames.ts';
 import { until } from '../until.ts';
 
-/** transcript.md §3: what a gateway publishes as `t`, and which sockets get it in which form. */
+/** ADR 35: what a gateway publishes as `t`, and which sockets get it in which form. */
 describe('transcript', () => {
   let relay: TestRelay;
   beforeAll(async () => {

@@ -14,7 +14,7 @@ const item = (seq: number, part: unknown = { kind: 'text' }) => ({
   part,
 });
 
-/** transcript.md §4: history with parts. */
+/** ADR 35: history with parts. */
 describe('GET /api/sessions/:id/messages?parts=1', () => {
   let scene: Scene;
   let plain: TestDaemon;

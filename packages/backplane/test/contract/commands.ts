@@ -1,7 +1,7 @@
 /** Promises about commands: from any instance to the one that owns the device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane, BackplaneOptions } from '../backplane.ts';
-import type { Command, RouteOutcome } from '../commands.ts';
+import type { Backplane, BackplaneOptions } from '../../src/backplane.ts';
+import type { Command, RouteOutcome } from '../../src/commands.ts';
 import {
   type ContractBus,
   type MakeBus,

@@ -1,5 +1,5 @@
 /** The bus that an implementation brings to the suite, and the instances, listeners and waits of the suite. */
-import type { Backplane, BackplaneOptions } from '../backplane.ts';
+import type { Backplane, BackplaneOptions } from '../../src/backplane.ts';
 
 /** One set of instances that reach each other and no others. */
 export interface ContractBus {

@@ -1,7 +1,7 @@
 /** Promises about the history of a user: what it keeps, what a reader recovers, and what is lost with it. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane } from '../backplane.ts';
-import { type UserFrame, historyEntryBytes } from '../user-frames.ts';
+import type { Backplane } from '../../src/backplane.ts';
+import { type UserFrame, historyEntryBytes } from '../../src/user-frames.ts';
 import { type MakeBus, type Stage, bodies, createEar, createStage, passing, until } from './harness.ts';
 
 async function appendAll(backplane: Backplane, user: string, texts: readonly string[]): Promise<string[]> {

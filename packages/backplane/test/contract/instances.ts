@@ -1,6 +1,6 @@
 /** Promises about an instance: its health, its own bus, the text that it carries, its end. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane } from '../backplane.ts';
+import type { Backplane } from '../../src/backplane.ts';
 import { type MakeBus, codeOf, createEar, createStage, until } from './harness.ts';
 
 export function describeInstances(makeBus: MakeBus): void {

@@ -1,6 +1,6 @@
 /** Promises about who owns a device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Lease } from '../leases.ts';
+import type { Lease } from '../../src/leases.ts';
 import { type MakeBus, type Stage, passing, createEar, createStage, until } from './harness.ts';
 
 export function describeLeases(makeBus: MakeBus): void {

@@ -1,7 +1,7 @@
 /** Promises about work that is offered to one of many instances. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane } from '../backplane.ts';
-import { onPoke, poke, poker } from '../pokes.ts';
+import type { Backplane } from '../../src/backplane.ts';
+import { onPoke, poke, poker } from '../../src/pokes.ts';
 import { type MakeBus, createGate, createStage, passing, until } from './harness.ts';
 
 export function describePokes(makeBus: MakeBus): void {

@@ -1,7 +1,7 @@
 /** Promises about requests: a command that is answered. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane, BackplaneOptions } from '../backplane.ts';
-import type { Command } from '../commands.ts';
+import type { Backplane, BackplaneOptions } from '../../src/backplane.ts';
+import type { Command } from '../../src/commands.ts';
 import { type MakeBus, codeOf, createEar, createStage, until } from './harness.ts';
 
 export function describeRequests(makeBus: MakeBus): void {

@@ -1,7 +1,7 @@
 /** Promises about subscribers: the frames that each of them hears, in order, and what an interruption tells them. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Backplane } from '../backplane.ts';
-import type { UserFrame } from '../user-frames.ts';
+import type { Backplane } from '../../src/backplane.ts';
+import type { UserFrame } from '../../src/user-frames.ts';
 import { type ContractBus, type MakeBus, bodies, createEar, createStage, until } from './harness.ts';
 
 type Open = () => Promise<{ bus: ContractBus; gateway: Backplane; api: Backplane }>;

@@ -1,6 +1,6 @@
 /** Promises about states that several instances publish: an older one never follows a newer one. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { UserFrame } from '../user-frames.ts';
+import type { UserFrame } from '../../src/user-frames.ts';
 import { type MakeBus, passing, createEar, createStage, until } from './harness.ts';
 
 export function describeVersions(makeBus: MakeBus): void {

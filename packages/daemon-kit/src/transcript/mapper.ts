@@ -1,5 +1,5 @@
 /**
- * Updates of ACP → changes of a transcript (transcript.md §6): the same for a live turn, a replay and a reader of native files, so that a
+ * Updates of ACP → changes of a transcript (ADR 35): the same for a live turn, a replay and a reader of native files, so that a
  * session reads the same however it arrived. Pure but for the clock that it is given. An update of an unknown kind or shape is ignored.
  */
 import { transcriptLimits } from '@relay/protocol';

@@ -1,5 +1,5 @@
 /**
- * TRANSCRIPT frames of one session (transcript.md §3): changes joined for a moment, each frame with the next version. A change that is not
+ * TRANSCRIPT frames of one session (ADR 35): changes joined for a moment, each frame with the next version. A change that is not
  * sent, because it is too large, the relay reads too slowly or no connection is open, is a skipped version: apps see the gap and ask.
  * Apps that read no items do not ask: where operations add another text than these apps always got, the frame carries that text too.
  */

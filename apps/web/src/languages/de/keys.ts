@@ -10,7 +10,6 @@ export const words: typeof english = {
     results: 'Ergebnisse',
     close: 'Schließen',
     groups: {
-      recent: 'Sitzungen',
       sessions: 'Sitzungen',
       messages: 'In Nachrichten',
       machines: 'Rechner',
@@ -41,7 +40,6 @@ export const words: typeof english = {
       archive: 'Sitzung archivieren',
       select: 'Mehrere Sitzungen auswählen',
       send: 'Senden',
-      sendAlways: 'Senden, auch auf Touch-Tastaturen',
       line: 'Neue Zeile',
       commands: 'Befehle des Agenten',
       answer: 'Erlauben, ablehnen, während die Frage den Fokus hat',

@@ -64,7 +64,6 @@ export const words: typeof english = {
     showAll: 'Alles zeigen',
     showLess: 'Weniger zeigen',
     copy: 'Text kopieren',
-    cut: (bytes) => `Gekürzt auf ${size(bytes)}. Alles liegt auf dem Rechner.`,
     cutUnknown: 'Gekürzt. Alles liegt auf dem Rechner.',
   },
   thought: {
@@ -107,7 +106,6 @@ export const words: typeof english = {
   },
   diff: {
     region: (path) => `Änderungen an ${path}`,
-    lines: (count) => plural(count, { one: '# Zeile', other: '# Zeilen' }),
     show: (count) => plural(count, { one: '# geänderte Zeile zeigen', other: '# geänderte Zeilen zeigen' }),
     screen: 'Vollbild',
     onScreen: (path) => `Vollbild, ${path}`,

@@ -9,7 +9,6 @@ export const words = {
     results: 'Results',
     close: 'Close',
     groups: {
-      recent: 'Sessions',
       sessions: 'Sessions',
       messages: 'In messages',
       machines: 'Machines',
@@ -40,7 +39,6 @@ export const words = {
       archive: 'Archive the session',
       select: 'Select several sessions',
       send: 'Send',
-      sendAlways: 'Send, on touch keyboards too',
       line: 'New line',
       commands: 'Commands of the agent',
       answer: 'Allow or reject, while the question has focus',

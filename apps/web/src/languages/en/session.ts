@@ -65,7 +65,6 @@ export const words = {
     showAll: 'Show all',
     showLess: 'Show less',
     copy: 'Copy text',
-    cut: (bytes: number) => `Shortened: ${size(bytes)} are shown. All of it is on the machine.`,
     cutUnknown: 'Shortened. All of it is on the machine.',
   },
   thought: {
@@ -109,7 +108,6 @@ export const words = {
   },
   diff: {
     region: (path: string) => `Changes to ${path}`,
-    lines: (count: number) => plural(count, { one: '# line', other: '# lines' }),
     show: (count: number) => plural(count, { one: 'Show # changed line', other: 'Show # changed lines' }),
     screen: 'Full screen',
     onScreen: (path: string) => `Full screen, ${path}`,
