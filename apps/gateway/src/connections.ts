@@ -57,6 +57,7 @@ export class Connections {
     this.#handlers = {
       onFrame: (text, socket) => deps.handle(of(socket), text),
       passes: passesReport,
+      payer: (socket) => of(socket).ownerId,
       onBinary: (socket) => of(socket).close('binary'),
       onClose: ({ code, reason }, socket) => this.#end(of(socket), socket, code, reason),
       onError: (error, socket) => of(socket).logger.error({ err: error }, 'a frame could not be handled'),

@@ -195,13 +195,14 @@ export class LiveSocket implements Socket {
 
   async #handleLong(bytes: Buffer): Promise<void> {
     const { longFrames } = this.#options;
-    await longFrames.begin(bytes.length);
+    const payer = this.#handlers.payer?.(this) ?? this;
+    await longFrames.begin(bytes.length, payer);
     try {
       await this.#handlers.onFrame(bytes.toString(), this);
     } catch (error) {
       this.#failed(error);
     } finally {
-      longFrames.end(bytes.length);
+      longFrames.end(bytes.length, payer);
     }
   }
 

@@ -32,6 +32,8 @@ export interface SocketHandlers {
    * never.
    */
   passes?(head: string, current: string): boolean;
+  /** On whose account the long frames of this socket are, see `LongFrames`. Absent: its own. */
+  payer?(socket: Socket): string;
   /** A binary frame, in its place among the others. Its content is dropped; closing is up to the door. */
   onBinary(socket: Socket): void;
   /**
