@@ -14,6 +14,7 @@ import {
   deviceConnected,
   deviceOffline,
   devicesConnected,
+  isOnline,
   markOnlineAgain,
 } from '@relay/database';
 import type { DeviceStatus } from '@relay/protocol';
@@ -110,7 +111,10 @@ export class Presence {
   /** Marks a device offline unless a newer connection has come, anywhere. */
   async offline(deviceId: string, fence: number): Promise<void> {
     const ownerId = await deviceOffline(this.#database, deviceId, fence);
-    if (ownerId !== undefined) await this.publish(ownerId, deviceId, 'offline');
+    if (ownerId === undefined) return;
+    await this.publish(ownerId, deviceId, 'offline');
+    // It may have come back at another instance, whose frame overtook this one: apps keep what the last frame says.
+    if (await isOnline(this.#database, deviceId)) await this.publish(ownerId, deviceId, 'online');
   }
 
   /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Registration, type TestApp, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { until } from './conversation.ts';
 
@@ -100,6 +100,34 @@ describe('online and offline', () => {
     await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'online');
     await graceOver();
     expect(statusesOf(daemon.deviceId)).toEqual(['online', 'offline', 'online']);
+  });
+
+  it('a device is shown online when it came back while the frame of its end was on its way', async () => {
+    const daemon = await connectDaemon(relay);
+    const { deviceId } = daemon;
+    const { backplane } = relay.gateways[0]!;
+    const append = backplane.append.bind(backplane);
+    let [reached, release] = [() => {}, () => {}];
+    const reaching = new Promise<void>((resolve) => (reached = resolve));
+    const holding = new Promise<void>((resolve) => (release = resolve));
+    const slow = jest.spyOn(backplane, 'append').mockImplementation(async (user, body) => {
+      if (body.includes(deviceId) && body.includes('"offline"')) {
+        reached();
+        await holding;
+      }
+      return append(user, body);
+    });
+    await daemon.close();
+    await reaching;
+    await connect(daemon.registration, 1);
+    const shown = (status: string, count: number) =>
+      until(() => Promise.resolve(statusesOf(deviceId).filter((one) => one === status).length === count));
+    await shown('online', 2);
+    release();
+    await shown('offline', 1);
+    await shown('online', 3);
+    slow.mockRestore();
+    expect(statusesOf(deviceId)).toEqual(['online', 'online', 'offline', 'online']);
   });
 
   it('is published to the owner of the device and to no one else', async () => {

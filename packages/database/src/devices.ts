@@ -167,6 +167,13 @@ export async function deviceOffline(db: Db, deviceId: string, fence: number): Pr
   return rows[0]?.owner_id;
 }
 
+/** Whether the device is marked online. */
+export async function isOnline(db: Db, deviceId: string): Promise<boolean> {
+  const rows = await db.sql
+    .query<object>`SELECT FROM devices WHERE id = ${deviceId} AND status = 'online' AND removed_at IS NULL`;
+  return rows.length > 0;
+}
+
 /**
  * Marks devices online that are marked offline although these fences are still their newest claims. Returns those that changed, with
  * their owners. `held`: the fence of each connected device.

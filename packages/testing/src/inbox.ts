@@ -16,6 +16,8 @@ export class Inbox {
   readonly all: Frame[] = [];
   #unread: Frame[] = [];
   #waiters: Waiter[] = [];
+  /** How the connection ended. */
+  #ended: string | undefined;
   readonly #name: string;
 
   constructor(name: string) {
@@ -34,7 +36,7 @@ export class Inbox {
     waiter!.resolve(frame);
   }
 
-  /** The first frame of this type (and match) that was not taken yet; waits for it. Rejects after 30 s, saying what came instead. */
+  /** The first frame of this type (and match) that was not taken yet; waits for it. Rejects after 30 s, with the frames that came instead. */
   readonly next = (
     type: string,
     match: (frame: Frame) => boolean = () => true,
@@ -43,13 +45,15 @@ export class Inbox {
     const matches = (frame: Frame) => frame.type === type && match(frame);
     const index = this.#unread.findIndex(matches);
     if (index >= 0) return Promise.resolve(this.#unread.splice(index, 1)[0]!);
+    if (this.#ended !== undefined)
+      return Promise.reject(new Error(`${this.#name}: ${this.#ended}, and then a test waited for "${type}"`));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters = this.#waiters.filter((waiter) => waiter.timer !== timer);
         const seen = this.#unread.map((frame) => JSON.stringify(frame).slice(0, 200)).join('\n  ');
         reject(
           new Error(
-            `${this.#name} waited ${timeoutMs} ms for "${type}". Not taken by anybody:\n  ${seen || 'nothing'}`,
+            `${this.#name} waited ${timeoutMs} ms for "${type}". Not taken by any wait:\n  ${seen || 'nothing'}`,
           ),
         );
       }, timeoutMs);
@@ -62,8 +66,9 @@ export class Inbox {
     return this.all.filter((frame) => frame.type === type && match(frame)).length;
   }
 
-  /** The connection ended: pending waits reject. */
+  /** The connection ended: pending waits reject, and so do later ones. */
   end(why: string): void {
+    this.#ended = why;
     for (const { reject, timer } of this.#waiters.splice(0)) {
       clearTimeout(timer);
       reject(new Error(`${this.#name}: ${why} while a test waited for a frame`));
