@@ -65,7 +65,7 @@ export class LongFrames {
         begin();
         continue;
       }
-      // What is free is for this one, however short those behind it are.
+      // The room that is free is for this one, however short those behind it are.
       if (count === 0) return;
       blocked.add(payer);
       at += 1;
