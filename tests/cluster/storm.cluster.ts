@@ -83,10 +83,10 @@ describe('a crowd of daemons behind HAProxy', () => {
         await until('a wave is there', () => lives.every(({ connection }) => connection !== undefined), 60_000);
       }
       await until('everybody is there', everybodyIsThere, 200_000);
-      const came = journal.count('connected');
       await cluster.gateways[0]!.kill();
+      // Behind HAProxy they notice it after a moment.
+      await until('some are away', () => !lives.every(({ connection }) => connection !== undefined));
       await until('everybody is there without the one that died', everybodyIsThere, 200_000);
-      expect(journal.count('connected')).toBeGreaterThan(came);
       await cluster.gateways[0]!.start();
       const { child } = cluster.gateways[1]!;
       const code = await cluster.gateways[1]!.leave();
