@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Command, closeCodes, limits } from '@relay/protocol';
+import { closeCodes, limits } from '@relay/protocol';
 import { readSessions } from '@relay/database';
 import { createSocketServer } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
@@ -24,6 +24,7 @@ import { createMeaning } from './meaning.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { createNotify } from './notify.ts';
 import { createOutbound } from './outbound.ts';
+import { createOwners } from './owners.ts';
 import { Presence } from './presence.ts';
 import { ProgressBoard } from './progress.ts';
 import { startSweeps } from './sweep.ts';
@@ -61,24 +62,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     flushMs: config.progressFlushMs,
   });
   const notify = createNotify(backplane, logger);
-  /** The owner of the device may be another instance. */
-  const tellOwner = (deviceId: string, command: Command) => {
-    backplane
-      .route(deviceId, JSON.stringify(command), config.commandTimeoutMs)
-      .catch((error: unknown) =>
-        logger.warn({ err: error, deviceId, kind: command.kind }, 'the owner of a device was not notified'),
-      );
-  };
-  /** If the message is lost, the outcome stays as it is. */
-  const tellNamed = (deviceId: string, taskId: string) => tellOwner(deviceId, { v: 1, kind: 'named', taskId });
-  /** If the message is lost, a sweep finds the queue. */
-  const wakeOwner = (deviceId: string) => tellOwner(deviceId, { v: 1, kind: 'wake' });
+  const { tellNamed, wake } = createOwners(backplane, logger, config.commandTimeoutMs);
   const forget = (deviceId: string) => deviceVerifier.forget(deviceId);
   let closing = false;
 
   const unsupported = createUnsupported({ config, database, publisher, metrics, notify });
   const cancels = createCancels(database, progress);
-  const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported, wakeOwner });
+  const writer = createTaskWriter({ database, publisher, metrics, cancels, unsupported, wakeOwner: wake });
   const watching = createWatching(database, backplane, config.openSessionMs);
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const balance = new Balance(backplane);

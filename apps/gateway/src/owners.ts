@@ -1,0 +1,25 @@
+/** Messages to the instance that owns a device now, which may be another one than the instance that handled a late frame of it. */
+import type { Commands } from '@relay/backplane';
+import type { Command } from '@relay/protocol';
+import type { Logger } from '@relay/telemetry';
+
+interface Owners {
+  /** A late event named the session of this task. If the message is lost, the outcome stays as it is. */
+  readonly tellNamed: (deviceId: string, taskId: string) => void;
+  /** Queued tasks are due. If the message is lost, a sweep finds them. */
+  readonly wake: (deviceId: string) => void;
+}
+
+export function createOwners(backplane: Pick<Commands, 'route'>, logger: Logger, timeoutMs: number): Owners {
+  const tell = (deviceId: string, command: Command) => {
+    backplane
+      .route(deviceId, JSON.stringify(command), timeoutMs)
+      .catch((error: unknown) =>
+        logger.warn({ err: error, deviceId, kind: command.kind }, 'the owner of a device was not notified'),
+      );
+  };
+  return {
+    tellNamed: (deviceId, taskId) => tell(deviceId, { v: 1, kind: 'named', taskId }),
+    wake: (deviceId) => tell(deviceId, { v: 1, kind: 'wake' }),
+  };
+}
