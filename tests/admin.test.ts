@@ -183,7 +183,7 @@ describe('relay-admin', () => {
     ['a command that does not exist', ['promote', first.email], /is no command/],
     ['an option that does not exist', ['people', '--all'], /--help/],
     ['a command without its address', ['reset-password'], /is no command/],
-    ['to drain the only process', ['drain'], /is one process/],
+    ['to drain the only process', ['drain'], /is a single process/],
     ['to look into a Redis that is not there', ['redis'], /has no Redis/],
   ])('refuses %s with what to do, and exit code 2', (_, args, why) => {
     const { status, stderr } = admin(...args);

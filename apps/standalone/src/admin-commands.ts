@@ -1,11 +1,21 @@
 /** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
 import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
-import { type AdminDeps, devices, doctor, drain, queues, redis, setupLink, status } from './admin-operations.ts';
+import {
+  type AdminDeps,
+  type LookDeps,
+  devices,
+  doctor,
+  drain,
+  queues,
+  redis,
+  setupLink,
+  status,
+} from './admin-operations.ts';
 import { Refused } from './refused.ts';
 
 export { Refused };
-export type { AdminDeps };
+export type { AdminDeps, LookDeps };
 
 export const usage = `Usage: relay-admin <command> [options]
 
@@ -47,8 +57,11 @@ interface Options {
   over?: string | undefined;
 }
 
-/** Takes the word behind the command, or '' when it takes none; returns the lines to print. */
-type Command = (deps: AdminDeps, word: string, options: Options) => Promise<string[]>;
+/** `run` gets the word behind the command, or '' when there is none, and returns the lines to print. */
+interface Command<Deps> {
+  takes: 'nothing' | 'email' | 'folder' | 'maybe an email' | 'maybe a gateway';
+  run: (deps: Deps, word: string, options: Options) => Promise<string[]>;
+}
 
 export interface AdminRequest {
   command: string;
@@ -70,9 +83,18 @@ async function setDisabled({ people }: AdminDeps, email: string, disabled: boole
   ];
 }
 
-const commands: Readonly<
-  Record<string, { takes: 'nothing' | 'email' | 'folder' | 'maybe an email' | 'maybe a gateway'; run: Command }>
-> = {
+/** They look, and work without what is away. */
+const looks: Readonly<Record<string, Command<LookDeps>>> = {
+  status: { takes: 'nothing', run: status },
+  devices: { takes: 'maybe an email', run: devices },
+  queues: { takes: 'nothing', run: queues },
+  drain: { takes: 'maybe a gateway', run: drain },
+  redis: { takes: 'nothing', run: redis },
+  doctor: { takes: 'nothing', run: doctor },
+};
+
+const commands: Readonly<Record<string, Command<AdminDeps>>> = {
+  ...looks,
   people: {
     takes: 'nothing',
     run: async ({ people }, _, { json }) => {
@@ -147,12 +169,6 @@ const commands: Readonly<
     },
   },
   'setup-link': { takes: 'nothing', run: setupLink },
-  status: { takes: 'nothing', run: status },
-  devices: { takes: 'maybe an email', run: devices },
-  queues: { takes: 'nothing', run: queues },
-  drain: { takes: 'maybe a gateway', run: drain },
-  redis: { takes: 'nothing', run: redis },
-  doctor: { takes: 'nothing', run: doctor },
   backup: {
     takes: 'folder',
     run: async ({ database }, folder, { json }) => {
@@ -185,6 +201,12 @@ export function runCommand(deps: AdminDeps, { command, word, options }: AdminReq
   if (!known)
     return Promise.reject(new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`));
   return known.run(deps, word, options);
+}
+
+/** The command of the request as one that looks; undefined for one that needs everything. */
+export function lookOf({ command, word, options }: AdminRequest): ((deps: LookDeps) => Promise<string[]>) | undefined {
+  const look = Object.hasOwn(looks, command) ? looks[command] : undefined;
+  return look && ((deps) => look.run(deps, word, options));
 }
 
 function parsed(args: string[]) {

@@ -1,4 +1,7 @@
-/** The commands of `relay-admin` for an operator on call: the state of the release, the devices of a person, the queues, and a check of everything. */
+/**
+ * The commands of `relay-admin` for an operator on call: the state of the release, the devices of a person, the queues, and a check of everything.
+ * They work as far as they can while PostgreSQL or Redis is away.
+ */
 import { connect } from 'node:tls';
 import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';
@@ -13,6 +16,21 @@ export interface AdminDeps {
   backplane: Pick<Backplane, 'health' | 'publishControl'>;
   version: string;
 }
+
+/** As `AdminDeps`; an error in the place of one that could not be opened. */
+export interface LookDeps extends Pick<AdminDeps, 'config' | 'version'> {
+  database: AdminDeps['database'] | Error;
+  backplane: AdminDeps['backplane'] | Error;
+}
+
+/** @throws the reason why it could not be opened */
+function opened<T>(part: T | Error): T {
+  if (part instanceof Error) throw part;
+  return part;
+}
+
+const healthOf = async (part: Pick<AdminDeps['backplane'], 'health'> | Error) =>
+  part instanceof Error ? { ok: false, probeMs: 0, reason: part.message } : { ...(await part.health()), reason: '' };
 
 const linesAtMost = 100;
 const patienceMs = 5_000;
@@ -29,12 +47,10 @@ const ago = (seconds: number): string =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3600)} h`;
 
-export async function status(
-  { database, backplane, version }: AdminDeps,
-  _: string,
-  { json }: Options,
-): Promise<string[]> {
-  const [found, db, plane] = await Promise.all([readOverview(database), database.health(), backplane.health()]);
+export async function status(deps: LookDeps, _: string, { json }: Options): Promise<string[]> {
+  const { version } = deps;
+  const database = opened(deps.database);
+  const [found, db, plane] = await Promise.all([readOverview(database), database.health(), healthOf(deps.backplane)]);
   const schema = database.newerMigrations.length > 0 ? 'newer' : 'own';
   if (json) return [JSON.stringify({ version, database: db.ok, backplane: plane.ok, schema, ...found })];
   const { tasks } = found;
@@ -47,8 +63,8 @@ export async function status(
   ];
 }
 
-export async function devices({ database }: AdminDeps, email: string, { json }: Options): Promise<string[]> {
-  const found = await listDevicesOf(database, email, linesAtMost);
+export async function devices({ database }: LookDeps, email: string, { json }: Options): Promise<string[]> {
+  const found = await listDevicesOf(opened(database), email, linesAtMost);
   if (json) return found.map((device) => JSON.stringify(device));
   if (found.length === 0) return [email === '' ? 'No devices yet.' : `${email} has no devices.`];
   return found.map(
@@ -57,8 +73,8 @@ export async function devices({ database }: AdminDeps, email: string, { json }: 
   );
 }
 
-export async function queues({ database }: AdminDeps, _: string, { json }: Options): Promise<string[]> {
-  const found = await listWaiting(database, linesAtMost);
+export async function queues({ database }: LookDeps, _: string, { json }: Options): Promise<string[]> {
+  const found = await listWaiting(opened(database), linesAtMost);
   if (json) return found.map((queue) => JSON.stringify(queue));
   if (found.length === 0) return ['No message waits.'];
   return found.map(
@@ -71,14 +87,14 @@ const defaultDrainMinutes = 10;
 const longestDrainMinutes = 24 * 60;
 
 /** Without a gateway: which there are, and how many devices each still has. */
-export async function drain(deps: AdminDeps, word: string, options: Options): Promise<string[]> {
-  const { database, backplane, config } = deps;
+export async function drain(deps: LookDeps, word: string, options: Options): Promise<string[]> {
+  const { config } = deps;
   const { json } = options;
   if (config.redisUrl === undefined)
     throw new Refused(
       'This relay is a single process, so there is no gateway to drain. Stop it instead; its daemons reconnect when it is back.',
     );
-  const gateways = await listGateways(database);
+  const gateways = await listGateways(opened(deps.database));
   if (word === '') {
     if (json) return gateways.map((gateway) => JSON.stringify(gateway));
     if (gateways.length === 0) return ['No gateway has a device.'];
@@ -96,7 +112,7 @@ export async function drain(deps: AdminDeps, word: string, options: Options): Pr
     );
   const { instance, devices: held } = gateway;
   const control = { v: 1, kind: 'gateway_drained', instance, overMs: Math.round(minutes * 60_000) };
-  await backplane.publishControl(JSON.stringify(control));
+  await opened(deps.backplane).publishControl(JSON.stringify(control));
   if (json) return [JSON.stringify({ instance, devices: held, minutes })];
   return [
     `${instance} takes no more daemons, and lets its ${held} go within ${minutes} min.`,
@@ -106,7 +122,7 @@ export async function drain(deps: AdminDeps, word: string, options: Options): Pr
 
 const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
-export async function redis({ config }: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+export async function redis({ config }: LookDeps, _: string, { json }: Options): Promise<string[]> {
   if (config.redisUrl === undefined)
     throw new Refused('This relay has no Redis: it is one process, and keeps in its memory what others keep there.');
   const servers = await describeRedis(config.redisUrl);
@@ -144,33 +160,36 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
 }
 
 /** Every finding with what to do. */
-export async function doctor(deps: AdminDeps, _: string, { json }: Options): Promise<string[]> {
+export async function doctor(deps: LookDeps, _: string, { json }: Options): Promise<string[]> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];
   const add = (what: string, ok: boolean, good: string, bad: string) =>
     findings.push({ what, ok, say: ok ? good : bad });
-  const db = await database.health();
+  const db = await healthOf(database);
   add(
     'database',
     db.ok,
     `answers in ${db.probeMs.toFixed(0)} ms`,
-    'does not answer or may not be written: its own console first',
+    db.reason || 'does not answer or may not be written: its own console first',
   );
-  const plane = await backplane.health();
+  const plane = await healthOf(backplane);
   add(
     'backplane',
     plane.ok,
     `answers in ${plane.probeMs.toFixed(0)} ms`,
-    'does not answer: Redis, its memory, its password',
+    `${plane.reason || 'does not answer'}: look at Redis, its memory, its password`,
   );
-  add(
-    'schema',
-    database.newerMigrations.length === 0,
-    'is of this release',
-    `is of a newer release (${database.newerMigrations.join(', ')}): this one runs with it; deploy the newer one when you are ready`,
-  );
+  if (!(database instanceof Error)) {
+    const newer = database.newerMigrations;
+    add(
+      'schema',
+      newer.length === 0,
+      'is of this release',
+      `is of a newer release (${newer.join(', ')}): this one runs with it; deploy the newer one when you are ready`,
+    );
+  }
   if (db.ok) {
-    const { people, outboxSeconds } = await readOverview(database);
+    const { people, outboxSeconds } = await readOverview(opened(database));
     add('accounts', people > 0, `${people}`, 'none yet: "relay-admin setup-link" prints the link for the first one');
     add(
       'notifications',

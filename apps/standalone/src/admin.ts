@@ -7,8 +7,18 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { peopleOf } from '@relay/api';
 import { type RelayConfig, readConfig } from '@relay/config';
+import { createMemoryBus, createRedisBackplane } from '@relay/backplane';
+import { openDatabase } from '@relay/database';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
-import { type AdminRequest, Refused, readArguments, runCommand, usage } from './admin-commands.ts';
+import {
+  type AdminRequest,
+  type LookDeps,
+  Refused,
+  lookOf,
+  readArguments,
+  runCommand,
+  usage,
+} from './admin-commands.ts';
 import { askRelay } from './admin-socket.ts';
 import { withSecret } from './secret.ts';
 
@@ -28,12 +38,38 @@ async function linesOf(request: AdminRequest, version: string): Promise<string[]
     if (reply && 'refused' in reply) throw new Refused(reply.refused, { cause: reply.code });
     if (reply) return reply.lines;
   }
+  const look = lookOf(request);
+  if (look) return lookAt(config, version, look);
   const instance = await openInstance(config.role, withSecret(config), { version, processMetrics: false });
   try {
     const deps = instance.deps('api');
     return await runCommand({ ...deps, people: peopleOf(deps) }, request);
   } finally {
     await instance.close();
+  }
+}
+
+/** How long Redis may take to be there: the person waits. */
+const lookPatienceMs = 4_000;
+
+const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
+
+/** Opens the database and the backplane as far as each is there. */
+async function lookAt(
+  config: RelayConfig,
+  version: string,
+  look: (deps: LookDeps) => Promise<string[]>,
+): Promise<string[]> {
+  const [database, backplane] = await Promise.all([
+    openDatabase({ url: config.databaseUrl, prepare: config.databasePrepare, dataDir: config.dataDir }).catch(errorOf),
+    config.redisUrl === undefined
+      ? createMemoryBus().connect('admin')
+      : createRedisBackplane({ url: config.redisUrl, name: 'admin', startTimeoutMs: lookPatienceMs }).catch(errorOf),
+  ]);
+  try {
+    return await look({ config, version, database, backplane });
+  } finally {
+    for (const part of [backplane, database]) if (!(part instanceof Error)) await part.close();
   }
 }
 

@@ -2,8 +2,8 @@
  * A long frame takes many times its length of heap while it is handled. The long frames of all sockets of a server share a
  * budget, so that a few peers cannot fill the heap together; a later one waits, and its socket is not read meanwhile.
  *
- * Frames are counted by payer, the person on whose account a socket is. One payer waits for no other one: who has frames in work
- * leaves the rest of the budget to those who have none, and is passed by them.
+ * Frames are counted by payer, the person on whose account a socket is. While a payer has frames in work, its further ones leave a
+ * quarter of the budget to payers that have none, and are passed by theirs: a payer waits behind its own frames alone.
  */
 import { getHeapStatistics } from 'node:v8';
 
