@@ -188,9 +188,26 @@ describeWith('kubectl', 'every alert', () => {
       const text = await readFile(join(folder, page), 'utf8');
       expect(text).toMatch(new RegExp(`^# ${page.replace('.md', '')}\n`));
       for (const heading of ['## What it means', '## Look', '## Do']) expect(text).toContain(heading);
+      expect({ page, isOver: /^- It is over when /m.test(text) }).toEqual({ page, isOver: true });
     }
     const index = await readFile(join(folder, 'README.md'), 'utf8');
     for (const page of pages) expect(index).toContain(`(${page})`);
+  });
+
+  it('has a runbook that names panels of the dashboard as they are called', async () => {
+    const folder = join(root, 'docs/runbooks');
+    const titles = new Set(['Relay', ...panels.map(({ title }) => title)]);
+    for (const page of await readdir(folder)) {
+      const paragraphs = (await readFile(join(folder, page), 'utf8'))
+        .replace(/`[^`]*`/g, '')
+        .split(/\n(?=\n|- |\d\. )/);
+      const named = paragraphs
+        .filter((paragraph) => /dashboard|It is over when/.test(paragraph))
+        .flatMap((paragraph) =>
+          [...paragraph.matchAll(/"([A-Z][^"]+)"/g)].map(([, title = '']) => title.replace(/\s+/g, ' ')),
+        );
+      expect({ page, unknown: named.filter((title) => !titles.has(title)) }).toEqual({ page, unknown: [] });
+    }
   });
 });
 
