@@ -45,6 +45,8 @@ const deviceAwayMs = 300_000;
 const countEveryMs = 60_000;
 const purgeEveryMs = 3_600_000;
 export const sweepJitter = 1 / 3;
+/** Deadlines that people were promised. */
+const promised: ReadonlySet<string> = new Set(['expire', 'prompts']);
 
 export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const { config, database, backplane, presence, publisher } = deps;
@@ -123,8 +125,8 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   };
 
   /**
-   * The gateway that comes first does it, and no other for as long as the shortest pause of a single one. When the backplane cannot say
-   * which came first, it is done.
+   * The gateway that comes first does it, and no other for as long as the shortest pause of a single one. While the backplane cannot say
+   * which came first, all of them keep the deadlines, and the rest waits: fifty gateways would ask the database for the same.
    */
   const job = (name: string, ms: number, firstMs: number, work: () => Promise<void>): Job => ({
     name,
@@ -133,7 +135,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     firstMs,
     work: async () => {
       const pauseMs = ms * (1 - sweepJitter) * 0.9;
-      if (await backplane.once('sweep', [name], pauseMs).catch(() => true)) await work();
+      if (await backplane.once('sweep', [name], pauseMs).catch(() => promised.has(name))) await work();
     },
   });
 

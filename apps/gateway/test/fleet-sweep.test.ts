@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { type TestRelay, connectDaemon, startRelay, testConfig } from '@relay/testing';
+import { type FleetSweepDeps, fleetSweeps } from '../src/fleet-sweeps.ts';
 import { until } from './conversation.ts';
 
 const devices = 5;
@@ -37,4 +38,27 @@ it('K12: each lease of the fleet is read once per sweep, however many gateways t
   // Of a sweep that is under way at either end a part may be missing.
   expect(seen.read - before.read).toBeGreaterThanOrEqual((seen.won - before.won - 1) * devices);
   expect(seen.read - before.read).toBeLessThanOrEqual((seen.won - before.won + 1) * devices);
+});
+
+it('without the backplane every gateway keeps the deadlines of people, and asks the database for nothing else', async () => {
+  const asked = new Error('the database was asked');
+  const database = new Proxy(
+    {},
+    {
+      get: () => {
+        throw asked;
+      },
+    },
+  );
+  const backplane = { once: () => Promise.reject(new Error('Redis is away')) };
+  const config = testConfig({ redisUrl: 'redis://nowhere' });
+  const jobs = fleetSweeps({ config, database, backplane } as unknown as FleetSweepDeps);
+  const done: string[] = [];
+  for (const { name, work } of jobs)
+    await work().catch((error: unknown) => {
+      expect(error).toBe(asked);
+      done.push(name);
+    });
+  expect(done).toEqual(['expire', 'prompts']);
+  expect(jobs.length).toBeGreaterThan(7);
 });
