@@ -116,6 +116,44 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(later).not.toContain('Job');
   });
 
+  it('a first sync brings what goes first, then migrates in a hook of its own, then starts the doors', () => {
+    const waveOf = ({ metadata }: KubernetesObject) =>
+      Number(metadata.annotations?.['argocd.argoproj.io/sync-wave'] ?? 0);
+    const migration = get(production, 'Job', 'relay-migrate');
+    // PreSync would run before the settings and accounts that it needs are there.
+    expect(migration.metadata.annotations).toMatchObject({
+      'argocd.argoproj.io/hook': 'Sync',
+      'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
+    });
+    expect(waveOf(migration)).toBe(-1);
+    for (const object of production.filter((one) => one !== migration))
+      expect([object.kind, object.metadata.name, waveOf(object)]).toEqual([
+        object.kind,
+        object.metadata.name,
+        object.metadata.labels?.['relay/phase'] === 'prepare' ? -2 : 0,
+      ]);
+  });
+
+  it('the edge is several Envoys on several nodes, which grow in number, are not all taken at once, and let sockets go slowly', () => {
+    const { spec } = get(production, 'EnvoyProxy', 'relay');
+    const { envoyDeployment, envoyHpa, envoyPDB } = spec.provider.kubernetes;
+    expect([envoyHpa.minReplicas, envoyPDB.maxUnavailable]).toEqual([3, 1]);
+    expect(envoyHpa.maxReplicas).toBeGreaterThan(envoyHpa.minReplicas as number);
+    expect(envoyDeployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    expect(envoyDeployment.pod.topologySpreadConstraints[0].topologyKey).toBe('kubernetes.io/hostname');
+    expect(envoyDeployment.container.resources.requests).toEqual({ cpu: '1', memory: '1Gi' });
+    expect(spec.shutdown.drainTimeout).toBe('600s');
+    const { parametersRef } = get(production, 'Gateway', 'relay').spec.infrastructure;
+    expect(parametersRef).toMatchObject({ kind: 'EnvoyProxy', name: 'relay' });
+  });
+
+  it('the doors come before other pods of a node that is full', () => {
+    const [priority] = ofKind(production, 'PriorityClass');
+    expect(priority?.value).toBeGreaterThan(0);
+    for (const name of ['relay-api', 'relay-gateway'])
+      expect(get(production, 'Deployment', name).spec.template.spec.priorityClassName).toBe(priority?.metadata.name);
+  });
+
   it('daemons go to the gateway that has the fewest, and to the next one when it is full; everything else to the api', () => {
     const [daemons] = get(production, 'HTTPRoute', 'relay-daemons').spec.rules;
     expect(daemons.matches).toEqual([{ path: { type: 'Exact', value: '/ws/daemon' } }]);
