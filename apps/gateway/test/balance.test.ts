@@ -3,7 +3,7 @@ import { createMemoryBus } from '@relay/backplane';
 import { Balance, closesPerSecond, windowMs } from '../src/balance.ts';
 
 /** A fleet whose sockets are numbers: real shares over a real backplane, and the edges that are shipped. */
-function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bounded'; balanced: boolean }) {
+function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bounded' | 'least'; balanced: boolean }) {
   let now = 0;
   const bus = createMemoryBus({ now: () => now });
   interface Pod {
@@ -32,8 +32,38 @@ function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bou
     return pod;
   };
   let total = 0;
+  /** Three Envoys, each of which counts its own sockets of each gateway. */
+  const envoys = Array.from({ length: 3 }, () => new Map<Pod, number>());
+  const through = new Map<number, Map<Pod, number>>();
+  let choices = 0;
+  const choose = <T>(some: readonly T[]): T => some[random((choices += 1)) % some.length]!;
+  const leave = (pod: Pod, device: number) => {
+    pod.holds.delete(device);
+    const envoy = through.get(device);
+    envoy?.set(pod, envoy.get(pod)! - 1);
+  };
+  /** As Envoy's LeastRequest: of two at random the one with fewer. */
+  const connectByLeast = (device: number) => {
+    const envoy = choose(envoys);
+    const countOf = (pod: Pod) => envoy.get(pod) ?? 0;
+    let refused: Pod | undefined;
+    for (;;) {
+      const able = ready().filter((pod) => pod !== refused);
+      const [one, other] = [choose(able), choose(able)];
+      const pod = countOf(other) < countOf(one) ? other : one;
+      if (pod.balance.sendsOn(String(device)) && refused === undefined) {
+        refused = pod;
+        continue;
+      }
+      pod.holds.add(device);
+      envoy.set(pod, countOf(pod) + 1);
+      through.set(device, envoy);
+      return;
+    }
+  };
   /** The edge asks one gateway, and when that refuses one more. */
   const connect = (device: number) => {
+    if (edge === 'least') return connectByLeast(device);
     const hash = random(device + 77_777_777);
     let low = 0;
     let high = ring.length;
@@ -57,7 +87,7 @@ function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bou
   };
   const moved = { count: 0 };
   const close = (pod: Pod, devices: readonly number[]) => {
-    for (const device of devices) pod.holds.delete(device);
+    for (const device of devices) leave(pod, device);
     for (const device of devices) connect(device);
     moved.count += devices.length;
   };
@@ -99,7 +129,11 @@ function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bou
       const dead = pods.splice(0, count);
       for (const pod of dead) pod.ready = false;
       turn();
-      for (const { holds } of dead) for (const device of holds) connect(device);
+      for (const pod of dead)
+        for (const device of [...pod.holds]) {
+          leave(pod, device);
+          connect(device);
+        }
     },
     grow: (count: number) => {
       for (let n = 0; n < count; n += 1) start();
@@ -126,18 +160,31 @@ describe.each([
     expect(fleet.skew()).toBe(after);
   });
 
-  it.each(['hash', 'bounded'] as const)('are even after a rollout as it is shipped, edge: %s', async (edge) => {
-    const fleet = createFleet(gateways, { edge, balanced: true });
+  it.each(['hash', 'bounded', 'least'] as const)(
+    'are even after a rollout as it is shipped, edge: %s',
+    async (edge) => {
+      const fleet = createFleet(gateways, { edge, balanced: true });
+      fleet.fill(daemons);
+      await fleet.rollout(Math.ceil(gateways / 4));
+      for (let n = 0; n < 30; n += 1) await fleet.pass();
+      expect(fleet.held()).toBe(daemons);
+      expect(fleet.skew()).toBeLessThanOrEqual(1.25);
+      expect(fleet.moved.count).toBeLessThan(1.8 * daemons);
+    },
+  );
+
+  it('stay uneven after a third of them died and came back, where sockets stay where they are', async () => {
+    const fleet = createFleet(gateways, { edge: 'least', balanced: false });
     fleet.fill(daemons);
-    await fleet.rollout(Math.ceil(gateways / 4));
-    for (let n = 0; n < 30; n += 1) await fleet.pass();
-    expect(fleet.held()).toBe(daemons);
-    expect(fleet.skew()).toBeLessThanOrEqual(1.25);
-    expect(fleet.moved.count).toBeLessThan(1.8 * daemons);
+    const third = Math.floor(gateways / 3);
+    fleet.lose(third);
+    fleet.grow(third);
+    for (let n = 0; n < 60; n += 1) await fleet.pass();
+    expect(fleet.skew()).toBeGreaterThan(1.4);
   });
 
-  it('are even again after a third of them died and came back', async () => {
-    const fleet = createFleet(gateways, { edge: 'hash', balanced: true });
+  it.each(['hash', 'least'] as const)('are even again after that as it is shipped, edge: %s', async (edge) => {
+    const fleet = createFleet(gateways, { edge, balanced: true });
     fleet.fill(daemons);
     fleet.lose(Math.floor(gateways / 3));
     expect(fleet.held()).toBe(daemons);
