@@ -1,9 +1,12 @@
 // A daemon's event on its way to an app: many pairs, several events of each under way, which is saturation; and each one alone.
+import { setTimeout as wait } from 'node:timers/promises';
 import { Table } from '../measure.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';
 
 const pairs = 32;
 const window = 8;
+/** The apps of the case before leave meanwhile: at a steady pace their going would be in one event of a hundred. */
+const settleMs = 500;
 
 export const cases = [
   { name: 'event 200 B', bytes: 200, count: 12_000 },
@@ -35,6 +38,7 @@ export async function events({ rounds, progress, folder, share, profile, before 
         const took = {};
         for (const { name, system, load } of systems) {
           await load.ask('listeners', { count: others });
+          await wait(settleMs);
           const one = await measured(system, () => load.ask('events', { bytes, count, window, kept, perSecond }));
           took[name] = one.all / count;
           if (round === 0) continue;
