@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
 import {
   type AdminDeps,
-  type LookDeps,
+  type DiagnosticDeps,
   devices,
   doctor,
   drain,
@@ -15,7 +15,7 @@ import {
 import { Refused } from './refused.ts';
 
 export { Refused };
-export type { AdminDeps, LookDeps };
+export type { AdminDeps, DiagnosticDeps };
 
 export const usage = `Usage: relay-admin <command> [options]
 
@@ -83,8 +83,8 @@ async function setDisabled({ people }: AdminDeps, email: string, disabled: boole
   ];
 }
 
-/** They look, and work without what is away. */
-const looks: Readonly<Record<string, Command<LookDeps>>> = {
+/** These work as far as they can while PostgreSQL or Redis is away. */
+const diagnostics: Readonly<Record<string, Command<DiagnosticDeps>>> = {
   status: { takes: 'nothing', run: status },
   devices: { takes: 'maybe an email', run: devices },
   queues: { takes: 'nothing', run: queues },
@@ -94,7 +94,7 @@ const looks: Readonly<Record<string, Command<LookDeps>>> = {
 };
 
 const commands: Readonly<Record<string, Command<AdminDeps>>> = {
-  ...looks,
+  ...diagnostics,
   people: {
     takes: 'nothing',
     run: async ({ people }, _, { json }) => {
@@ -203,10 +203,14 @@ export function runCommand(deps: AdminDeps, { command, word, options }: AdminReq
   return known.run(deps, word, options);
 }
 
-/** The command of the request as one that looks; undefined for one that needs everything. */
-export function lookOf({ command, word, options }: AdminRequest): ((deps: LookDeps) => Promise<string[]>) | undefined {
-  const look = Object.hasOwn(looks, command) ? looks[command] : undefined;
-  return look && ((deps) => look.run(deps, word, options));
+/** The command of the request if it is a diagnostic; undefined for one that needs everything. */
+export function diagnosticOf({
+  command,
+  word,
+  options,
+}: AdminRequest): ((deps: DiagnosticDeps) => Promise<string[]>) | undefined {
+  const diagnostic = Object.hasOwn(diagnostics, command) ? diagnostics[command] : undefined;
+  return diagnostic && ((deps) => diagnostic.run(deps, word, options));
 }
 
 function parsed(args: string[]) {

@@ -18,7 +18,7 @@ export interface AdminDeps {
 }
 
 /** As `AdminDeps`; an error in the place of one that could not be opened. */
-export interface LookDeps extends Pick<AdminDeps, 'config' | 'version'> {
+export interface DiagnosticDeps extends Pick<AdminDeps, 'config' | 'version'> {
   database: AdminDeps['database'] | Error;
   backplane: AdminDeps['backplane'] | Error;
 }
@@ -47,7 +47,7 @@ const ago = (seconds: number): string =>
       ? `${Math.round(seconds / 60)} min`
       : `${Math.round(seconds / 3600)} h`;
 
-export async function status(deps: LookDeps, _: string, { json }: Options): Promise<string[]> {
+export async function status(deps: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   const { version } = deps;
   const database = opened(deps.database);
   const [found, db, plane] = await Promise.all([readOverview(database), database.health(), healthOf(deps.backplane)]);
@@ -63,7 +63,7 @@ export async function status(deps: LookDeps, _: string, { json }: Options): Prom
   ];
 }
 
-export async function devices({ database }: LookDeps, email: string, { json }: Options): Promise<string[]> {
+export async function devices({ database }: DiagnosticDeps, email: string, { json }: Options): Promise<string[]> {
   const found = await listDevicesOf(opened(database), email, linesAtMost);
   if (json) return found.map((device) => JSON.stringify(device));
   if (found.length === 0) return [email === '' ? 'No devices yet.' : `${email} has no devices.`];
@@ -73,7 +73,7 @@ export async function devices({ database }: LookDeps, email: string, { json }: O
   );
 }
 
-export async function queues({ database }: LookDeps, _: string, { json }: Options): Promise<string[]> {
+export async function queues({ database }: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   const found = await listWaiting(opened(database), linesAtMost);
   if (json) return found.map((queue) => JSON.stringify(queue));
   if (found.length === 0) return ['No message waits.'];
@@ -87,7 +87,7 @@ const defaultDrainMinutes = 10;
 const longestDrainMinutes = 24 * 60;
 
 /** Without a gateway: which there are, and how many devices each still has. */
-export async function drain(deps: LookDeps, word: string, options: Options): Promise<string[]> {
+export async function drain(deps: DiagnosticDeps, word: string, options: Options): Promise<string[]> {
   const { config } = deps;
   const { json } = options;
   if (config.redisUrl === undefined)
@@ -122,7 +122,7 @@ export async function drain(deps: LookDeps, word: string, options: Options): Pro
 
 const megabytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
-export async function redis({ config }: LookDeps, _: string, { json }: Options): Promise<string[]> {
+export async function redis({ config }: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   if (config.redisUrl === undefined)
     throw new Refused('This relay has no Redis: it is one process, and keeps in its memory what others keep there.');
   const servers = await describeRedis(config.redisUrl);
@@ -160,7 +160,7 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
 }
 
 /** Every finding with what to do. */
-export async function doctor(deps: LookDeps, _: string, { json }: Options): Promise<string[]> {
+export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];
   const add = (what: string, ok: boolean, good: string, bad: string) =>

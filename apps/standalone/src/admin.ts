@@ -12,9 +12,9 @@ import { openDatabase } from '@relay/database';
 import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
 import {
   type AdminRequest,
-  type LookDeps,
+  type DiagnosticDeps,
   Refused,
-  lookOf,
+  diagnosticOf,
   readArguments,
   runCommand,
   usage,
@@ -38,8 +38,8 @@ async function linesOf(request: AdminRequest, version: string): Promise<string[]
     if (reply && 'refused' in reply) throw new Refused(reply.refused, { cause: reply.code });
     if (reply) return reply.lines;
   }
-  const look = lookOf(request);
-  if (look) return lookAt(config, version, look);
+  const diagnostic = diagnosticOf(request);
+  if (diagnostic) return diagnose(config, version, diagnostic);
   const instance = await openInstance(config.role, withSecret(config), { version, processMetrics: false });
   try {
     const deps = instance.deps('api');
@@ -50,24 +50,24 @@ async function linesOf(request: AdminRequest, version: string): Promise<string[]
 }
 
 /** How long Redis may take to be there: the person waits. */
-const lookPatienceMs = 4_000;
+const redisPatienceMs = 4_000;
 
 const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
 
 /** Opens the database and the backplane as far as each is there. */
-async function lookAt(
+async function diagnose(
   config: RelayConfig,
   version: string,
-  look: (deps: LookDeps) => Promise<string[]>,
+  diagnostic: (deps: DiagnosticDeps) => Promise<string[]>,
 ): Promise<string[]> {
   const [database, backplane] = await Promise.all([
     openDatabase({ url: config.databaseUrl, prepare: config.databasePrepare, dataDir: config.dataDir }).catch(errorOf),
     config.redisUrl === undefined
       ? createMemoryBus().connect('admin')
-      : createRedisBackplane({ url: config.redisUrl, name: 'admin', startTimeoutMs: lookPatienceMs }).catch(errorOf),
+      : createRedisBackplane({ url: config.redisUrl, name: 'admin', startTimeoutMs: redisPatienceMs }).catch(errorOf),
   ]);
   try {
-    return await look({ config, version, database, backplane });
+    return await diagnostic({ config, version, database, backplane });
   } finally {
     for (const part of [backplane, database]) if (!(part instanceof Error)) await part.close();
   }
