@@ -1,6 +1,6 @@
 /** Deleted means gone (S4): after a deletion no text of it is in any table or in Redis. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { purge } from '@relay/database';
+import { purge, purgeTasks } from '@relay/database';
 import {
   type TestApp,
   type TestDaemon,
@@ -130,7 +130,7 @@ describe('what was deleted', () => {
     expect((await result())!.length).toBeGreaterThan(1_000);
     await database.models.task.deleteMany({ where: { sessionKey: task!.sessionKey, seq: { gt: task!.seq } } });
     await ended(31 * 24, {});
-    await purge(database, 86_400);
+    await purgeTasks(database);
     expect(await result()).toBe('…');
     await relay.call('deleteSession', { params: { id } });
   });

@@ -19,6 +19,7 @@ import {
   markUnknown,
   onlineDevices,
   purge,
+  purgeTasks,
   sweepDeviceItems,
   unfinishedDeletions,
   withDevice,
@@ -44,6 +45,7 @@ export interface FleetSweepDeps {
 const deviceAwayMs = 300_000;
 const countEveryMs = 60_000;
 const purgeEveryMs = 3_600_000;
+const purgeTasksEveryMs = 24 * 3_600_000;
 export const sweepJitter = 1 / 3;
 /** Deadlines that people were promised. */
 const promised: ReadonlySet<string> = new Set(['expire', 'prompts']);
@@ -152,5 +154,6 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     ...(config.redisUrl === undefined ? [] : [job('timeline', ms, 0, () => watchTimeline(deps))]),
     job('devices', countEveryMs, 5000, devices),
     job('purge', purgeEveryMs, 600_000, () => purge(database, config.idempotencyTtlSeconds)),
+    job('purge-tasks', purgeTasksEveryMs, 900_000, () => purgeTasks(database)),
   ];
 }

@@ -46,7 +46,6 @@ const steps: readonly Step[] = [
     sql`first_words = NULL`,
   ),
   purgeAudit,
-  purgeTasks,
   shortenResults,
   eraseLeftovers,
   inBatches('slash_commands', sql`reported_at < now() - interval '30 days'`),
@@ -70,10 +69,10 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, notifications, deliveries, closed items of inboxes, questions that ended, ended tasks and slash
- * commands that no report repeated for 30 days; of the sign-in, what has expired. Discards after 7 days the first words of a session
- * that was never named. Cuts results an hour after their task
- * ended, and discards the one of the newest task of a session after 30 days too. Erases what is left of deleted sessions.
+ * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, notifications, deliveries, closed
+ * items of inboxes, questions that ended and slash commands that no report repeated for 30 days; of the sign-in, what has expired. Discards
+ * after 7 days the first words of a session that was never named. Cuts results an hour after their task ended. Erases what is left of deleted
+ * sessions.
  * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {
@@ -85,8 +84,11 @@ export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void
     throw new AggregateError(errors, `${errors.length} of ${steps.length} tables could not be purged`);
 }
 
-/** All but the newest of each session, 30 days after they ended; in the order of their index, so that none is looked at twice. */
-async function purgeTasks(db: Db): Promise<void> {
+/**
+ * Deletes ended tasks after 30 days, all but the newest of each session, which loses its result. In the order of their index, so that none is
+ * read twice; those that stay are read each time, which is why it runs less often than `purge`.
+ */
+export async function purgeTasks(db: Db): Promise<void> {
   let after = { id: '', finished_at: new Date(0) };
   for (;;) {
     const page = await db.sql.query<{ id: string; finished_at: Date }>`

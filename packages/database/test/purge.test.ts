@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { type Database, purge } from '../src/index.ts';
+import { type Database, purge, purgeTasks } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
 
 onBoth('K12: what is purged', (open) => {
@@ -57,7 +57,7 @@ onBoth('K12: what is purged', (open) => {
 
   it('are old tasks but the newest of each session, found without reading all of them', async () => {
     const before = await sequentialScans();
-    await purge(database, 60);
+    await purgeTasks(database);
     expect(await sequentialScans()).toEqual(before);
     const left = await database.sql.query<{ id: string }>`
       SELECT id FROM tasks WHERE finished_at < now() - interval '30 days'`;
