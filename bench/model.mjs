@@ -38,9 +38,13 @@ const costs = {
   request: { api: 3_000, redis: 48 },
 };
 
-/** Numbers of them; a device is seen once in 300 s, 500 in a statement, and its lease renewed in 20 s. */
-const statements = { connect: 6, report: 3, turn: 12, request: 2, device: 1 / 300 / 500 };
-const operations = { connect: 4, turn: 8, event: 2, kept: 2, device: 1 / 20 };
+/**
+ * Numbers of them; a device is noted as alive once in 300 s, its lease is renewed once in 20 s, and the sweep of orphans reads device and
+ * lease about as often. A statement notes or reads 500 devices, a command to Redis reads 256 leases; renewals are counted one by one, since
+ * a gateway with few daemons sends them so.
+ */
+const statements = { connect: 6, report: 3, turn: 12, request: 2, device: (1 / 300 + 1 / 20) / 500 };
+const operations = { connect: 4, turn: 8, event: 2, kept: 2, device: 1 / 20 + 1 / 20 / 256 };
 
 const limits = {
   /** Planned sockets of an instance, and what it may take. */
