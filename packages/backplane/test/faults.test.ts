@@ -58,6 +58,16 @@ describeWith('redis-server', 'Redis that is killed', () => {
   });
 });
 
+describeWith('redis-server', 'a process that stands still', () => {
+  it('takes the answer that came meanwhile', async () => {
+    const { api, lease, gateway } = await open();
+    const owners = api.owners(['device']);
+    // Behind the write of the question.
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600));
+    expect((await owners).get('device')).toEqual({ ...lease, instance: gateway.instance });
+  });
+});
+
 describeWith('redis-server', 'Redis that is frozen', () => {
   it('does nothing later of what it did not do in time', async () => {
     const { api, gateway, other, lease, commands } = await open();

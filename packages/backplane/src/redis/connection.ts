@@ -4,7 +4,7 @@ import { BackplaneError, UncertainError } from '../errors.ts';
 import type { RedisAddress, RedisNodeAddress } from './url.ts';
 
 interface ConnectionTimes {
-  /** How long one command may take, the handshake's included. */
+  /** How long one command may take; twice that in the handshake. */
   commandTimeoutMs: number;
   connectTimeoutMs: number;
   /** The longest pause between two attempts to connect. */
@@ -31,7 +31,8 @@ export function openConnection(
     autoResubscribe: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: times.commandTimeoutMs,
+    // For the handshake and subscriptions. The library judges before it reads what came while the process stood still: RedisServer does not.
+    commandTimeout: 2 * times.commandTimeoutMs,
     connectTimeout: times.connectTimeoutMs,
     retryStrategy,
     // A server that became a replica refuses writes from then on: the sentinels know the new master.

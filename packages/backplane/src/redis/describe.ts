@@ -51,7 +51,7 @@ const largestShown = 10;
  */
 export async function describeRedis(url: string, sample = 20_000, prefix = 'relay'): Promise<RedisContents[]> {
   const address = parseRedisUrl(url);
-  const times = { commandTimeoutMs: 5_000, connectTimeoutMs: 5_000, reconnectMs: 2_000 };
+  const times = { commandTimeoutMs: 2_500, connectTimeoutMs: 5_000, reconnectMs: 2_000 };
   const ask = async <T>(work: (redis: Redis) => Promise<T>, node?: RedisNodeAddress): Promise<T> => {
     let reason = 'no answer';
     const redis = openConnection(address, times, (said) => (reason = said), node);

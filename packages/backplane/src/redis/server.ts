@@ -6,6 +6,9 @@ import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
 import { keepAlive, uncertain, unavailable } from './connection.ts';
 
+/** Also the words of the library, which waits longer. */
+const timedOut = 'Command timed out';
+
 /** Nothing was carried out; another node of the cluster has the key. */
 export class MovedError extends Error {}
 
@@ -65,7 +68,7 @@ export class RedisServer {
     let answer: unknown;
     try {
       args[0] = this.until(sentAt);
-      answer = await this.#evaluate(key, args);
+      answer = await this.#inTime(this.#evaluate(key, args));
     } catch (error) {
       throw this.#explain(error);
     }
@@ -97,7 +100,7 @@ export class RedisServer {
   async call(command: string, ...args: (string | number)[]): Promise<unknown> {
     if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
     try {
-      return await this.#connection.call(command, ...args);
+      return await this.#inTime(this.#connection.call(command, ...args));
     } catch (error) {
       throw this.#explain(error);
     }
@@ -118,6 +121,19 @@ export class RedisServer {
   /** The socket of the library, which does not declare it. Another one after a reconnect. */
   #stream(): Writable | undefined {
     return (this.#connection as unknown as { stream?: Writable }).stream;
+  }
+
+  /** Rejects when no answer came in time. One that came while this process stood still counts: its socket is read before that is said. */
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => setImmediate(() => reject(new Error(timedOut))), this.#timeoutMs);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #evaluate(key: string, args: readonly (string | number)[]): Promise<unknown> {
@@ -155,7 +171,7 @@ export class RedisServer {
     }
     if (message.startsWith('CLUSTERDOWN')) this.#onMoved();
     // No answer: the server or the connection is stuck. A new connection begins without what waits in the old one.
-    if (message === 'Command timed out') this.rebuild();
+    if (message === timedOut) this.rebuild();
     // It is no longer the master: every write fails until the new one is found.
     if (message.includes('READONLY') || message.startsWith('MASTERDOWN')) this.rebuild();
     return isCertain(error) ? unavailable(error) : uncertain(message);
