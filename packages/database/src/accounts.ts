@@ -71,6 +71,29 @@ export async function forgetTokensOfLogin(db: WithModels, loginId: string): Prom
   await db.models.oauthRefreshToken.deleteMany({ where: { sessionId: loginId } });
 }
 
+const withoutLogin = (userId: string) => ({
+  userId,
+  OR: [{ sessionId: null }, { login: { expiresAt: { lte: new Date() } } }],
+});
+
+/** The programs that can renew their access although the sign-in that they came from has ended by its age. */
+export async function programsWithoutLogin(db: WithModels, userId: string): Promise<string[]> {
+  const where = withoutLogin(userId);
+  const rows = await db.models.oauthRefreshToken.findMany({
+    where,
+    distinct: ['clientId'],
+    select: { clientId: true },
+  });
+  return rows.map(({ clientId }) => clientId);
+}
+
+/** Deletes the refresh tokens of `programsWithoutLogin`. */
+export async function forgetTokensWithoutLogin(db: WithModels, userId: string): Promise<void> {
+  await db.models.oauthRefreshToken.deleteMany({ where: withoutLogin(userId) });
+  // The first statement missed tokens written while it ran. A token written from now on finds its predecessor deleted.
+  await db.models.oauthRefreshToken.deleteMany({ where: withoutLogin(userId) });
+}
+
 export interface SignedInApplication {
   clientId: string;
   name: string;

@@ -23,7 +23,7 @@ import { noteAction } from './audit.ts';
 import { codeRefused, codeUsed } from './code-reuse.ts';
 import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
-import { forgetTokens, refuseTokens } from './end-sign-in.ts';
+import { endProgramsWithoutLogin, forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
 import { requireMayAdd, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
@@ -208,7 +208,11 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           await guesses.forgive(user?.email);
           // A person who knows the old password may wait for the second step.
           if (user && ctx.path === '/change-password')
-            await Promise.all([forgetHalfSignIns(deps.database, user.id), endAcpTokens(deps, user.id)]);
+            await Promise.all([
+              forgetHalfSignIns(deps.database, user.id),
+              endProgramsWithoutLogin(deps, user.id),
+              endAcpTokens(deps, user.id),
+            ]);
         }
         if (refused && /^\/(?:two-factor|passkey)\//.test(ctx.path)) explain(returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.

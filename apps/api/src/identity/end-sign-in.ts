@@ -6,7 +6,9 @@ import {
   forgetAllLogins,
   forgetApplication,
   forgetTokensOfLogin,
+  forgetTokensWithoutLogin,
   listLogins,
+  programsWithoutLogin,
   recentRevocations,
   recordRevocations,
   removeSubscriptionsOf,
@@ -52,6 +54,15 @@ export async function signOutEverywhere(deps: IdentityDeps, userId: string): Pro
   await forgetAllLogins(database, userId);
   await removeSubscriptionsOf(database, { userId });
   await endAcpTokens(deps, userId);
+  await Promise.all(ended.map((one) => announce(deps, one)));
+}
+
+/** Signs out the programs whose own sign-in has ended by its age: they outlive it, and are not reached through the sign-ins that exist. */
+export async function endProgramsWithoutLogin(deps: IdentityDeps, userId: string): Promise<void> {
+  const ended = (await programsWithoutLogin(deps.database, userId)).map((client) => ({ subject: userId, client }));
+  await recordRevocations(deps.database, ended);
+  await forgetTokensWithoutLogin(deps.database, userId);
+  for (const { client } of ended) await removeSubscriptionsOf(deps.database, { userId, client });
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 

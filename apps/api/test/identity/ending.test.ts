@@ -196,6 +196,24 @@ describe('the end of a sign-in', () => {
     expect((await new Browser(relay).signIn(email, 'another long password')).status).toBe(200);
   });
 
+  it.each(['has expired', 'is forgotten'])('by a new password ends a program, too, whose sign-in %s', async (how) => {
+    const browser = await person();
+    const email = `person${people}@example.com`;
+    const cli = await signedInCli(browser);
+    const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
+    if (how === 'is forgotten') await relay.database.models.login.delete({ where: { id } });
+    else await relay.database.models.login.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1) } });
+    const other = new Browser(relay);
+    await other.signIn(email);
+    const change = await other.send('POST', '/auth/change-password', {
+      body: { currentPassword: password, newPassword: 'another long password' },
+    });
+    expect(change.status).toBe(200);
+    expect((await refresh(relay, cli.refresh_token!)).status).toBe(400);
+    expect(await codeOf(cli.access_token)).toBe('TOKEN_REVOKED');
+    expect((await other.send('GET', '/auth/relay/me')).status).toBe(200);
+  });
+
   it('by its age does not end a program that has its own thirty days', async () => {
     const browser = await person();
     const cli = await signedInCli(browser);
