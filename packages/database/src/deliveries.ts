@@ -12,7 +12,7 @@ import type {
   SubscriptionDetail,
   SubscriptionKind,
 } from '@relay/protocol';
-import { isOver, releaseGroups } from './held-deliveries.ts';
+import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
 import type { NamedPrompt } from './prompts.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -292,7 +292,7 @@ async function settleOther(
   const held = state === 'held';
   const next = held ? 'pending' : state;
   return db.sql.transaction(async (tx) => {
-    const settled = await tx.sql.execute`
+    const [settled] = await tx.sql.query<{ state: string }>`
       UPDATE deliveries SET
         state = CASE WHEN ${state} = 'pending' AND now() + ${delayMs}::double precision * interval '1 millisecond' >= expires_at
           THEN 'expired' ELSE ${next} END,
@@ -301,8 +301,9 @@ async function settleOther(
         expires_at = expires_at + ${held ? delayMs : 0}::double precision * interval '1 millisecond',
         http_status = ${httpStatus ?? null}::int, reason = ${reason ?? null},
         next_at = now() + ${delayMs}::double precision * interval '1 millisecond'
-      WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts}`;
-    if (settled === 0) return false;
+      WHERE id = ${id} AND state = 'sending' AND claimed_by = ${claimer} AND attempts = ${attempts} RETURNING state`;
+    if (settled === undefined) return false;
+    if (settled.state === 'superseded' || settled.state === 'expired') await releaseDigests(tx, [id]);
     if (held || state === 'superseded' || state === 'suppressed') return true;
     if (state === 'gone') {
       await tx.sql.execute`DELETE FROM subscriptions WHERE id = ${subscriptionId}`;
@@ -327,9 +328,13 @@ const claimSeconds = 60;
  * possible duplicate; the second time its outcome is unknown. Groups go on to their next address. Returns how many were taken over.
  */
 export async function sweepDeliveries(db: Db): Promise<number> {
-  await db.sql.execute`
+  const expired = await db.sql.query<{ id: string }>`
     UPDATE deliveries SET state = 'expired', reason = COALESCE(reason, 'It was not sent in time.')
-    WHERE state = 'pending' AND expires_at < now()`;
+    WHERE state = 'pending' AND expires_at < now() RETURNING id`;
+  await releaseDigests(
+    db,
+    expired.map(({ id }) => id),
+  );
   const takenOver = await db.sql.execute`
     UPDATE deliveries SET state = CASE WHEN maybe_duplicate THEN 'unknown' ELSE 'pending' END, maybe_duplicate = true, next_at = now(),
       reason = 'An instance ended while it was sent.'

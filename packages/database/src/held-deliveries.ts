@@ -29,7 +29,7 @@ export async function gatherDigest(
   { id, subscriptionId }: { id: string; subscriptionId: string },
 ): Promise<DeliveryCause[]> {
   return db.sql.transaction(async (tx) => {
-    await tx.sql.execute`
+    const due = await tx.sql.query<{ id: string }>`
       WITH due AS (
         SELECT d.id, ${isOver} AS over FROM deliveries d
         LEFT JOIN notifications n ON n.id = d.notification_id LEFT JOIN sessions ses ON ses.key = n.session_key
@@ -38,13 +38,21 @@ export async function gatherDigest(
       )
       UPDATE deliveries d SET state = 'superseded', digest_id = CASE WHEN due.over THEN NULL ELSE ${id} END,
         reason = CASE WHEN due.over THEN 'It was over before it was sent.' ELSE 'It was sent in one message with others.' END
-      FROM due WHERE d.id = due.id`;
-    // A digest that was tried before and joined this one.
-    await tx.sql.execute`
-      UPDATE deliveries d SET digest_id = ${id} FROM deliveries o WHERE o.digest_id = ${id} AND d.digest_id = o.id`;
+      FROM due WHERE d.id = due.id RETURNING d.id`;
+    // What is in a digest that was tried before and joined this one, or whose own cause is over.
+    await tx.sql
+      .execute`UPDATE deliveries SET digest_id = ${id} WHERE digest_id = ANY(${due.map((one) => one.id)}::text[])`;
     const rows = await tx.sql.query<{ cause: DeliveryCause }>`SELECT cause FROM deliveries WHERE digest_id = ${id}`;
     return rows.map(({ cause }) => cause);
   });
+}
+
+/** These digests end and were not sent: all that is in them is due again. */
+export async function releaseDigests(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.sql.execute`
+    UPDATE deliveries SET state = 'pending', digest_id = NULL, reason = NULL
+    WHERE digest_id = ANY(${[...ids]}::text[]) AND state = 'superseded' AND expires_at > now()`;
 }
 
 /** An accepted delivery about a session: whether there is still something to tell, and whether a newer one has taken its place on the screen. */

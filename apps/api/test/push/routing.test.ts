@@ -221,6 +221,40 @@ describe('routing', () => {
     ]);
   });
 
+  it('sends what is left of such a message when its first cause is over before it is tried again', async () => {
+    await add('morning');
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
+    await settings({ quietHours: { start: at(-60), end: at(120), timeZone: 'UTC' } });
+    const held = [await run('dawn 1'), await run('dawn 2'), await run('dawn 3')];
+    for (const one of held) {
+      done(one);
+      await deliveries(one, isHeld);
+    }
+    receiver.answer = (response) => void response.writeHead(503, { 'Retry-After': '3600' }).end();
+    await settings({});
+    let first: Begun | undefined;
+    await until('it was tried', async () => {
+      const tried = (await all()).find(({ deliveries: found }) => found?.[0]?.attempts === 1);
+      first = held.find(({ id }) => id === tried?.sessionId);
+      return first !== undefined && tried?.deliveries?.[0]?.state === 'pending';
+    });
+    const others = held.filter((one) => one !== first);
+    for (const one of others) await deliveries(one, are('superseded'));
+    await scene.relay.call('markRead', { params: { id: first!.id }, body: {} });
+    receiver.answer = (response) => void response.end('{}');
+    receiver.received.length = 0;
+    await pass(3600);
+    await deliveries(first!, are('superseded'));
+    const ends = [];
+    for (const one of others)
+      ends.push(...(await deliveries(one, ([only]) => ['accepted', 'superseded'].includes(only!.state))));
+    const sent = ends.find(({ state }) => state === 'accepted');
+    expect(ends.find(({ state }) => state === 'superseded')).toMatchObject({ sentWith: sent?.id });
+    expect(sentTo('morning').map(({ body }) => JSON.parse(body.toString()) as object)).toMatchObject([
+      { title: '2 notifications', message: '2 done' },
+    ]);
+  });
+
   it('moves what is held when the quiet hours change, and holds a retry that falls into them', async () => {
     await add('moving');
     receiver.answer = (response) => void response.writeHead(503, { 'Retry-After': '3600' }).end();
