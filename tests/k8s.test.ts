@@ -176,6 +176,27 @@ describeWith('kubectl', 'what is rendered', () => {
     ]);
   });
 
+  it('errors of the edge itself are JSON with a code, and those of the relay pass as they are', () => {
+    const policies = ofKind(production, 'BackendTrafficPolicy');
+    expect(policies).toHaveLength(2);
+    for (const { spec } of policies) {
+      const overrides = spec.responseOverride.map(({ source, match, response }: KubernetesObject) => ({
+        source,
+        codes: match.statusCodes,
+        type: response.contentType,
+        body: JSON.parse(response.body.inline as string),
+      }));
+      expect(overrides).toEqual(
+        [502, 503, 504].map((status) => ({
+          source: 'Local',
+          codes: [{ type: 'Value', value: status }],
+          type: 'application/json',
+          body: { error: expect.stringMatching(/\.$/), code: 'SERVICE_UNAVAILABLE', status },
+        })),
+      );
+    }
+  });
+
   it('metrics are on no Service that a route leads to', () => {
     for (const name of ['relay-api', 'relay-gateway'])
       expect(get(production, 'Service', name).spec.ports.map(({ port }: KubernetesObject) => port as number)).toEqual([

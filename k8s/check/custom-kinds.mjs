@@ -97,6 +97,17 @@ export const customKinds = {
         tcp: { connectTimeout: 'duration' },
         http: { connectionIdleTimeout: 'duration', maxConnectionDuration: 'duration', requestTimeout: 'duration' },
       },
+      responseOverride: [
+        {
+          'match!': { 'statusCodes!': [{ 'type!': one('Value'), value: 'integer' }] },
+          source: one('All', 'Backend', 'Local'),
+          response: {
+            contentType: 'string',
+            statusCode: 'integer',
+            body: { 'type!': one('Inline'), inline: 'string' },
+          },
+        },
+      ],
     },
   },
   'gateway.envoyproxy.io/v1alpha1 EnvoyProxy': {
