@@ -217,7 +217,7 @@ describeWith('kubectl', 'numbers that are in two places', () => {
     production = await render(overlays[1] ?? '');
   });
 
-  const expression = (name: string) => rules.find(({ alert }) => alert === name)?.expr ?? '';
+  const expression = (name: string) => [...rules, ...neighbours].find(({ alert }) => alert === name)?.expr ?? '';
 
   it('agree: the alert of memory asks the pods for their limits, which no overlay can make wrong', () => {
     expect(expression('RelayMemoryHigh')).toMatch(/process_resident_memory_bytes.* \/ relay_memory_limit_bytes/);
@@ -231,6 +231,12 @@ describeWith('kubectl', 'numbers that are in two places', () => {
     expect(Number(share) * Number(settings?.data.MAX_CONNECTIONS)).toBeGreaterThan(
       1.2 * pods?.pods.target.averageValue,
     );
+  });
+
+  it('agree: the alert of a full edge knows how many connections an Envoy takes', () => {
+    const [policy] = ofKind(production, 'ClientTrafficPolicy');
+    const [, most] = /envoy_listener_downstream_cx_active\S* \/ (\d+)/.exec(expression('RelayEdgeFull')) ?? [];
+    expect(Number(most)).toBe(policy?.spec.connection.connectionLimit.value);
   });
 
   it('agree: what Prometheus scrapes is called relay, as the queries ask', () => {
