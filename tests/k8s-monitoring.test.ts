@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type PushReceiver,
   type RelayProcess,
@@ -76,6 +76,8 @@ describeWith('kubectl', 'the queries', () => {
         PING_INTERVAL_MS: '200',
         DRAIN_SECONDS: '0',
         PUSH_ALLOWED_HOSTS: receiver.host,
+        // Where no collector is: spans are lost, and counted.
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       },
     });
     // Whatever has a label shows it once it has happened.
@@ -83,6 +85,12 @@ describeWith('kubectl', 'the queries', () => {
     await relay.call('readSession', { params: { id: 'nobody' } });
     await expect(connectDaemon(relay, { headers: { Authorization: 'Bearer no' } })).rejects.toThrow();
     await expect(connectApp(relay, { token: 'no' })).rejects.toThrow();
+    const tool = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_sessions', arguments: { status: 1 } } }; // prettier-ignore
+    const asAgent = {
+      Accept: 'application/json, text/event-stream',
+      Authorization: `Bearer ${relay.token('alice', { scopes: ['agents:drive'] })}`,
+    };
+    await relay.call('POST', '/mcp', { user: null, headers: asAgent, body: tool });
     const app = await connectApp(relay, { since: '' });
     const daemon = await connectDaemon(relay);
     daemon.send({ type: 'unheard_of' });
@@ -164,6 +172,34 @@ describeWith('kubectl', 'the queries', () => {
     ];
     const asked = new Set(queries.flatMap((query) => readQuery(query, exported).metrics.map(({ name }) => name)));
     expect([...exported.keys()].filter((name) => name.startsWith('relay_') && !asked.has(name))).toEqual([]);
+  });
+});
+
+describe('the metrics of the relay', () => {
+  /** As the code names them; `${…}` stands for any word. */
+  async function registered(): Promise<string[]> {
+    const names: string[] = [];
+    for (const kind of ['apps', 'packages'])
+      for (const room of await readdir(join(root, kind)))
+        for (const file of await readdir(join(root, kind, room, 'src'), { recursive: true }).catch(() => [])) {
+          if (!file.endsWith('.ts')) continue;
+          const code = await readFile(join(root, kind, room, 'src', file), 'utf8');
+          for (const [, name = ''] of code.matchAll(
+            /(?:\.(?:counter|gauge|histogram)\(|\bname:)\s*['`](relay_[^'`]+)/g,
+          ))
+            names.push(name);
+        }
+    return names;
+  }
+
+  it('are each in a panel or an alert, even those that are not exported until they happen', async () => {
+    const asked = [...rules, ...panels.flatMap((panel) => panel.targets ?? [])].map(({ expr }) => expr).join('\n');
+    const names = await registered();
+    expect(names).toEqual(expect.arrayContaining(['relay_trace_spans_lost_total', 'relay_${name}_closes_total']));
+    expect(names.length).toBeGreaterThan(40);
+    const isAsked = (name: string) =>
+      new RegExp(`\\b${name.replace(/\$\{\w+\}/, '[a-z]+')}(?:_bucket|_sum|_count)?\\b`).test(asked);
+    expect(names.filter((name) => !isAsked(name))).toEqual([]);
   });
 });
 
