@@ -1,6 +1,6 @@
 /** The manifests: every overlay is right, and each check can fail. Everything broken here is broken in a copy of the rendered objects. */
 /* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -147,6 +147,18 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(parametersRef).toMatchObject({ kind: 'EnvoyProxy', name: 'relay' });
   });
 
+  it('a rollout of gateways is the one whose balance is played in balance.test.ts, and whose drain is reckoned in operations.md', async () => {
+    const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+    const { maxSurge } = get(production, 'Deployment', 'relay-gateway').spec.strategy.rollingUpdate;
+    const share = Number.parseInt(maxSurge as string) / 100;
+    const [, played] =
+      /rollout\(Math\.ceil\(gateways \/ (\d+)\)\)/.exec(await read('apps/gateway/test/balance.test.ts')) ?? [];
+    expect(share).toBe(1 / Number(played));
+    // Daemons that this share lets go are taken by the rest, at 150 connects per second and gateway.
+    const [, divisor] = /`DRAIN_SECONDS` ≥ daemons per gateway ÷ (\d+)/.exec(await read('docs/operations.md')) ?? [];
+    expect(Number(divisor)).toBe((150 * (1 - share)) / share);
+  });
+
   it('the doors come before other pods of a node that is full', () => {
     const [priority] = ofKind(production, 'PriorityClass');
     expect(priority?.value).toBeGreaterThan(0);
@@ -280,6 +292,9 @@ describeWith('kubectl', 'what is rendered', () => {
       [api, (object) => (first(object).resources.limits.memory = '400Mi'), /max-old-space-size must be set/],
       [api, (object) => (object.spec.replicas = 3), /stands against its autoscaler/],
       [api, (object) => (object.spec.strategy.rollingUpdate.maxUnavailable = 1), /maxUnavailable must be 0/],
+      [api, (object) => (object.spec.strategy.rollingUpdate.maxSurge = 0), /maxSurge must be at least 1/],
+      [gateway, (object) => (object.spec.strategy.rollingUpdate.maxSurge = 1), /maxSurge must be 25% at least.* is 1$/],
+      [gateway, (object) => (object.spec.strategy.rollingUpdate.maxSurge = '10%'), /maxSurge must be 25% at least/],
       [api, (object) => (object.spec.selector.matchLabels.app = 'x'), /selector does not find its own pods/],
       [api, (object) => (pod(object).serviceAccountName = 'other'), /ServiceAccount\/other, which does not exist/],
       [

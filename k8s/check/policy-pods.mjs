@@ -98,6 +98,9 @@ function* rolloutOf(object, objects) {
   const { maxUnavailable, maxSurge } = object.spec.strategy?.rollingUpdate ?? {};
   if (maxUnavailable !== 0) yield 'rollingUpdate.maxUnavailable must be 0';
   if (!(maxSurge >= 1) && !/^[1-9]/.test(String(maxSurge))) yield 'rollingUpdate.maxSurge must be at least 1';
+  // ADR 56: one by one, the first of the new gateways take what most of the old ones lose, and lose it again.
+  if (object.metadata.name === 'relay-gateway' && !(/%$/.test(maxSurge) && Number.parseInt(maxSurge) >= 25))
+    yield `rollingUpdate.maxSurge must be 25% at least, or a rollout moves most daemons twice; is ${maxSurge}`;
   for (const container of spec.containers) {
     const preStop = container.lifecycle?.preStop?.sleep?.seconds;
     if (!(preStop >= 5)) yield `container ${container.name}: preStop must sleep at least 5 s, for the edge to hear`;
