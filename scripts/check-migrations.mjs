@@ -9,10 +9,14 @@ const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 const usage = `Usage: node scripts/check-migrations.mjs [folder …]
 
 Searches the migrations (prisma/migrations unless named) for changes that break the release before: dropped, renamed
-or changed tables and columns, columns that must be given, new constraints on tables that it writes. And for indexes that hold up
-all writers of a table while they are made, and for migrations that do not say which release is the oldest that runs with them:
+or changed tables and columns, columns that must be given, new constraints on tables that it writes. And for statements that hold up
+others for as long as a table is large, and for migrations that do not say which release is the oldest that runs with them:
   -- compatible-with: 1.4.0
 An index on a table that exists is a migration of its own, of one statement: CREATE INDEX CONCURRENTLY "name" ON …
+Rows of a table that exists are changed by a migration of its own, of one statement, which is repeated until it changes nothing:
+  -- batched
+  UPDATE "t" SET "a" = 0 WHERE "id" IN (SELECT "id" FROM "t" WHERE "a" IS NULL LIMIT 5000);
+SET NOT NULL reads no row where a CHECK ("a" IS NOT NULL), added NOT VALID and validated by two migrations before, is dropped behind it.
 A statement that is safe because the release before no longer uses the column says so in the line above it:
   -- contract: not read or written since 1.4.0
 `;
@@ -46,6 +50,9 @@ const rulesOfOldTables = [
 const strictFrom = '20261124110000';
 const online = /^CREATE INDEX CONCURRENTLY "\w+" ON /;
 const floor = /^--\s*compatible-with:\s*\d+\.\d+\.\d+\s*$/m;
+const batched = /^--\s*batched\s*$/m;
+/** Tables that have a few rows, however many people and machines there are. */
+const fewRows = new Set(['server_keys', 'signing_keys', 'oauth_resources']);
 
 /** Statements without comments and without what is between quotes; `agreed`: a comment says why it is safe. */
 function statementsOf(sql) {
@@ -68,19 +75,39 @@ function statementsOf(sql) {
   return found;
 }
 
+/** The parts of an ALTER TABLE that add a column. */
+const addedColumns = (text) =>
+  text.split(/,(?![^()[\]]*[)\]])/).filter((part) => /\bADD\s+(?:COLUMN\s+)?(?!CONSTRAINT\b)"?\w+"?\s/i.test(part));
+
 /** `ADD COLUMN … NOT NULL` that no default fills. */
-function mustBeGiven(text) {
-  return text
-    .split(/,(?![^()[\]]*[)\]])/)
-    .some(
-      (part) =>
-        /\bADD\s+(?:COLUMN\s+)?(?!CONSTRAINT\b)"?\w+"?\s/i.test(part) &&
-        /\bNOT\s+NULL\b/i.test(part) &&
-        !/\bDEFAULT\b|\bGENERATED\b/i.test(part),
+const mustBeGiven = (text) =>
+  addedColumns(text).some((part) => /\bNOT\s+NULL\b/i.test(part) && !/\bDEFAULT\b|\bGENERATED\b/i.test(part));
+
+/** `ADD COLUMN` with a value that PostgreSQL works out for each row: any but one that is written out, or the time of the statement. */
+const rewrites = (text) =>
+  addedColumns(text).some((part) => {
+    const [, value = ''] =
+      /\bDEFAULT\b(.*?)(?=\b(?:NOT\s+NULL|NULL|CHECK|REFERENCES|UNIQUE|CONSTRAINT)\b|$)/i.exec(part) ?? [];
+    const call = /\b\w+\s*\(/.test(
+      value.replace(/::\s*"?\w+"?\s*\([\d\s,]*\)|\b(?:now|CURRENT_TIMESTAMP)\s*\(\d*\)/gi, ''),
     );
+    return call || /\bGENERATED\b|\b(?:small|big)?serial\b/i.test(part);
+  });
+
+/** The table that a statement changes. */
+function tableOf(text) {
+  const found = changing.map((pattern) => pattern.exec(text)?.[1]).find((table) => table !== undefined);
+  return found?.replaceAll('"', '');
 }
 
-/** Of a migration of today: what it says of releases, and how it makes its indexes. */
+const changing = [
+  `^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(${name})`,
+  `^(?:UPDATE|DELETE FROM) (?:ONLY )?(${name})`,
+  `^WITH\\b.*?(?<!\\b(?:DO|FOR) )\\b(?:UPDATE|DELETE FROM) (?:ONLY )?(${name})`,
+  `\\bON (${name})`,
+].map((pattern) => new RegExp(pattern, 'i'));
+
+/** Of a migration of today: what it says of releases, how it makes its indexes, and whether it is what it is marked as. */
 function problemsOfToday(sql, statements, isNew) {
   const problems = floor.test(sql)
     ? []
@@ -91,7 +118,25 @@ function problemsOfToday(sql, statements, isNew) {
     if (/^CREATE INDEX (?!CONCURRENTLY)/i.test(text) && !agreed && !isNew(text))
       problems.push(`holds up all writers of the table while the index is made: ${text}`);
   }
+  if (batched.test(sql) && !(statements.length === 1 && changesRows.test(statements[0].text)))
+    problems.push('is marked as batched and is not one UPDATE or DELETE');
   return problems;
+}
+
+const changesRows = /^(?:UPDATE|DELETE)\b|^WITH\b.*\b(?:UPDATE|DELETE FROM)\b/i;
+
+/** Why a statement holds up others for as long as its table is large; `later` are those behind it. */
+function longHold(text, later, isBatched) {
+  const table = tableOf(text);
+  if (fewRows.has(table)) return undefined;
+  if (changesRows.test(text))
+    return isBatched && /\bLIMIT \d+/i.test(text)
+      ? undefined
+      : 'holds each row that it changes until it has changed all, and is not batched with a LIMIT';
+  if (!/^ALTER TABLE\b/i.test(text)) return undefined;
+  if (rewrites(text)) return 'writes the whole table again while no other may read it';
+  const isChecked = later.some((one) => tableOf(one.text) === table && /\bDROP CONSTRAINT\b/i.test(one.text));
+  return /\bSET NOT NULL\b/i.test(text) && !isChecked ? 'reads the whole table while no other may read it' : undefined;
 }
 
 /** The problems of one migration, as sentences. Without a name it is judged as a new one. */
@@ -103,22 +148,19 @@ export function migrationProblems(sql, migration = strictFrom) {
       return table === undefined ? [] : [table.replaceAll('"', '')];
     }),
   );
-  const isNew = (text) => {
-    const [, table] =
-      new RegExp(`^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?(${name})`, 'i').exec(text) ??
-      new RegExp(`\\bON (${name})`, 'i').exec(text) ??
-      [];
-    return table !== undefined && created.has(table.replaceAll('"', ''));
-  };
-  const today = migration >= strictFrom ? problemsOfToday(sql, statements, isNew) : [];
-  const others = statements.flatMap(({ text, agreed }) => {
-    if (agreed || isNew(text)) return [];
-    const why = [...rules, ...rulesOfOldTables].find(([pattern]) => pattern.test(text))?.[1];
-    const problem =
-      why ??
+  const isNew = (text) => created.has(tableOf(text));
+  const isToday = migration >= strictFrom;
+  const today = isToday ? problemsOfToday(sql, statements, isNew) : [];
+  const others = statements.flatMap(({ text, agreed }, n) => {
+    if (isNew(text)) return [];
+    const breaks = () =>
+      [...rules, ...rulesOfOldTables].find(([pattern]) => pattern.test(text))?.[1] ??
       (/^ALTER TABLE/i.test(text) && mustBeGiven(text)
         ? 'requires a column that the release before does not give'
         : undefined);
+    const problem =
+      (agreed ? undefined : breaks()) ??
+      (isToday ? longHold(text, statements.slice(n + 1), batched.test(sql)) : undefined);
     return problem === undefined ? [] : [`${problem}: ${text}`];
   });
   return [...today, ...others];

@@ -5,7 +5,9 @@
  *
  * A migration and its row are one transaction: killed or failed in the middle, it never happened and is tried again at the
  * next start. An *online* migration is one CREATE INDEX CONCURRENTLY, which holds up no writer and for which PostgreSQL allows no
- * transaction: what an attempt left behind is dropped before the next one.
+ * transaction: what an attempt left behind is dropped before the next one. A *batched* migration (`-- batched`) is one UPDATE or DELETE of a
+ * few rows that are not changed yet: it is repeated, each time in a transaction of its own, until there are none. An attempt that is killed
+ * leaves the rest to the next. (`prisma migrate deploy` would run it once.)
  *
  * A migration says in a comment which release is the oldest that runs with it (`-- compatible-with: 1.4.0`). That is noted in the database, so
  * that an instance of that release, which does not know the migration, still starts: `rollout undo` is the way back (rules, 15.18).
@@ -56,6 +58,7 @@ interface Migration {
   compatibleWith: string | undefined;
   /** The index that it makes, when it is an online migration. */
   index: string | undefined;
+  batched: boolean;
 }
 
 export interface Migrated {
@@ -97,9 +100,9 @@ export async function migrate(client: pg.ClientBase, options: MigrateOptions = {
     await client.query(`${bookkeeping}; ${floors}`);
     const { pending } = await compare(client, migrations, release, () => {}); // another process may have been faster
     for (const migration of pending)
-      await (migration.index === undefined
-        ? applyPatiently(client, migration, lockTimeoutMs)
-        : applyOnline(client, migration, migration.index));
+      if (migration.index !== undefined) await applyOnline(client, migration, migration.index);
+      else if (migration.batched) await applyBatched(client, migration, lockTimeoutMs);
+      else await patiently(migration, lockTimeoutMs, () => apply(client, migration));
     return { applied: pending.map(({ name }) => name), newer };
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [advisoryLock]).catch(() => {}); // the session ended: free
@@ -120,6 +123,7 @@ function readMigrations(dir: string): Migration[] {
         checksum: createHash('sha256').update(bytes).digest('hex'),
         compatibleWith: /^--\s*compatible-with:\s*(\d+\.\d+\.\d+)\s*$/m.exec(sql)?.[1],
         index: /^CREATE INDEX CONCURRENTLY "(\w+)"/m.exec(sql)?.[1],
+        batched: /^--\s*batched\s*$/m.test(sql),
       };
     });
 }
@@ -202,17 +206,16 @@ const lockAskMs = 100;
  * A statement that waits for a table lock blocks all later statements on that table, readers included. So each attempt waits briefly,
  * gives up to let the others pass, and is retried, for `timeoutMs` in all.
  */
-async function applyPatiently(client: pg.ClientBase, migration: Migration, timeoutMs: number): Promise<void> {
+async function patiently<T>({ name }: Migration, timeoutMs: number, attempt: () => Promise<T>): Promise<T> {
   const until = performance.now() + timeoutMs;
   for (;;) {
     try {
-      await apply(client, migration);
-      return;
+      return await attempt();
     } catch (error) {
       const { code } = (error as { cause?: { code?: string } }).cause ?? {};
       if (code === undefined || !standBack.has(code)) throw error;
       if (performance.now() > until) {
-        const text = `Migration ${migration.name} waited ${timeoutMs} ms for a table that others are using: end what holds it, and try again`;
+        const text = `Migration ${name} waited ${timeoutMs} ms for a table that others are using: end what holds it, and try again`;
         throw new DatabaseError('MIGRATION_BUSY', text, error);
       }
     }
@@ -240,11 +243,12 @@ async function note(client: pg.ClientBase, { name, checksum, compatibleWith }: M
   await client.query(finished, [id]);
 }
 
-async function transaction(client: pg.ClientBase, name: string, work: () => Promise<void>): Promise<void> {
+async function transaction<T>(client: pg.ClientBase, name: string, work: () => Promise<T>): Promise<T> {
   try {
     await client.query('BEGIN');
-    await work();
+    const result = await work();
     await client.query('COMMIT');
+    return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw failed(name, 'failed and was rolled back', error);
@@ -270,6 +274,22 @@ async function applyOnline(client: pg.ClientBase, migration: Migration, index: s
     await client.query(migration.sql);
   } catch (error) {
     throw failed(migration.name, 'failed and is tried again by the next start', error);
+  }
+  await transaction(client, migration.name, () => note(client, migration));
+}
+
+/** Holds up writers of a few rows at a time, and leaves half of the time to others. Rows that were changed before a failure stay so. */
+async function applyBatched(client: pg.ClientBase, migration: Migration, timeoutMs: number): Promise<void> {
+  const batch = () =>
+    transaction(client, migration.name, async () => {
+      await client.query(`SET LOCAL lock_timeout = ${tableLockMs}`);
+      return (await client.query(migration.sql)).rowCount;
+    });
+  for (;;) {
+    const begunAt = performance.now();
+    if (!(await patiently(migration, timeoutMs, batch))) break;
+    const tookMs = performance.now() - begunAt;
+    await new Promise((resolve) => setTimeout(resolve, tookMs));
   }
   await transaction(client, migration.name, () => note(client, migration));
 }

@@ -148,6 +148,36 @@ function promises(pool: () => pg.Pool): void {
     expect(await run(dir)).toEqual([]);
   });
 
+  const filled = (value: string) => ({
+    '1_first': 'CREATE TABLE a (id int, b bigint); INSERT INTO a SELECT generate_series(1, 25);',
+    '2_fill': `-- compatible-with: 1.0.0\n-- batched\nUPDATE a SET b = ${value} WHERE id IN (SELECT id FROM a WHERE b IS NULL ORDER BY id LIMIT 10);`,
+  });
+  const values = async () =>
+    (await pool().query<{ b: string | null; rows: number }>('SELECT b, count(*)::int AS rows FROM a GROUP BY b ORDER BY min(id)')).rows; // prettier-ignore
+
+  it('changes rows a few at a time, each time in a transaction of its own, until none is left', async () => {
+    await empty();
+    const dir = migrations(filled('pg_current_xact_id()::text::bigint'));
+    expect(await run(dir)).toEqual(['1_first', '2_fill']);
+    expect((await values()).map(({ rows }) => rows)).toEqual([10, 10, 5]);
+    expect(await run(dir)).toEqual([]);
+  });
+
+  it('goes on with the rows that are left after an attempt that failed', async () => {
+    await empty();
+    const dir = migrations(filled('1 / (id - 15) + 7'));
+    await expect(run(dir)).rejects.toMatchObject({ code: 'MIGRATION_FAILED', message: expect.stringMatching(/^Migration 2_fill .*division/) }); // prettier-ignore
+    expect(await values()).toEqual([
+      { b: '7', rows: 10 },
+      { b: null, rows: 15 },
+    ]);
+    expect(await run(migrations(filled('8'), dir))).toEqual(['2_fill']);
+    expect(await values()).toEqual([
+      { b: '7', rows: 10 },
+      { b: '8', rows: 15 },
+    ]);
+  });
+
   it('warns of a migration that was changed after it had been applied', async () => {
     await empty();
     const dir = migrations(two);
@@ -208,6 +238,27 @@ onPostgres('migrations', (postgres) => {
       await pool.query('SELECT * FROM a');
       await holder.query('COMMIT');
       expect((await work).applied).toEqual(['2_column']);
+    } finally {
+      holder.release(true);
+      client.release(true);
+    }
+  });
+
+  it('keeps the rows that it has changed when others hold the next ones', async () => {
+    await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const dir = migrations({ '1_table': 'CREATE TABLE a (id int, b int); INSERT INTO a VALUES (1), (2)' });
+    const fill = 'UPDATE a SET b = id WHERE id IN (SELECT id FROM a WHERE b IS NULL ORDER BY id LIMIT 1)';
+    const [holder, client] = [await pool.connect(), await pool.connect()];
+    try {
+      await migrate(client, { migrationsDir: dir });
+      await holder.query('BEGIN; SELECT * FROM a WHERE id = 2 FOR UPDATE');
+      const wider = migrations({ '2_fill': `-- batched\n${fill}` }, dir);
+      const work = migrate(client, { migrationsDir: wider, lockTimeoutMs: 1 });
+      await expect(work).rejects.toMatchObject({ code: 'MIGRATION_BUSY' });
+      expect((await pool.query('SELECT b FROM a ORDER BY id')).rows).toEqual([{ b: 1 }, { b: null }]);
+      await holder.query('COMMIT');
+      expect((await migrate(client, { migrationsDir: wider })).applied).toEqual(['2_fill']);
+      expect((await pool.query('SELECT b FROM a ORDER BY id')).rows).toEqual([{ b: 1 }, { b: 2 }]);
     } finally {
       holder.release(true);
       client.release(true);
