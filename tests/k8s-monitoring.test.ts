@@ -154,6 +154,18 @@ describeWith('kubectl', 'the queries', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('of KEDA ask for what a relay exports: of each door its sockets', async () => {
+    const asked = ofKind(await render(join(root, 'k8s/check/keda')), 'ScaledObject').map(({ spec }) => [
+      spec.scaleTargetRef.name as string,
+      spec.triggers[0].metadata.query as string,
+    ]);
+    expect(asked).toEqual([
+      ['relay-api', 'sum(relay_app_connections{job="relay"})'],
+      ['relay-gateway', 'sum(relay_daemon_connections{job="relay"})'],
+    ]);
+    expect(asked.flatMap(([, query = '']) => queryProblems(query, exported))).toEqual([]);
+  });
+
   it('would be found out if they asked for something else', () => {
     expect(queryProblems('sum(relay_daemon_conections)', exported)).toHaveLength(1);
     expect(queryProblems('rate(relay_app_closes_total{reason="x"}[5m])', exported)).toHaveLength(1);
