@@ -1,5 +1,5 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type FormEvent, type KeyboardEvent, Suspense, lazy, useRef, useState } from 'react';
+import { type KeyboardEvent, Suspense, lazy, useRef, useState } from 'react';
 import { ArrowUp, Plus } from 'lucide-react';
 import type { Device, Message, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
@@ -13,7 +13,7 @@ import type { Waiting } from './waiting.ts';
 import { StopButton } from './stop-button.tsx';
 import { useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Notice, Problem } from '../ui/notice.tsx';
 
 const Commands = lazy(() => import('./commands.tsx'));
@@ -45,10 +45,7 @@ export function Composer(props: ComposerProps) {
     setText((now) => (now === content ? '' : now));
   };
   const [send, isLater] = useSending(props, prompt, text, onSent);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (text.trim() !== '') void send.run(text, takes ? images.all : []);
-  };
+  const submit = submitting(() => text.trim() !== '' && send.run(text, takes ? images.all : []));
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;

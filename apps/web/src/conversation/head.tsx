@@ -1,12 +1,12 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
-import { type FormEvent, Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
+import { Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
 import { ChevronLeft, EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { Field } from '../ui/field.tsx';
 import { folderOf } from '../ui/folder.ts';
@@ -110,12 +110,8 @@ function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onD
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { title: title.trim() } }));
     onDone();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (title.trim() !== '') void rename.run();
-  };
   return (
-    <form className="in-line" onSubmit={submit}>
+    <form className="in-line" onSubmit={submitting(() => title.trim() !== '' && rename.run())}>
       <Field
         label={words.title}
         name="title"

@@ -1,8 +1,8 @@
 /** The two forms of `/account`: name and password. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Submit } from '../ui/submit.tsx';
@@ -16,11 +16,10 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
     onRename(name.trim());
     setSaved(true);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitting(() => {
     setSaved(false);
     void change.run();
-  };
+  });
   return (
     <section aria-labelledby="name">
       <h2 id="name">{words.settings.name}</h2>
@@ -56,11 +55,10 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
     setNext('');
     setSaved(true);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitting(() => {
     setSaved(false);
     void change.run();
-  };
+  });
   return (
     <section aria-labelledby="password">
       <h2 id="password">{words.settings.password}</h2>

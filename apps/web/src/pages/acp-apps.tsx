@@ -1,9 +1,9 @@
 /** Of one machine: the apps that reach it with a token of their own, a new one, and the end of one. */
-import { type FormEvent, Suspense, lazy, useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import type { AcpToken, CreatedAcpToken, Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
@@ -65,13 +65,9 @@ function Make({ device, onMade }: { device: Device; onMade: (token: CreatedAcpTo
   const make = useRecentAction(async () => {
     onMade(await client.call('createAcpToken', { body: { deviceId: device.id, name: name.trim() } }));
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void make.run();
-  };
   return (
     <>
-      <form onSubmit={submit} method="post" className={make.again ? undefined : 'in-line'}>
+      <form onSubmit={submitting(make.run)} method="post" className={make.again ? undefined : 'in-line'}>
         <Field
           label={words.acpApps.name}
           name="acp-app"

@@ -1,7 +1,8 @@
 /** Of `/sign-in`: the second step, with a code of the app or a recovery code. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Refusal } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
+import { submitting } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { Submit } from '../ui/submit.tsx';
@@ -20,10 +21,7 @@ const over: readonly string[] = ['INVALID_TWO_FACTOR_COOKIE', 'TOO_MANY_ATTEMPTS
 export function CodeForm({ busy, refusal, onCode, onAgain }: CodeFormProps) {
   const [kind, setKind] = useState<'app' | 'recovery'>('app');
   const [code, setCode] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onCode(kind, kind === 'app' ? code.replaceAll(/\s/g, '') : code.trim());
-  };
+  const submit = submitting(() => onCode(kind, kind === 'app' ? code.replaceAll(/\s/g, '') : code.trim()));
   const change = () => {
     setCode('');
     setKind(kind === 'app' ? 'recovery' : 'app');

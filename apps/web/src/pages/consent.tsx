@@ -1,10 +1,10 @@
 /** `/consent`: a program wants to act for a person, who says here whether it may. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { isFollowable } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { useQuery } from '../ui/address.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -44,10 +44,6 @@ export function Consent() {
   const allow = useRecentAction(() => decide(true));
   const deny = useAction(() => decide(false));
   const busy = allow.busy || deny.busy;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!deny.busy) void allow.run();
-  };
   if (done)
     return (
       <Page title={words.consent.done} narrow key="done">
@@ -68,7 +64,7 @@ export function Consent() {
               ))}
             </ul>
             <p className="hint">{words.consent.returns(destination(query.get('redirect_uri') ?? ''))}</p>
-            <form onSubmit={submit} method="post">
+            <form onSubmit={submitting(() => !deny.busy && allow.run())} method="post">
               {allow.again && <PasswordAgain {...allow} />}
               <Problem refusal={allow.refusal ?? deny.refusal} />
               <div className="actions">

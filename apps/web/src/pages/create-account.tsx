@@ -1,10 +1,10 @@
 /** `/setup`, `/invite` and `/sign-up`: a new account, with a link or, where the relay is open, without. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { refusalOf } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -80,12 +80,8 @@ function Form({ token, minPasswordLength }: { token: string | undefined; minPass
     if (access.state.kind === 'trouble') throw access.state.refusal;
     navigate('/', { replace: true });
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void create.run();
-  };
   return (
-    <form onSubmit={submit} method="post">
+    <form onSubmit={submitting(create.run)} method="post">
       <Field
         label={words.create.name}
         name="name"

@@ -1,9 +1,9 @@
 /** Of `/devices` and `/devices/new`: keys with which machines register without a person beside them (rules, 7.13). */
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type { DeviceKey } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
@@ -86,12 +86,8 @@ function MakeKey({ onMade, onNo }: { onMade: (made: DeviceKey & { key: string })
     const body = { ttlSeconds: life, uses: Number(uses), ...(name.trim() === '' ? {} : { name: name.trim() }) };
     onMade(await client.call('createDeviceKey', { body }));
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void make.run();
-  };
   return (
-    <form onSubmit={submit} className="stacked" method="post">
+    <form onSubmit={submitting(make.run)} className="stacked" method="post">
       <Field
         label={words.deviceKeys.name}
         hint={words.deviceKeys.nameHint}

@@ -1,11 +1,11 @@
 /** `/devices/:id`: one machine, its name, its connections, and its end. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { Refusal } from '../api/refusal.ts';
 import { spanOf, words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { useLastSegment } from '../ui/address.ts';
 import { agentsOf, productName } from '../ui/agents.ts';
 import { Copy } from '../ui/copy.tsx';
@@ -152,11 +152,10 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
     onChange(await client.call('updateDevice', { params: { id: device.id }, body: { name: name.trim() } }));
     setSaved(true);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitting(() => {
     setSaved(false);
     void rename.run();
-  };
+  });
   return (
     <section>
       <form onSubmit={submit} className="in-line">

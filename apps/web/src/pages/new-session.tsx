@@ -1,5 +1,5 @@
 /** `/sessions/new`: the first message, which machine, and where on it. */
-import { type FormEvent, type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
 import { Check, Laptop } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
@@ -8,7 +8,7 @@ import { sendingTimeout } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
 import { ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
 import { agentsOf, nameOfAgent, productName } from '../ui/agents.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
@@ -87,10 +87,7 @@ function Form({ devices }: { devices: Device[] }) {
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: { first } });
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (message.trim() !== '') void start.run();
-  };
+  const submit = submitting(() => message.trim() !== '' && start.run());
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event);
   };

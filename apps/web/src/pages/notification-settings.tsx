@@ -1,5 +1,5 @@
 /** The causes that notify a person, and the hours: for all addresses, and for one. A chunk of its own, with its words. */
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type {
   CauseLevels,
   ChosenCause,
@@ -12,7 +12,7 @@ import type {
 import { locale } from '../languages/language.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/notice.tsx';
@@ -102,13 +102,9 @@ function Choose({
     onSaved(await client.call('saveNotificationSettings', { body }));
     setSaved(true);
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void save.run();
-  };
   const { held } = settings;
   return (
-    <form onSubmit={submit} className="stacked" method="post" onChange={() => setSaved(false)}>
+    <form onSubmit={submitting(save.run)} className="stacked" method="post" onChange={() => setSaved(false)}>
       <section aria-labelledby="causes">
         <h2 id="causes">{words.notices.choose}</h2>
         <Levels levels={causes} onLevels={setCauses} />
@@ -226,12 +222,13 @@ export function AddressSettings({
       await client.call('changeSubscription', { params: { id }, body: { causes, delaySeconds, group: group.trim() } }),
     ),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void save.run();
-  };
   return (
-    <form onSubmit={submit} className="stacked" method="post" aria-label={words.notifications.moreOf(label)}>
+    <form
+      onSubmit={submitting(save.run)}
+      className="stacked"
+      method="post"
+      aria-label={words.notifications.moreOf(label)}
+    >
       <Levels levels={causes} unset={words.notices.asAbove} onLevels={setCauses} />
       <div className="field">
         <label htmlFor={delayId}>{words.notices.delay}</label>

@@ -1,5 +1,5 @@
 /** `/notifications`: this browser, and other addresses at which the person is notified. */
-import { type FormEvent, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery, PushConfig, Subscription } from '@relay/protocol';
 import { words } from '../catalogue.ts';
@@ -7,7 +7,7 @@ import { language } from '../languages/language.ts';
 import { AnswersChoice } from '../push/answers-choice.tsx';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
@@ -275,14 +275,10 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
     setLabel('');
     onAdded();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void add.run();
-  };
   return (
     <section aria-labelledby="add-address">
       <h2 id="add-address">{words.notifications.add}</h2>
-      <form onSubmit={submit} className="stacked" method="post">
+      <form onSubmit={submitting(add.run)} className="stacked" method="post">
         <fieldset className="choices">
           <legend className="for-readers">{words.notifications.kind}</legend>
           {(['ntfy', 'webhook'] as const).map((one) => (

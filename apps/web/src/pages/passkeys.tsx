@@ -1,10 +1,10 @@
 /** Of `/account`: the passkeys of the person (rules, 8.25), one more, other names, and the end of one. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { Passkey } from '../auth/account.ts';
 import { passkeysHere } from '../auth/passkeys-here.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { browserName } from '../ui/browser-name.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Field } from '../ui/field.tsx';
@@ -58,12 +58,8 @@ function AddPasskey({ onAdded }: { onAdded: () => void }) {
     await account.addPasskey(browserName(navigator.userAgent));
     onAdded();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void add.run();
-  };
   return (
-    <form onSubmit={submit} className="stacked" method="post">
+    <form onSubmit={submitting(add.run)} className="stacked" method="post">
       {add.again && <PasswordAgain {...add} />}
       <Problem refusal={add.refusal} />
       <div className="actions start">
@@ -94,10 +90,6 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
     await account.removePasskey(passkey.id);
     onRemoved();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void rename.run();
-  };
   const name = passkey.name === '' ? words.passkeys.unnamed : visible(passkey.name);
   return (
     <li className="card">
@@ -127,7 +119,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
         </button>
       </div>
       {doing === 'rename' && (
-        <form onSubmit={submit} className="in-line">
+        <form onSubmit={submitting(rename.run)} className="in-line">
           <Field
             label={words.passkeys.name}
             name="passkey-name"

@@ -1,10 +1,10 @@
 /** `/device`: a machine shows a code, its owner says here whether it may act for them. Nothing is ever allowed by just looking. */
-import { type FormEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { CodeDetail } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { useQuery, useStartSession } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
@@ -25,14 +25,10 @@ export function RegisterDevice() {
   const given = shownCode(useQuery().get('user_code') ?? '');
   const [code, setCode] = useState(given);
   const [asked, setAsked] = useState(isWhole(given) ? given : undefined);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isWhole(code)) setAsked(code);
-  };
   return (
     <Page title={words.machines.connect} narrow>
       {asked === undefined ? (
-        <form onSubmit={submit}>
+        <form onSubmit={submitting(() => isWhole(code) && setAsked(code))}>
           <Field
             label={words.approve.code}
             hint={words.approve.eight}
@@ -74,10 +70,6 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
     await client.call('denyCode', { params: { userCode: code } });
     setDecided('denied');
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!deny.busy) void approve.run();
-  };
   const another = (
     <p>
       <button type="button" onClick={onOther}>
@@ -113,7 +105,7 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
             <Notice>
               <Sentence text={words.approve.doesShow} code={<strong>{found.userCode}</strong>} />
             </Notice>
-            <form onSubmit={submit} method="post">
+            <form onSubmit={submitting(() => !deny.busy && approve.run())} method="post">
               {approve.again && <PasswordAgain {...approve} />}
               <Problem refusal={approve.refusal ?? deny.refusal} />
               <div className="actions">

@@ -1,9 +1,9 @@
 /** Of `/account`: the second step at sign-in, with an authenticator app and recovery codes (rules, 8.22). */
-import { type FormEvent, Suspense, lazy, useState } from 'react';
+import { Suspense, lazy, useState } from 'react';
 import type { NewSecondFactor, SecondFactor } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Copy } from '../ui/copy.tsx';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -134,12 +134,8 @@ interface AskPasswordProps {
 function AskPassword({ email, lead, action, danger, work, onNo }: AskPasswordProps) {
   const [password, setPassword] = useState('');
   const confirm = useAction(work);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void confirm.run(password);
-  };
   return (
-    <form onSubmit={submit} className="stacked" method="post">
+    <form onSubmit={submitting(() => confirm.run(password))} className="stacked" method="post">
       <p>{lead}</p>
       <input className="for-readers" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
       <PasswordField
@@ -180,13 +176,9 @@ function ScanAndConfirm({ begun, onDone, onNo }: { begun: NewSecondFactor; onDon
     await access.during(() => account.giveCode({ code: code.replaceAll(/\s/g, '') }));
     onDone();
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void confirm.run();
-  };
   const secret = new URL(begun.totpURI).searchParams.get('secret') ?? '';
   return (
-    <form onSubmit={submit} className="stacked" method="post">
+    <form onSubmit={submitting(confirm.run)} className="stacked" method="post">
       <p>{words.secondFactor.scan}</p>
       <Suspense fallback={null}>
         <QrCode text={begun.totpURI} label={words.secondFactor.qr} />

@@ -1,5 +1,5 @@
 /** `/sign-in`: for these pages, and for programs that sent a person here with a request of theirs. */
-import { type FormEvent, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import type { GoOn } from '../auth/account.ts';
@@ -8,7 +8,7 @@ import { isFollowable, safePath } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Refusal } from '../api/refusal.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { useQuery } from '../ui/address.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -74,10 +74,6 @@ export function SignIn() {
   if (state.kind === 'in' && program === undefined && !signIn.busy && !giveCode.busy && !showPasskey.busy)
     return <Redirect to={returnTo} replace />;
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void signIn.run();
-  };
   const passkeyButton = passkeysHere() === 'yes' && (
     <button type="button" aria-disabled={showPasskey.busy} onClick={() => void showPasskey.run()}>
       {words.signIn.passkey}
@@ -110,7 +106,7 @@ export function SignIn() {
       {noSignIn ? (
         <Problem refusal={new Refusal('NO_SIGN_IN', '')} />
       ) : (
-        <form onSubmit={submit} method="post">
+        <form onSubmit={submitting(signIn.run)} method="post">
           <Field
             label={words.signIn.email}
             type="email"

@@ -1,9 +1,9 @@
 /** Of `/account`: everything the relay keeps of a person as a file, and the end of the account. */
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { exportTimeoutMs } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting, useAction } from '../ui/action.ts';
 import { Field } from '../ui/field.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
@@ -35,15 +35,11 @@ export function DeleteAccount() {
   const remove = useRecentAction(() =>
     access.leave(() => client.call('deleteMe', { body: { confirm: confirmation }, timeoutMs: exportTimeoutMs })),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void remove.run();
-  };
   return (
     <section aria-labelledby="delete-account">
       <h2 id="delete-account">{words.data.delete}</h2>
       <p>{words.data.deleteMore}</p>
-      <form onSubmit={submit} className="stacked" method="post">
+      <form onSubmit={submitting(remove.run)} className="stacked" method="post">
         <Field
           label={words.data.type(confirmation)}
           name="confirm"

@@ -1,5 +1,5 @@
 /** Something a person does: one at a time, with what went wrong. */
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { type SyntheticEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
 
 export interface Action<Args extends unknown[]> {
@@ -41,3 +41,9 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
   }, []);
   return { busy, refusal, args, run, clear: useCallback(() => setRefusal(undefined), []) };
 }
+
+/** A handler of a form, which is sent by `work` and not by the browser. */
+export const submitting = (work: () => unknown) => (event: SyntheticEvent) => {
+  event.preventDefault();
+  work();
+};
