@@ -151,9 +151,7 @@ function SignOut() {
           title={words.settings.everywhereTitle}
           action={words.settings.everywhere}
           doing={words.settings.signingOut}
-          busy={leaveEverywhere.busy}
-          refusal={leaveEverywhere.refusal}
-          onYes={() => void leaveEverywhere.run()}
+          yes={leaveEverywhere}
           onNo={() => setAsking(false)}
         >
           <p>{words.settings.everywhereMore}</p>

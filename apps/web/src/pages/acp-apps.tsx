@@ -3,8 +3,8 @@ import { Suspense, lazy, useState } from 'react';
 import type { AcpToken, CreatedAcpToken, Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { submitting, useAction } from '../ui/action.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { submitting } from '../ui/action.ts';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -111,19 +111,23 @@ function Made({ token: { url, token } }: { token: CreatedAcpToken }) {
 
 function Row({ token, onEnded }: { token: AcpToken; onEnded: () => void }) {
   const { client } = useRooms();
-  const [asking, setAsking] = useState(false);
-  const end = useAction(async () => {
-    await client.call('revokeAcpToken', { params: { id: token.id } });
-    onEnded();
-  });
   const name = token.name || words.acpApps.unnamed;
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">{name}</span>
-        <button type="button" className="danger" aria-label={words.acpApps.endOf(name)} onClick={() => setAsking(true)}>
-          {words.acpApps.end}
-        </button>
+        <ConfirmButton
+          label={words.acpApps.endOf(name)}
+          title={words.acpApps.endTitle(name)}
+          action={words.acpApps.end}
+          doing={words.acpApps.ending}
+          onYes={async () => {
+            await client.call('revokeAcpToken', { params: { id: token.id } });
+            onEnded();
+          }}
+        >
+          <p>{words.acpApps.endMore}</p>
+        </ConfirmButton>
       </span>
       <span className="card-facts">
         {!token.scopes.includes('sessions:write') && <span>{words.acpApps.reads}</span>}
@@ -135,19 +139,6 @@ function Row({ token, onEnded }: { token: AcpToken; onEnded: () => void }) {
           )}
         </span>
       </span>
-      {asking && (
-        <Confirm
-          title={words.acpApps.endTitle(name)}
-          action={words.acpApps.end}
-          doing={words.acpApps.ending}
-          busy={end.busy}
-          refusal={end.refusal}
-          onYes={() => void end.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.acpApps.endMore}</p>
-        </Confirm>
-      )}
     </li>
   );
 }

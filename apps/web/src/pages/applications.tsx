@@ -1,11 +1,9 @@
 /** `/applications`: programs that act for the person. */
 import { AppWindow } from 'lucide-react';
-import { useState } from 'react';
 import type { Application } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
@@ -51,19 +49,23 @@ export function Applications() {
 
 function Row({ application, onRevoked }: { application: Application; onRevoked: () => void }) {
   const { account } = useRooms();
-  const [asking, setAsking] = useState(false);
-  const revoke = useAction(async () => {
-    await account.revokeApplication(application.clientId);
-    onRevoked();
-  });
   const { name, scopes, authorizedAt, lastUsedAt } = application;
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">{name}</span>
-        <button type="button" className="danger" aria-label={words.apps.revokeOf(name)} onClick={() => setAsking(true)}>
-          {words.apps.revoke}
-        </button>
+        <ConfirmButton
+          label={words.apps.revokeOf(name)}
+          title={words.apps.revokeTitle(name)}
+          action={words.apps.revoke}
+          doing={words.apps.revoking}
+          onYes={async () => {
+            await account.revokeApplication(application.clientId);
+            onRevoked();
+          }}
+        >
+          <p>{words.apps.revokeMore(name)}</p>
+        </ConfirmButton>
       </span>
       <span className="card-facts">
         <span>
@@ -76,19 +78,6 @@ function Row({ application, onRevoked }: { application: Application; onRevoked: 
         )}
       </span>
       <span className="card-facts">{words.apps.may(scopeWords(scopes).join('; '))}</span>
-      {asking && (
-        <Confirm
-          title={words.apps.revokeTitle(name)}
-          action={words.apps.revoke}
-          doing={words.apps.revoking}
-          busy={revoke.busy}
-          refusal={revoke.refusal}
-          onYes={() => void revoke.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.apps.revokeMore(name)}</p>
-        </Confirm>
-      )}
     </li>
   );
 }

@@ -1,11 +1,9 @@
 /** Of `/account`: the browsers in which the person is signed in, and the end of one of these sign-ins. */
-import { useState } from 'react';
 import type { SignedInBrowser } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
 import { browserName } from '../ui/browser-name.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
@@ -36,11 +34,6 @@ export function Browsers() {
 
 function Row({ browser, onEnded }: { browser: SignedInBrowser; onEnded: () => void }) {
   const { account } = useRooms();
-  const [asking, setAsking] = useState(false);
-  const end = useAction(async () => {
-    await account.endBrowser(browser.id);
-    onEnded();
-  });
   const name = browserName(browser.userAgent ?? '');
   return (
     <li className="card">
@@ -49,14 +42,18 @@ function Row({ browser, onEnded }: { browser: SignedInBrowser; onEnded: () => vo
         {browser.isThis ? (
           <span className="chip good">{words.browsers.isThis}</span>
         ) : (
-          <button
-            type="button"
-            className="danger"
-            aria-label={words.browsers.endOf(name)}
-            onClick={() => setAsking(true)}
+          <ConfirmButton
+            label={words.browsers.endOf(name)}
+            title={words.browsers.endTitle(name)}
+            action={words.settings.signOut}
+            doing={words.settings.signingOut}
+            onYes={async () => {
+              await account.endBrowser(browser.id);
+              onEnded();
+            }}
           >
-            {words.settings.signOut}
-          </button>
+            <p>{words.browsers.endMore}</p>
+          </ConfirmButton>
         )}
       </span>
       <span className="card-facts">
@@ -68,19 +65,6 @@ function Row({ browser, onEnded }: { browser: SignedInBrowser; onEnded: () => vo
         </span>
         {browser.address !== undefined && <span>{browser.address}</span>}
       </span>
-      {asking && (
-        <Confirm
-          title={words.browsers.endTitle(name)}
-          action={words.settings.signOut}
-          doing={words.settings.signingOut}
-          busy={end.busy}
-          refusal={end.refusal}
-          onYes={() => void end.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.browsers.endMore}</p>
-        </Confirm>
-      )}
     </li>
   );
 }

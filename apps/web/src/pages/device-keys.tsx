@@ -3,8 +3,8 @@ import { useId, useState } from 'react';
 import type { DeviceKey } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { submitting, useAction } from '../ui/action.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { submitting } from '../ui/action.ts';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { Field } from '../ui/field.tsx';
@@ -136,43 +136,29 @@ function MakeKey({ onMade, onNo }: { onMade: (made: DeviceKey & { key: string })
 
 function Row({ known, onRevoked }: { known: DeviceKey; onRevoked: () => void }) {
   const { client } = useRooms();
-  const [asking, setAsking] = useState(false);
-  const revoke = useAction(async () => {
-    await client.call('revokeDeviceKey', { params: { id: known.id } });
-    onRevoked();
-  });
   const name = known.name === '' ? words.deviceKeys.unnamed : visible(known.name);
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">{name}</span>
-        <button
-          type="button"
-          className="danger"
-          aria-label={words.deviceKeys.revokeOf(name)}
-          onClick={() => setAsking(true)}
+        <ConfirmButton
+          label={words.deviceKeys.revokeOf(name)}
+          title={words.deviceKeys.revokeTitle(name)}
+          action={words.deviceKeys.revoke}
+          doing={words.deviceKeys.revoking}
+          onYes={async () => {
+            await client.call('revokeDeviceKey', { params: { id: known.id } });
+            onRevoked();
+          }}
         >
-          {words.deviceKeys.revoke}
-        </button>
+          <p>{words.deviceKeys.revokeMore}</p>
+        </ConfirmButton>
       </span>
       <span className="card-facts">
         {known.used >= known.uses && <span className="chip">{words.deviceKeys.usedUp}</span>}
         <span>{words.deviceKeys.used(known.used, known.uses)}</span>
         <span>{words.deviceKeys.until(fullTime(known.expiresAt))}</span>
       </span>
-      {asking && (
-        <Confirm
-          title={words.deviceKeys.revokeTitle(name)}
-          action={words.deviceKeys.revoke}
-          doing={words.deviceKeys.revoking}
-          busy={revoke.busy}
-          refusal={revoke.refusal}
-          onYes={() => void revoke.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.deviceKeys.revokeMore}</p>
-        </Confirm>
-      )}
     </li>
   );
 }

@@ -10,7 +10,7 @@ import { useLastSegment } from '../ui/address.ts';
 import { agentsOf, productName } from '../ui/agents.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -244,32 +244,23 @@ function Connections({ all }: { all: Connection[] }) {
 function Remove({ device }: { device: Device }) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
-  const [asking, setAsking] = useState(false);
-  const remove = useAction(async () => {
-    await client.call('deleteDevice', { params: { id: device.id } });
-    navigate('/devices', { replace: true });
-  });
   return (
     <section aria-labelledby="remove">
       <h2 id="remove">{words.machine.remove}</h2>
       <p>{words.machine.removeMore}</p>
-      <button type="button" className="danger" onClick={() => setAsking(true)}>
-        {words.machine.removeThis}
-      </button>
-      {asking && (
-        <Confirm
-          title={words.machine.removeTitle(device.name)}
-          action={words.machine.remove}
-          doing={words.machine.removing}
-          busy={remove.busy}
-          refusal={remove.refusal}
-          onYes={() => void remove.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.machine.removeMore}</p>
-          <p>{words.machine.removeAgain}</p>
-        </Confirm>
-      )}
+      <ConfirmButton
+        text={words.machine.removeThis}
+        title={words.machine.removeTitle(device.name)}
+        action={words.machine.remove}
+        doing={words.machine.removing}
+        onYes={async () => {
+          await client.call('deleteDevice', { params: { id: device.id } });
+          navigate('/devices', { replace: true });
+        }}
+      >
+        <p>{words.machine.removeMore}</p>
+        <p>{words.machine.removeAgain}</p>
+      </ConfirmButton>
     </section>
   );
 }

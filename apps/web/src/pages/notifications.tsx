@@ -8,7 +8,7 @@ import { AnswersChoice } from '../push/answers-choice.tsx';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
-import { Confirm } from '../ui/confirm.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -162,17 +162,12 @@ function Address({
   const { client } = useRooms();
   const { id, label, kind, address, state, reason, lastDelivery } = subscription;
   const params = { id };
-  const [asking, setAsking] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const [outcome, setOutcome] = useState<string>();
   const pause = useAction(async () => {
     setOutcome(undefined);
     const next = state === 'paused' ? 'active' : 'paused';
     onChange(await client.call('changeSubscription', { params, body: { state: next } }));
-  });
-  const remove = useAction(async () => {
-    await client.call('removeSubscription', { params });
-    onRemoved();
   });
   const test = useAction(async () => {
     setOutcome(undefined);
@@ -221,14 +216,18 @@ function Address({
         >
           {state === 'paused' ? words.notifications.resume : words.notifications.pause}
         </button>
-        <button
-          type="button"
-          className="danger"
-          aria-label={words.notifications.removeOf(label)}
-          onClick={() => setAsking(true)}
+        <ConfirmButton
+          label={words.notifications.removeOf(label)}
+          title={words.notifications.removeTitle(label)}
+          action={words.notifications.remove}
+          doing={words.notifications.removing}
+          onYes={async () => {
+            await client.call('removeSubscription', { params });
+            onRemoved();
+          }}
         >
-          {words.notifications.remove}
-        </button>
+          <p>{words.notifications.removeMore}</p>
+        </ConfirmButton>
       </div>
       <details className="more" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary aria-label={words.notifications.moreOf(label)}>{words.notifications.more}</summary>
@@ -238,19 +237,6 @@ function Address({
           </Suspense>
         )}
       </details>
-      {asking && (
-        <Confirm
-          title={words.notifications.removeTitle(label)}
-          action={words.notifications.remove}
-          doing={words.notifications.removing}
-          busy={remove.busy}
-          refusal={remove.refusal}
-          onYes={() => void remove.run()}
-          onNo={() => setAsking(false)}
-        >
-          <p>{words.notifications.removeMore}</p>
-        </Confirm>
-      )}
     </li>
   );
 }

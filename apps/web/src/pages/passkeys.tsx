@@ -141,9 +141,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
           title={words.passkeys.removeTitle(name)}
           action={words.passkeys.remove}
           doing={words.passkeys.removing}
-          busy={remove.busy}
-          refusal={remove.refusal}
-          onYes={() => void remove.run()}
+          yes={remove}
           onNo={() => setDoing(undefined)}
         >
           <p>{words.passkeys.removeMore}</p>

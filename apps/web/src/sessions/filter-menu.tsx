@@ -121,9 +121,7 @@ function DeleteArchived({ filter, onDone }: { filter: Filter; onDone: () => void
       title={words.list.deleteArchivedTitle}
       action={words.list.remove}
       doing={words.list.removing}
-      busy={empty.busy}
-      refusal={empty.refusal}
-      onYes={() => void empty.run()}
+      yes={empty}
       onNo={onDone}
     >
       <p className="soft">{words.list.deleteArchivedMore}</p>

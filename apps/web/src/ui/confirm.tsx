@@ -1,22 +1,20 @@
 /** A question before something that cannot be taken back. The focus stays inside, Escape says no. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import type { Refusal } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
+import type { Action } from './action.ts';
 import { Problem } from './notice.tsx';
 
-interface ConfirmProps {
+export interface ConfirmProps {
   title: string;
   action: string;
   /** The same while it happens. */
   doing: string;
-  busy: boolean;
-  refusal?: Refusal | undefined;
-  onYes: () => void;
+  yes: Action<[]>;
   onNo: () => void;
   children: ReactNode;
 }
 
-export function Confirm({ title, action, doing, busy, refusal, onYes, onNo, children }: ConfirmProps) {
+export function Confirm({ title, action, doing, yes, onNo, children }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -26,13 +24,13 @@ export function Confirm({ title, action, doing, busy, refusal, onYes, onNo, chil
     <dialog ref={dialog} aria-labelledby={id} onClose={onNo}>
       <h2 id={id}>{title}</h2>
       {children}
-      <Problem refusal={refusal} />
+      <Problem refusal={yes.refusal} />
       <div className="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
           {words.cancel}
         </button>
-        <button type="button" className="danger" aria-disabled={busy} onClick={onYes}>
-          {busy ? doing : action}
+        <button type="button" className="danger" aria-disabled={yes.busy} onClick={() => void yes.run()}>
+          {yes.busy ? doing : action}
         </button>
       </div>
     </dialog>
