@@ -3,6 +3,7 @@ import { useId, useRef } from 'react';
 import { Bell, BellOff, BellRing, Check } from 'lucide-react';
 import type { Session, UpdateSession } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 
 export type NotifyChoice = NonNullable<UpdateSession['notify']>;
 
@@ -23,9 +24,7 @@ export function BellMenu({ session, busy, onChoose }: BellMenuProps) {
   const label = `${words.bell.title}: ${words.bell.levels[now][0]}`;
   return (
     <>
-      <button type="button" className="ghost icon" aria-label={label} title={label} popoverTarget={id}>
-        <Icon className="i" aria-hidden />
-      </button>
+      <IconButton icon={Icon} label={label} title={label} popoverTarget={id} />
       <div className="menu bell" id={id} popover="auto" ref={menu} role="group" aria-label={words.bell.title}>
         {choices.map((level) => (
           <button

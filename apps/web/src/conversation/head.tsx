@@ -10,6 +10,7 @@ import { submitting, useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { Field } from '../ui/field.tsx';
 import { folderOf } from '../ui/folder.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
 import { Submit } from '../ui/submit.tsx';
@@ -75,9 +76,7 @@ export function Head({ session, device, onChange }: HeadProps) {
           </p>
         </div>
         <BellMenu session={session} busy={notify.busy} onChoose={(level) => void notify.run(level)} />
-        <button type="button" className="ghost icon" aria-label={words.more} title={words.more} popoverTarget={menuId}>
-          <EllipsisVertical className="i" aria-hidden />
-        </button>
+        <IconButton icon={EllipsisVertical} label={words.more} title={words.more} popoverTarget={menuId} />
         <div className="menu" id={menuId} popover="auto" ref={menu}>
           <button type="button" onClick={choose(() => setRenaming(true))}>
             {words.rename}

@@ -14,6 +14,7 @@ import {
 import { ImagePlus, X } from 'lucide-react';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { Notice } from '../ui/notice.tsx';
 
 export interface Attached {
@@ -132,14 +133,7 @@ export function AttachedImages({ images, onRemoved }: { images: Images; onRemove
           {images.all.map((image) => (
             <li key={image.previewUrl}>
               <img src={image.previewUrl} alt={image.name} />
-              <button
-                type="button"
-                className="ghost icon"
-                aria-label={words.images.remove(image.name)}
-                onClick={() => remove(image)}
-              >
-                <X className="i" aria-hidden />
-              </button>
+              <IconButton icon={X} label={words.images.remove(image.name)} onClick={() => remove(image)} />
             </li>
           ))}
         </ul>

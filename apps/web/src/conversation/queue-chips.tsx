@@ -5,6 +5,7 @@ import type { QueuedTask } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { isFixed, moved, useDrag } from './queue-order.ts';
 import type { Waiting } from './waiting.ts';
@@ -88,18 +89,16 @@ function Handle({ task, place, tasks, drag, onMove }: HandleProps) {
     );
   return (
     <>
-      <button
-        type="button"
-        className="ghost icon grip"
-        aria-label={words.queue.move(task.content.slice(0, 80))}
+      <IconButton
+        icon={GripVertical}
+        className="grip"
+        label={words.queue.move(task.content.slice(0, 80))}
         popoverTarget={id}
         {...drag.handle(task.taskId)}
         onClickCapture={(event) => {
           if (drag.wasDrag()) event.preventDefault();
         }}
-      >
-        <GripVertical className="i" aria-hidden />
-      </button>
+      />
       <div className="menu up start" id={id} popover="auto" ref={menu}>
         {item(words.queue.up, place - 1)}
         {item(words.queue.down, place + 1)}
@@ -165,24 +164,18 @@ function Chip({ sessionId, task, queue, handle, className }: ChipProps) {
       {handle}
       <span className="grow cut">{task.content}</span>
       {!task.choice && (
-        <button
-          type="button"
-          className="ghost icon"
-          aria-label={words.queue.edit(task.content.slice(0, 80))}
+        <IconButton
+          icon={Pencil}
+          label={words.queue.edit(task.content.slice(0, 80))}
           onClick={() => setDraft(task.content)}
-        >
-          <Pencil className="i" aria-hidden />
-        </button>
+        />
       )}
-      <button
-        type="button"
-        className="ghost icon"
-        aria-label={words.queue.remove(task.content.slice(0, 80))}
+      <IconButton
+        icon={X}
+        label={words.queue.remove(task.content.slice(0, 80))}
         aria-disabled={remove.busy}
         onClick={() => void remove.run()}
-      >
-        <X className="i" aria-hidden />
-      </button>
+      />
       <Problem refusal={remove.refusal} />
     </li>
   );

@@ -10,6 +10,7 @@ import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import { useNow } from '../ui/time.tsx';
@@ -34,15 +35,13 @@ export function Snooze({ item }: { item: InboxItem }) {
   const id = useId();
   return (
     <>
-      <button
-        type="button"
-        className="ghost icon small"
-        aria-label={words.inbox.snooze(nameOf(item))}
+      <IconButton
+        icon={AlarmClock}
+        className="small"
+        label={words.inbox.snooze(nameOf(item))}
         title={words.inbox.later}
         popoverTarget={id}
-      >
-        <AlarmClock className="i" aria-hidden />
-      </button>
+      />
       <div className="menu" id={id} popover="auto" ref={menu}>
         {snoozes.map(({ name, until }) => (
           <button
@@ -114,15 +113,13 @@ export function ItemCard({ item }: { item: InboxItem }) {
       <div className="end">
         <Snooze item={item} />
         {isTask(item) && (
-          <button
-            type="button"
-            className="ghost icon small"
-            aria-label={words.inbox.dismiss(nameOf(item))}
+          <IconButton
+            icon={X}
+            className="small"
+            label={words.inbox.dismiss(nameOf(item))}
             title={words.inbox.done}
             onClick={() => void ack.run()}
-          >
-            <X className="i" aria-hidden />
-          </button>
+          />
         )}
       </div>
       <Problem refusal={ack.refusal} />

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { X } from 'lucide-react';
 import { words } from '../catalogue.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { keyName, turnKeys, useKeysOn } from './hot-keys.ts';
 import '../styles/palette.css';
 
@@ -61,14 +62,7 @@ export function Help({ onDone }: { onDone: () => void }) {
     <dialog ref={dialog} className="keys" aria-labelledby={id} onClose={onDone}>
       <div className="keys-head">
         <h2 id={id}>{words.keys.help}</h2>
-        <button
-          type="button"
-          className="ghost icon"
-          aria-label={words.keys.close}
-          onClick={() => dialog.current?.close()}
-        >
-          <X className="i" aria-hidden />
-        </button>
+        <IconButton icon={X} label={words.keys.close} onClick={() => dialog.current?.close()} />
       </div>
       <div className="keys-lists">
         {lists().map(({ name, keys }) => (

@@ -6,6 +6,7 @@ import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Confirm } from '../ui/confirm.tsx';
+import { IconButton } from '../ui/icon-button.tsx';
 import { type Filter, type Grouping, groupings, queryOf, statuses } from './listed.ts';
 
 interface FilterMenuProps {
@@ -28,15 +29,7 @@ export function FilterMenu({ filter, by, devices, onFilter, onGroup, onSelect }:
   };
   return (
     <>
-      <button
-        type="button"
-        className="ghost icon"
-        aria-label={words.list.filter}
-        title={words.list.filter}
-        popoverTarget={id}
-      >
-        <SlidersHorizontal className="i" aria-hidden />
-      </button>
+      <IconButton icon={SlidersHorizontal} label={words.list.filter} title={words.list.filter} popoverTarget={id} />
       <div className="menu filter" id={id} popover="auto" ref={menu}>
         <fieldset>
           <legend>{words.list.groupBy}</legend>

@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { useNow } from '../ui/time.tsx';
 import { Marked } from './marked.tsx';
 import type { Selection } from './selection.tsx';
@@ -165,9 +166,7 @@ function RowMenu({ session, changes, onSelect }: { session: Session; changes: Ch
   const { list } = words;
   return (
     <>
-      <button type="button" className="ghost icon row-more" aria-label={list.more(titleOf(session))} popoverTarget={id}>
-        <EllipsisVertical className="i" aria-hidden />
-      </button>
+      <IconButton icon={EllipsisVertical} className="row-more" label={list.more(titleOf(session))} popoverTarget={id} />
       <div className="menu" id={id} popover="auto" ref={menu}>
         {item(session.pinned ? list.unpin : list.pin, () => changes.pin([session]))}
         {item(session.unread ? list.markRead : list.markUnread, () => changes.mark(session))}

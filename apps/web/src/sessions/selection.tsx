@@ -1,8 +1,9 @@
 /** Several sessions at once: which are chosen, and the bar that says what can be done with them. */
 import { useCallback, useMemo, useState } from 'react';
-import { Archive, ArchiveRestore, Pin, PinOff, Trash2, X } from 'lucide-react';
+import { Archive, ArchiveRestore, type LucideIcon, Pin, PinOff, Trash2, X } from 'lucide-react';
 import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import type { Changes } from './use-changes.ts';
 
 export interface Selection {
@@ -59,44 +60,30 @@ export function SelectionBar({ selection, sessions, changes }: SelectionBarProps
     selection.end();
     what(chosen);
   };
-  const button = (name: string, icon: React.ReactNode, what: (sessions: readonly Session[]) => void, kind = '') => (
-    <button
-      type="button"
-      className={`ghost icon ${kind}`}
-      aria-label={name}
+  const button = (name: string, icon: LucideIcon, what: (sessions: readonly Session[]) => void, kind = '') => (
+    <IconButton
+      icon={icon}
+      className={kind}
+      label={name}
       title={name}
       aria-disabled={chosen.length === 0}
       onClick={act(what)}
-    >
-      {icon}
-    </button>
+    />
   );
   return (
     <>
       <div className="side-top picking" role="toolbar" aria-label={words.list.selection}>
-        <button
-          type="button"
-          className="ghost icon"
-          aria-label={words.list.endSelection}
-          title={words.list.endSelection}
-          onClick={selection.end}
-        >
-          <X className="i" aria-hidden />
-        </button>
+        <IconButton icon={X} label={words.list.endSelection} title={words.list.endSelection} onClick={selection.end} />
         <b className="grow num" role="status">
           {words.list.selected(chosen.length)}
         </b>
-        {button(
-          isPinned ? words.list.unpin : words.list.pin,
-          isPinned ? <PinOff className="i" aria-hidden /> : <Pin className="i" aria-hidden />,
-          changes.pin,
-        )}
+        {button(isPinned ? words.list.unpin : words.list.pin, isPinned ? PinOff : Pin, changes.pin)}
         {button(
           isArchive ? words.list.unarchive : words.list.archive,
-          isArchive ? <ArchiveRestore className="i" aria-hidden /> : <Archive className="i" aria-hidden />,
+          isArchive ? ArchiveRestore : Archive,
           changes.archive,
         )}
-        {button(words.list.remove, <Trash2 className="i" aria-hidden />, changes.remove, 'danger')}
+        {button(words.list.remove, Trash2, changes.remove, 'danger')}
       </div>
       <div className="pick-all">
         <label className="pick-line">

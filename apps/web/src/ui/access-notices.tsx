@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useFrames } from '../rooms.ts';
+import { IconButton } from './icon-button.tsx';
 import { Sentence } from './sentence.tsx';
 import { fullTime } from './time.tsx';
 import { visible } from './visible.ts';
@@ -33,14 +34,11 @@ export function AccessNotices() {
               {notice.kind === 'device' ? words.shell.removeMachine : words.shell.revokeApp}
             </span>
           </Link>
-          <button
-            type="button"
-            className="ghost icon"
-            aria-label={words.shell.dismissAccess(visible(notice.name))}
+          <IconButton
+            icon={X}
+            label={words.shell.dismissAccess(visible(notice.name))}
             onClick={() => setNotices((all) => all.filter((one) => one !== notice))}
-          >
-            <X className="i" aria-hidden />
-          </button>
+          />
         </div>
       ))}
     </aside>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { ChevronLeft, ChevronRight, X } from 'lucide-react';
 import type { Diff } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
+import { IconButton } from '../../ui/icon-button.tsx';
 import { DiffCounts, DiffView } from './diff-view.tsx';
 
 interface DiffScreenProps {
@@ -25,28 +26,18 @@ export default function DiffScreen({ diffs, index, onIndex, onDone }: DiffScreen
   const step = (by: 1 | -1) => {
     const next = index + by;
     return (
-      <button
-        type="button"
-        className="ghost icon"
-        aria-label={by === 1 ? words.diff.next : words.diff.previous}
+      <IconButton
+        icon={by === 1 ? ChevronRight : ChevronLeft}
+        label={by === 1 ? words.diff.next : words.diff.previous}
         aria-disabled={!diffs[next]}
         onClick={() => diffs[next] && onIndex(next)}
-      >
-        {by === 1 ? <ChevronRight className="i" aria-hidden /> : <ChevronLeft className="i" aria-hidden />}
-      </button>
+      />
     );
   };
   return (
     <dialog ref={dialog} className="screen" aria-label={words.diff.region(diff.path)} onClose={onDone}>
       <header>
-        <button
-          type="button"
-          className="ghost icon"
-          aria-label={words.diff.close}
-          onClick={() => dialog.current?.close()}
-        >
-          <X className="i" aria-hidden />
-        </button>
+        <IconButton icon={X} label={words.diff.close} onClick={() => dialog.current?.close()} />
         <div className="grow">
           <b className="cut" dir="ltr" title={diff.path}>
             {diff.path.split('/').at(-1)}
