@@ -60,7 +60,7 @@ function Form({ devices }: { devices: Device[] }) {
   // The palette leads here with words.
   const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : shared);
   const key = useSendingKey();
-  const ids = { machine: useId(), message: useId() };
+  const messageId = useId();
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
   const agents = agentsOf(device);
   const agent = agents.find(({ agentType }) => agentType === chosenAgents[device.id]) ?? agents[0]!;
@@ -99,9 +99,9 @@ function Form({ devices }: { devices: Device[] }) {
         </Notice>
       )}
       <div className="field">
-        <label htmlFor={ids.message}>{words.start.what(nameOfAgent(agent.agentType, device))}</label>
+        <label htmlFor={messageId}>{words.start.what(nameOfAgent(agent.agentType, device))}</label>
         <textarea
-          id={ids.message}
+          id={messageId}
           className="big"
           rows={5}
           required
@@ -113,7 +113,7 @@ function Form({ devices }: { devices: Device[] }) {
       </div>
       {takes && <ImagePicker images={images} />}
       <fieldset className="field">
-        <legend id={ids.machine}>{words.machine.title}</legend>
+        <legend>{words.machine.title}</legend>
         <div className="cards2">
           {devices.map((one) => (
             <label key={one.id} className="pick">

@@ -149,7 +149,7 @@ export function Note({
   end,
   children,
 }: {
-  kind?: '' | 'bad' | 'need' | 'good';
+  kind?: '' | 'bad';
   icon: ReactNode;
   end?: ReactNode;
   children: ReactNode;
