@@ -20,7 +20,7 @@ import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
 import type { KeptConversation } from '../offline/last.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
@@ -67,11 +67,7 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
     return (
       <Page title={words.session} key="gone">
         <Notice>{words.gone}</Notice>
-        <p>
-          <Link href="/sessions" className="button">
-            {words.allSessions}
-          </Link>
-        </p>
+        <WayOn path="/sessions">{words.allSessions}</WayOn>
       </Page>
     );
   return (

@@ -8,7 +8,7 @@ import { submitting, useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
@@ -50,11 +50,7 @@ export function CreateAccount({ kind, token }: { kind: Kind; token: string | und
           ) : (
             <>
               <Notice kind="bad">{words.create.useless[kind]}</Notice>
-              <p>
-                <Link href="/sign-in" className="button">
-                  {words.signIn.title}
-                </Link>
-              </p>
+              <WayOn path="/sign-in">{words.signIn.title}</WayOn>
             </>
           )
         }

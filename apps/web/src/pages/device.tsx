@@ -15,7 +15,7 @@ import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { DeviceState } from '../ui/status.tsx';
@@ -34,11 +34,7 @@ export function DevicePage() {
           {() => (
             <>
               <Problem refusal={new Refusal('DEVICE_NOT_FOUND', '')} />
-              <p>
-                <Link href="/devices" className="button">
-                  {words.machine.all}
-                </Link>
-              </p>
+              <WayOn path="/devices">{words.machine.all}</WayOn>
             </>
           )}
         </Loaded>

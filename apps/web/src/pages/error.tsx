@@ -1,8 +1,7 @@
 /** Where the sign-in sends people whom it cannot help. Shows the code only: any other text could come from anywhere. */
-import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useQuery } from '../ui/address.ts';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 
 export function ErrorPage() {
@@ -16,11 +15,7 @@ export function ErrorPage() {
           <Sentence text={words.failedSignIn.code} code={<code>{code}</code>} />
         </p>
       )}
-      <p>
-        <Link href="/" className="button">
-          {words.common.home}
-        </Link>
-      </p>
+      <WayOn path="/">{words.common.home}</WayOn>
     </Page>
   );
 }

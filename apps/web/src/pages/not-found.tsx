@@ -1,17 +1,12 @@
 /** No such page. */
-import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 
 export function NotFound() {
   return (
     <Page title={words.notFound.title} narrow>
       <p>{words.notFound.more}</p>
-      <p>
-        <Link href="/" className="button">
-          {words.common.home}
-        </Link>
-      </p>
+      <WayOn path="/">{words.common.home}</WayOn>
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 /** `/device`: a machine shows a code, its owner says here whether it may act for them. Nothing is ever allowed by just looking. */
 import { useEffect, useState } from 'react';
 import type { CodeDetail } from '@relay/protocol';
-import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
@@ -12,7 +11,7 @@ import { useDevices } from '../ui/device-list.ts';
 import { Field } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
-import { Page } from '../ui/page.tsx';
+import { Page, WayOn } from '../ui/page.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
@@ -171,11 +170,7 @@ function Approved({ detail, deviceId, sinceMs }: { detail: CodeDetail; deviceId:
       <Waiting what={words.approve.waiting} sinceMs={sinceMs} />
       <p className="hint">{words.approve.finish}</p>
       <Copy text={daemonCommands.start} label={words.connect.startCommand} />
-      <p>
-        <Link href="/devices" className="button">
-          {words.machine.all}
-        </Link>
-      </p>
+      <WayOn path="/devices">{words.machine.all}</WayOn>
     </>
   );
 }

@@ -45,3 +45,12 @@ export function Page({ title, lead, aside, narrow = false, back, children }: Pag
     </main>
   );
 }
+
+/** The way to another page, in a line of its own. */
+export const WayOn = ({ path, children }: { path: string; children: ReactNode }) => (
+  <p>
+    <Link href={path} className="button">
+      {children}
+    </Link>
+  </p>
+);
