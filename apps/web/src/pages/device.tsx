@@ -6,7 +6,7 @@ import { Refusal } from '../api/refusal.ts';
 import { spanOf, words } from '../catalogue.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
-import { useLastSegment } from '../ui/address.ts';
+import { newSessionPath, useLastSegment } from '../ui/address.ts';
 import { agentsOf, productName } from '../ui/agents.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
@@ -91,10 +91,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
         <State device={device} last={connections.kind === 'ready' ? connections.value[0] : undefined} />
       </dl>
       <div className="actions start">
-        <Link
-          href={`/sessions/new?${new URLSearchParams({ device: device.id }).toString()}`}
-          className="button primary"
-        >
+        <Link href={newSessionPath(device.id)} className="button primary">
           {words.list.newSession}
         </Link>
         <Link href={`/sessions?${new URLSearchParams({ device: device.id }).toString()}`} className="button">

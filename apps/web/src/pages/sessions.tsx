@@ -9,13 +9,13 @@ import { useInbox } from '../inbox/use-inbox.ts';
 import { titled } from '../sessions/attention.ts';
 import { useWide } from '../ui/wide.ts';
 import { Mark } from '../ui/mark.tsx';
-import { useQuery } from '../ui/address.ts';
+import { newSessionPath, useQuery } from '../ui/address.ts';
 
 export function Sessions() {
   const heading = useRef<HTMLHeadingElement>(null);
   const { counts } = useInbox();
   const hasWaiting = useWide() && counts.total + counts.snoozed > 0;
-  const device = useQuery().get('device');
+  const device = useQuery().get('device') ?? undefined;
   useEffect(() => {
     titled('Relay');
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
@@ -43,10 +43,7 @@ export function Sessions() {
           </p>
         </div>
       )}
-      <Link
-        href={device === null ? '/sessions/new' : `/sessions/new?${new URLSearchParams({ device }).toString()}`}
-        className="button primary fab"
-      >
+      <Link href={newSessionPath(device)} className="button primary fab">
         <Plus className="i" aria-hidden /> {words.list.newSession}
       </Link>
     </section>

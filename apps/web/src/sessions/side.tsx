@@ -5,7 +5,7 @@ import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { storedPrefix } from '../forget.ts';
-import { sessionPath, useLastSegment } from '../ui/address.ts';
+import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Mark } from '../ui/mark.tsx';
@@ -130,7 +130,6 @@ export function Side({ isHome }: { isHome: boolean }) {
       changes={changes}
     />
   );
-  const newPath = filter.device === undefined ? '/sessions/new' : `/sessions/new?device=${encodeURIComponent(filter.device)}`; // prettier-ignore
   return (
     <div
       className="side"
@@ -158,7 +157,7 @@ export function Side({ isHome }: { isHome: boolean }) {
               onSelect={selectable.length === 0 ? undefined : () => selection.only([])}
             />
             <Link
-              href={newPath}
+              href={newSessionPath(filter.device)}
               className="button ghost icon wide"
               aria-label={words.list.newSession}
               title={words.list.newSessionKey}

@@ -23,13 +23,13 @@ export const useLastSegment = (): string =>
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;
+/** To a new session, on a device that is chosen already if one is given. */
+export const newSessionPath = (device?: string): string =>
+  device === undefined ? '/sessions/new' : `/sessions/new?device=${encodeURIComponent(device)}`;
 
 /** Leads to a new session on a machine that has just come online. */
 export function useStartSession() {
   const [, navigate] = useLocation();
   return (deviceId: string, { replace = false } = {}) =>
-    navigate(`/sessions/new?${new URLSearchParams({ device: deviceId }).toString()}`, {
-      replace,
-      state: { hasArrived: true },
-    });
+    navigate(newSessionPath(deviceId), { replace, state: { hasArrived: true } });
 }
