@@ -43,6 +43,18 @@ export function Account() {
   );
 }
 
+/** The pages of the settings. */
+const pagesOf = () => [
+  {
+    path: '/notifications',
+    Icon: Bell,
+    name: words.settings.notifications,
+    more: words.settings.notificationsMore,
+  },
+  { path: '/applications', Icon: AppWindow, name: words.settings.apps, more: words.settings.appsMore },
+  { path: '/activity', Icon: History, name: words.activity.title, more: words.activity.more },
+];
+
 function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRename: (name: string) => void }) {
   return (
     <>
@@ -55,36 +67,18 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
         <dd>{fullTime(me.login.createdAt)}</dd>
       </dl>
       <ul className="set-list">
-        <li>
-          <Link href="/notifications" className="li">
-            <Bell className="i" aria-hidden />
-            <span className="grow">
-              <b>{words.settings.notifications}</b>
-              <span className="d">{words.settings.notificationsMore}</span>
-            </span>
-            <ChevronRight className="i" aria-hidden />
-          </Link>
-        </li>
-        <li>
-          <Link href="/applications" className="li">
-            <AppWindow className="i" aria-hidden />
-            <span className="grow">
-              <b>{words.settings.apps}</b>
-              <span className="d">{words.settings.appsMore}</span>
-            </span>
-            <ChevronRight className="i" aria-hidden />
-          </Link>
-        </li>
-        <li>
-          <Link href="/activity" className="li">
-            <History className="i" aria-hidden />
-            <span className="grow">
-              <b>{words.activity.title}</b>
-              <span className="d">{words.activity.more}</span>
-            </span>
-            <ChevronRight className="i" aria-hidden />
-          </Link>
-        </li>
+        {pagesOf().map(({ path, Icon, name, more }) => (
+          <li key={path}>
+            <Link href={path} className="li">
+              <Icon className="i" aria-hidden />
+              <span className="grow">
+                <b>{name}</b>
+                <span className="d">{more}</span>
+              </span>
+              <ChevronRight className="i" aria-hidden />
+            </Link>
+          </li>
+        ))}
       </ul>
       <Appearance />
       <OnPhone />
