@@ -6,6 +6,25 @@ const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
+/** The text under this name; null where there is none. */
+export function readStored(name: string): string | null {
+  try {
+    return localStorage.getItem(`${storedPrefix}${name}`);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a text under this name; null removes it. */
+export function keepStored(name: string, text: string | null): void {
+  try {
+    if (text === null) localStorage.removeItem(`${storedPrefix}${name}`);
+    else localStorage.setItem(`${storedPrefix}${name}`, text);
+  } catch {
+    // A browser that keeps nothing begins anew with every page.
+  }
+}
+
 /** The pages that were read last end with the sign-in, however it ended. */
 export function forgetLast(): void {
   try {

@@ -1,5 +1,5 @@
 /** Where the newest session was started in this browser: the next one mostly goes there, too. */
-import { storedPrefix } from '../forget.ts';
+import { keepStored, readStored } from '../forget.ts';
 
 interface LastChoice {
   device?: string;
@@ -7,7 +7,7 @@ interface LastChoice {
   agents: Readonly<Record<string, string>>;
 }
 
-const key = `${storedPrefix}new-session`;
+const name = 'new-session';
 /** Machines whose agent is remembered. */
 const most = 50;
 
@@ -15,7 +15,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 
 export function readLastChoice(): LastChoice {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(key) ?? '');
+    const stored: unknown = JSON.parse(readStored(name) ?? '');
     if (!isRecord(stored)) return { agents: {} };
     const agents = Object.entries(isRecord(stored['agents']) ? stored['agents'] : {});
     return {
@@ -29,13 +29,9 @@ export function readLastChoice(): LastChoice {
   }
 }
 
+/** In a browser that keeps nothing the first machine is chosen. */
 export function rememberChoice(device: string, agentType: string): void {
   const others = Object.entries(readLastChoice().agents).filter(([id]) => id !== device);
   const all: [string, string][] = [...others, [device, agentType]];
-  const agents = Object.fromEntries(all.slice(-most));
-  try {
-    localStorage.setItem(key, JSON.stringify({ device, agents }));
-  } catch {
-    // The first machine is chosen then.
-  }
+  keepStored(name, JSON.stringify({ device, agents: Object.fromEntries(all.slice(-most)) }));
 }

@@ -1,30 +1,19 @@
 /** Single keys do something only where no text is written, and only while the person wants them. */
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { storedPrefix } from '../forget.ts';
+import { keepStored, readStored } from '../forget.ts';
 
 const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform);
 
 /** The name of a key on this keyboard. */
 export const keyName = (key: string): string => (key === 'Mod' ? (isMac ? '⌘' : 'Ctrl') : key);
 
-const storeKey = `${storedPrefix}keys`;
 const listeners = new Set<() => void>();
 
-function areOn(): boolean {
-  try {
-    return localStorage.getItem(storeKey) !== 'off';
-  } catch {
-    return true;
-  }
-}
+/** A browser that keeps nothing has them on. */
+const areOn = (): boolean => readStored('keys') !== 'off';
 
 export function turnKeys(on: boolean): void {
-  try {
-    if (on) localStorage.removeItem(storeKey);
-    else localStorage.setItem(storeKey, 'off');
-  } catch {
-    // A browser that keeps nothing has them on.
-  }
+  keepStored('keys', on ? null : 'off');
   for (const listener of listeners) listener();
 }
 

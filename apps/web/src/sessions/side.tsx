@@ -4,7 +4,7 @@ import { Search as SearchIcon, SquarePen } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
-import { storedPrefix } from '../forget.ts';
+import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
@@ -27,25 +27,11 @@ import { useListScroll } from './use-list-scroll.ts';
 import { searchCharacters, useSearch } from './use-search.ts';
 import { useSessions } from './use-sessions.ts';
 
-const groupingKey = `${storedPrefix}grouping`;
-function storedGrouping(): Grouping {
-  try {
-    const stored = localStorage.getItem(groupingKey);
-    return groupings.find((one) => one === stored) ?? 'project';
-  } catch {
-    return 'project';
-  }
-}
-
 function useGrouping(): [Grouping, (by: Grouping) => void] {
-  const [by, setBy] = useState(storedGrouping);
+  const [by, setBy] = useState(() => groupings.find((one) => one === readStored('grouping')) ?? 'project');
   const group = (next: Grouping) => {
     setBy(next);
-    try {
-      localStorage.setItem(groupingKey, next);
-    } catch {
-      // Until the page is loaded again.
-    }
+    keepStored('grouping', next);
   };
   return [by, group];
 }

@@ -1,5 +1,5 @@
 /** Where a person was: the place in each log of this tab, and up to where each session was read on this machine. */
-import { storedPrefix } from '../forget.ts';
+import { keepStored, readStored } from '../forget.ts';
 import type { VirtualItem } from '@tanstack/react-virtual';
 
 export interface Place {
@@ -22,12 +22,11 @@ export function keepPlace(session: string, place: Place | undefined): void {
   if (places.size > placesKept) places.delete(places.keys().next().value!);
 }
 
-const storeKey = `${storedPrefix}read`;
 const readsKept = 500;
 
 function reads(): [session: string, uuid: string][] {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(storeKey) ?? '[]');
+    const value: unknown = JSON.parse(readStored('read') ?? '[]');
     return Array.isArray(value)
       ? (value as [string, string][]).filter((pair) => Array.isArray(pair) && pair.length === 2)
       : [];
@@ -38,11 +37,8 @@ function reads(): [session: string, uuid: string][] {
 
 /** The newest item that was seen. */
 export const lastRead = (session: string): string | undefined => reads().find(([id]) => id === session)?.[1];
+/** A browser that keeps nothing shows no line. */
 export function keepRead(session: string, uuid: string): void {
-  try {
-    const others = reads().filter(([id]) => id !== session);
-    localStorage.setItem(storeKey, JSON.stringify([[session, uuid], ...others].slice(0, readsKept)));
-  } catch {
-    // A browser that keeps nothing shows no line.
-  }
+  const others = reads().filter(([id]) => id !== session);
+  keepStored('read', JSON.stringify([[session, uuid], ...others].slice(0, readsKept)));
 }
