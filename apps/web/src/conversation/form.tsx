@@ -1,5 +1,5 @@
 /** The fields of a form, one at a time, inside of the card of its question. Entries are kept in this browser until they are sent. */
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import type { FieldValues, Prompt } from '@relay/protocol';
 import { fieldProblem } from '@relay/protocol/plain';
 import type { Refusal } from '../api/refusal.ts';
@@ -131,7 +131,14 @@ function Controls({ field, place, isAlone, entry, problem, onEntry }: ControlsPr
   );
   const describedBy = [notes.length > 0 && `${id}-notes`, problem !== undefined && `${id}-problem`].filter(Boolean);
   const described = describedBy.length === 0 ? {} : { 'aria-describedby': describedBy.join(' ') };
-  const input = { ...described, 'aria-invalid': problem !== undefined };
+  const input = {
+    id,
+    ...described,
+    'aria-invalid': problem !== undefined,
+    value: entry.typed,
+    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onEntry({ ...empty, typed: target.value }),
+  };
   const head = (
     <>
       <span className={isAlone && place === undefined ? 'sr' : undefined}>{title}</span>
@@ -173,30 +180,15 @@ function Controls({ field, place, isAlone, entry, problem, onEntry }: ControlsPr
       <label htmlFor={id}>{head}</label>
       {isNumber ? (
         <input
-          id={id}
           {...input}
           type="text"
           inputMode={type === 'integer' && (field.min ?? -1) >= 0 ? 'numeric' : 'text'}
           autoComplete="off"
-          value={entry.typed}
-          onChange={({ target }) => onEntry({ ...empty, typed: target.value })}
         />
       ) : max !== undefined && max <= 120 ? (
-        <input
-          id={id}
-          {...input}
-          type="text"
-          value={entry.typed}
-          onChange={({ target }) => onEntry({ ...empty, typed: target.value })}
-        />
+        <input {...input} type="text" />
       ) : (
-        <textarea
-          id={id}
-          {...input}
-          rows={2}
-          value={entry.typed}
-          onChange={({ target }) => onEntry({ ...empty, typed: target.value })}
-        />
+        <textarea {...input} rows={2} />
       )}
       {foot}
     </div>
