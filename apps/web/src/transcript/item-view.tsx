@@ -2,10 +2,10 @@
 import { Component, type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from 'lucide-react';
 import { timeOf, dayOf, words } from '../catalogue.ts';
-import type { LogItem } from './items.ts';
+import { type LogItem, isGrowing } from './items.ts';
 import { Markdown } from './markdown/markdown.tsx';
 import { FoldedTools } from './parts/folded-tools.tsx';
-import { isOpen, markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
+import { markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
 import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
 import { Tool } from './parts/tool.tsx';
 import { type Row, toolShape } from './rows.ts';
@@ -81,7 +81,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
     case 'user':
       return <UserMessage uuid={item.uuid} text={content} at={timestamp} images={pictures(part)} />;
     case 'thought':
-      if (isOpen(part)) return <GrowingThought item={item} texts={texts} />;
+      if (isGrowing(item)) return <GrowingThought item={item} texts={texts} />;
       return <Thought text={content} open={false} tookMs={tookMs} />;
     case 'plan':
       return <Plan steps={planOf(part)} />;
@@ -96,7 +96,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
     case 'mark':
       return <Mark {...markOf(part)} />;
     default:
-      return isOpen(part) ? <Growing item={item} texts={texts} /> : <Markdown text={content} />;
+      return isGrowing(item) ? <Growing item={item} texts={texts} /> : <Markdown text={content} />;
   }
 }
 

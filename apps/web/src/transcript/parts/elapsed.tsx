@@ -1,5 +1,5 @@
 /** How long something runs already. Not read aloud: it would never stop. */
-import { useEffect, useState } from 'react';
+import { useNow } from '../../ui/time.tsx';
 
 const clock = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -9,11 +9,7 @@ const clock = (ms: number): string => {
 };
 
 export function Elapsed({ since }: { since: string | number }) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(1000);
   const from = typeof since === 'number' ? since : Date.parse(since);
   if (Number.isNaN(from)) return null;
   return (

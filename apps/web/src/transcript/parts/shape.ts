@@ -137,4 +137,3 @@ export const markOf = (part: unknown): { what: string; text: string } => {
   const { what, text } = fieldsOf(part);
   return { what: textOf(what) ?? '', text: textOf(text) ?? '' };
 };
-export const isOpen = (part: unknown): boolean => fieldsOf(part)['open'] === true;
