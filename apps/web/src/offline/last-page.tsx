@@ -1,21 +1,19 @@
 /** The pages while the relay can't be reached: what was read here last, to be read only. */
-import { Suspense, lazy, useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { ChevronRight, CloudOff } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import type { Refusal } from '../api/refusal.ts';
-import { loadWords, timeOf, words } from '../catalogue.ts';
+import { timeOf, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { pageChunk } from '../ui/page-chunk.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { useResource } from '../ui/resource.ts';
 import { lastConversation, lastList } from './last.ts';
 
-const LastLog = lazy(async () => {
-  const [{ LastLog: loaded }] = await Promise.all([import('../pages/conversation.tsx'), loadWords('session')]);
-  return { default: loaded };
-});
+const LastLog = pageChunk('session', () => import('../pages/conversation.tsx')).page(({ LastLog: log }) => log);
 
 const retryMs = 15_000;
 const firstRetryMs = 1_000;

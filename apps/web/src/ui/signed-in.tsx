@@ -1,19 +1,17 @@
 /** Pages for people who are signed in; others sign in first and come back. */
-import { type ReactNode, Suspense, lazy } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { Redirect } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 import type { Refusal } from '../api/refusal.ts';
 import { signInPath } from '../auth/return-to.ts';
-import { loadWords, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
 import { keepsLast } from '../offline/kept.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Problem } from './notice.tsx';
 import { Page } from './page.tsx';
+import { pageChunk } from './page-chunk.tsx';
 
-const LastPage = lazy(async () => {
-  const [{ LastPage: loaded }] = await Promise.all([import('../offline/last-page.tsx'), loadWords('here')]);
-  return { default: loaded };
-});
+const LastPage = pageChunk('here', () => import('../offline/last-page.tsx')).page(({ LastPage: page }) => page);
 /** Not a refusal: the relay can't be reached. */
 const isAway = ({ code, status }: Refusal) => code === 'OFFLINE' || code === 'TIMEOUT' || (status ?? 0) >= 500;
 
