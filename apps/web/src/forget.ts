@@ -6,6 +6,22 @@ const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
+/** Opens a database, which has these stores from the first time on. */
+export const openDatabase = (name: string, stores: readonly string[]): Promise<IDBDatabase> => {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => stores.forEach((store) => request.result.createObjectStore(store));
+  // Forgetting waits for no page.
+  request.onsuccess = () => (request.result.onversionchange = () => request.result.close());
+  return answerOf(request);
+};
+
+/** @throws what the database says */
+export const answerOf = <T>(request: IDBRequest<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(request.error ?? new Error('no answer of the database')));
+  });
+
 /** The text under this name; null where there is none. */
 export function readStored(name: string): string | null {
   try {

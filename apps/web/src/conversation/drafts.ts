@@ -1,25 +1,12 @@
 /** Texts typed and not sent, per session, kept in this browser until they are sent. */
-import { draftsDatabase as database } from '../forget.ts';
+import { answerOf, draftsDatabase, openDatabase } from '../forget.ts';
 
 const store = 'drafts';
 
-function open(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(database, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(store);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('no database'));
-  });
-}
-
 async function inStore<T>(mode: IDBTransactionMode, work: (drafts: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const db = await open();
+  const db = await openDatabase(draftsDatabase, [store]);
   try {
-    return await new Promise((resolve, reject) => {
-      const request = work(db.transaction(store, mode).objectStore(store));
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error ?? new Error('not stored'));
-    });
+    return await answerOf(work(db.transaction(store, mode).objectStore(store)));
   } finally {
     db.close();
   }

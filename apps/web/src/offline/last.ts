@@ -1,6 +1,6 @@
 /** The pages that were read last in this browser: the list, and the newest messages of the conversations that were open. Never more than 5 MB. */
 import type { Message, Session } from '@relay/protocol';
-import { lastDatabase } from '../forget.ts';
+import { answerOf, lastDatabase, openDatabase } from '../forget.ts';
 
 interface KeptList {
   /** Of the person's access tokens. */
@@ -24,32 +24,12 @@ const bytesOfOne = 240_000;
 /** Frames change what is shown many times a second. */
 const writeEveryMs = 1000;
 
-function open(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(lastDatabase, 1);
-    request.onupgradeneeded = () => {
-      request.result.createObjectStore('list');
-      request.result.createObjectStore('conversations');
-    };
-    request.onsuccess = () => {
-      // Forgetting waits for no page.
-      request.result.onversionchange = () => request.result.close();
-      resolve(request.result);
-    };
-    request.onerror = () => reject(request.error ?? new Error('no database'));
-  });
-}
-
-const done = <T>(request: IDBRequest<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('not stored'));
-  });
+const stores = ['list', 'conversations'];
 
 async function within<T>(mode: IDBTransactionMode, work: (tx: IDBTransaction) => Promise<T>): Promise<T> {
-  const db = await open();
+  const db = await openDatabase(lastDatabase, stores);
   try {
-    return await work(db.transaction(['list', 'conversations'], mode));
+    return await work(db.transaction(stores, mode));
   } finally {
     db.close();
   }
@@ -66,10 +46,10 @@ function newest<T>(all: readonly T[], count: number): readonly T[] {
 
 /** Another person's things go before anything is written. */
 async function own(tx: IDBTransaction, person: string): Promise<void> {
-  const list = (await done(tx.objectStore('list').get('list'))) as KeptList | undefined;
+  const list = (await answerOf(tx.objectStore('list').get('list'))) as KeptList | undefined;
   if (list === undefined || list.person === person) return;
-  await done(tx.objectStore('list').clear());
-  await done(tx.objectStore('conversations').clear());
+  await answerOf(tx.objectStore('list').clear());
+  await answerOf(tx.objectStore('conversations').clear());
 }
 
 /** Names the person whose pages these are; undefined while none is signed in. */
@@ -107,7 +87,7 @@ export function keepList(who: WhoIs, sessions: readonly Session[]): void {
   soon('list', () =>
     writeFor(who, (tx, person) => {
       const kept: KeptList = { person, at, sessions: newest(sessions.toReversed(), 200).toReversed() };
-      return done(tx.objectStore('list').put(kept, 'list'));
+      return answerOf(tx.objectStore('list').put(kept, 'list'));
     }),
   );
 }
@@ -118,22 +98,22 @@ export function keepConversation(who: WhoIs, { session, messages, areItems }: Om
     writeFor(who, async (tx) => {
       const kept: KeptConversation = { at, session, messages: newest(messages, messagesKept), areItems };
       const store = tx.objectStore('conversations');
-      await done(store.put(kept, session.id));
-      const all = (await done(store.getAll())) as KeptConversation[];
+      await answerOf(store.put(kept, session.id));
+      const all = (await answerOf(store.getAll())) as KeptConversation[];
       const old = all.sort((a, b) => b.at.localeCompare(a.at)).slice(conversationsKept);
-      for (const one of old) await done(store.delete(one.session.id));
+      for (const one of old) await answerOf(store.delete(one.session.id));
     }),
   );
 }
 
 /** Never rejects. */
 export const lastList = (): Promise<KeptList | undefined> =>
-  within('readonly', (tx) => done(tx.objectStore('list').get('list') as IDBRequest<KeptList | undefined>)).catch(
+  within('readonly', (tx) => answerOf(tx.objectStore('list').get('list') as IDBRequest<KeptList | undefined>)).catch(
     () => undefined,
   );
 
 /** Never rejects. */
 export const lastConversation = (id: string): Promise<KeptConversation | undefined> =>
   within('readonly', (tx) =>
-    done(tx.objectStore('conversations').get(id) as IDBRequest<KeptConversation | undefined>),
+    answerOf(tx.objectStore('conversations').get(id) as IDBRequest<KeptConversation | undefined>),
   ).catch(() => undefined);
