@@ -63,14 +63,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
     <section aria-labelledby="password">
       <h2 id="password">{words.settings.password}</h2>
       <form onSubmit={submit} className="stacked" method="post">
-        <input
-          className="for-readers"
-          tabIndex={-1}
-          aria-hidden="true"
-          autoComplete="username"
-          readOnly
-          value={email}
-        />
+        <input className="sr" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
         <PasswordField
           label={words.settings.currentPassword}
           name="current-password"

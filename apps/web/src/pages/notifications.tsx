@@ -266,7 +266,7 @@ function AddAddress({ onAdded }: { onAdded: () => void }) {
       <h2 id="add-address">{words.notifications.add}</h2>
       <form onSubmit={submitting(add.run)} className="stacked" method="post">
         <fieldset className="choices">
-          <legend className="for-readers">{words.notifications.kind}</legend>
+          <legend className="sr">{words.notifications.kind}</legend>
           {(['ntfy', 'webhook'] as const).map((one) => (
             <label key={one}>
               <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />

@@ -137,7 +137,7 @@ function AskPassword({ email, lead, action, danger, work, onNo }: AskPasswordPro
   return (
     <form onSubmit={submitting(() => confirm.run(password))} className="stacked" method="post">
       <p>{lead}</p>
-      <input className="for-readers" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
+      <input className="sr" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
       <PasswordField
         label={words.common.yourPassword}
         name="password-of-second-step"
@@ -246,7 +246,7 @@ function RecoveryCodes({ codes, email, onSaved }: RecoveryCodesProps) {
           {words.secondFactor.saved}
         </button>
       </div>
-      <span className="for-readers" role="status">
+      <span className="sr" role="status">
         {copied === 'yes' && words.common.copied}
       </span>
       {copied === 'failed' && <p className="hint">{words.common.copyFailed}</p>}

@@ -29,10 +29,7 @@ export function AccessNotices() {
           </p>
           <Link href={notice.kind === 'device' ? '/devices' : '/applications'}>
             {words.shell.notYou}
-            <span className="for-readers">
-              {' '}
-              {notice.kind === 'device' ? words.shell.removeMachine : words.shell.revokeApp}
-            </span>
+            <span className="sr"> {notice.kind === 'device' ? words.shell.removeMachine : words.shell.revokeApp}</span>
           </Link>
           <IconButton
             icon={X}

@@ -26,7 +26,7 @@ export function Copy({ text, label }: { text: string; label: string }) {
         {copied === 'yes' ? <Check className="i" aria-hidden /> : <CopyIcon className="i" aria-hidden />}
         {copied === 'yes' ? words.common.copied : words.common.copy}
       </button>
-      <span className="for-readers" role="status">
+      <span className="sr" role="status">
         {copied === 'yes' && words.common.copied}
         {copied === 'failed' && words.common.copyFailed}
       </span>
