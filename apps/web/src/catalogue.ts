@@ -2,17 +2,6 @@
  * Every text on screen, by meaning, in the language of the pages (ADR 44). A part of it is loaded with the pages that speak it, so
  * texts are read while a component renders, never while a module loads.
  */
-import type { words as door } from './languages/en/door.ts';
-import type { words as errors } from './languages/en/errors.ts';
-import type { words as form } from './languages/en/form.ts';
-import type { words as frame } from './languages/en/frame.ts';
-import type { words as here } from './languages/en/here.ts';
-import type { words as inbox } from './languages/en/inbox.ts';
-import type { words as keys } from './languages/en/keys.ts';
-import type { words as machines } from './languages/en/machines.ts';
-import type { words as notify } from './languages/en/notify.ts';
-import type { words as session } from './languages/en/session.ts';
-import type { words as settings } from './languages/en/settings.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
 export {
@@ -31,50 +20,37 @@ export {
 } from './languages/formats.ts';
 export { direction, language } from './languages/language.ts';
 
-interface Parts {
+const en = {
   /** With the first load; the other parts come with the pages that need them. */
-  frame: typeof frame;
-  errors: typeof errors;
-  inbox: typeof inbox;
-  session: typeof session;
-  form: typeof form;
-  keys: typeof keys;
-  machines: typeof machines;
-  settings: typeof settings;
-  door: typeof door;
-  notify: typeof notify;
-  here: typeof here;
-}
+  frame: () => import('./languages/en/frame.ts'),
+  errors: () => import('./languages/en/errors.ts'),
+  inbox: () => import('./languages/en/inbox.ts'),
+  session: () => import('./languages/en/session.ts'),
+  form: () => import('./languages/en/form.ts'),
+  keys: () => import('./languages/en/keys.ts'),
+  machines: () => import('./languages/en/machines.ts'),
+  settings: () => import('./languages/en/settings.ts'),
+  door: () => import('./languages/en/door.ts'),
+  notify: () => import('./languages/en/notify.ts'),
+  here: () => import('./languages/en/here.ts'),
+};
+type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
 type Loaders = { [Name in Part]: () => Promise<{ words: Parts[Name] }> };
-const files: Record<Language, Loaders> = {
-  en: {
-    frame: () => import('./languages/en/frame.ts'),
-    errors: () => import('./languages/en/errors.ts'),
-    inbox: () => import('./languages/en/inbox.ts'),
-    session: () => import('./languages/en/session.ts'),
-    form: () => import('./languages/en/form.ts'),
-    keys: () => import('./languages/en/keys.ts'),
-    machines: () => import('./languages/en/machines.ts'),
-    settings: () => import('./languages/en/settings.ts'),
-    door: () => import('./languages/en/door.ts'),
-    notify: () => import('./languages/en/notify.ts'),
-    here: () => import('./languages/en/here.ts'),
-  },
-  de: {
-    frame: () => import('./languages/de/frame.ts'),
-    errors: () => import('./languages/de/errors.ts'),
-    inbox: () => import('./languages/de/inbox.ts'),
-    session: () => import('./languages/de/session.ts'),
-    form: () => import('./languages/de/form.ts'),
-    keys: () => import('./languages/de/keys.ts'),
-    machines: () => import('./languages/de/machines.ts'),
-    settings: () => import('./languages/de/settings.ts'),
-    door: () => import('./languages/de/door.ts'),
-    notify: () => import('./languages/de/notify.ts'),
-    here: () => import('./languages/de/here.ts'),
-  },
+const de: Loaders = {
+  frame: () => import('./languages/de/frame.ts'),
+  errors: () => import('./languages/de/errors.ts'),
+  inbox: () => import('./languages/de/inbox.ts'),
+  session: () => import('./languages/de/session.ts'),
+  form: () => import('./languages/de/form.ts'),
+  keys: () => import('./languages/de/keys.ts'),
+  machines: () => import('./languages/de/machines.ts'),
+  settings: () => import('./languages/de/settings.ts'),
+  door: () => import('./languages/de/door.ts'),
+  notify: () => import('./languages/de/notify.ts'),
+  here: () => import('./languages/de/here.ts'),
 };
+const files: Record<Language, Loaders> = { en, de };
 
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
