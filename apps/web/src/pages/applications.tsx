@@ -8,8 +8,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { scopeWords } from '../ui/scopes.ts';
-import { Sentence } from '../ui/sentence.tsx';
-import { Ago } from '../ui/time.tsx';
+import { TimedFact } from '../ui/timed-fact.tsx';
 
 export function Applications() {
   const { account } = useRooms();
@@ -68,14 +67,8 @@ function Row({ application, onRevoked }: { application: Application; onRevoked: 
         </ConfirmButton>
       </span>
       <span className="card-facts">
-        <span>
-          <Sentence text={words.apps.allowed} time={<Ago at={authorizedAt} />} />
-        </span>
-        {lastUsedAt !== undefined && (
-          <span>
-            <Sentence text={words.apps.used} time={<Ago at={lastUsedAt} />} />
-          </span>
-        )}
+        <TimedFact text={words.apps.allowed} at={authorizedAt} />
+        {lastUsedAt !== undefined && <TimedFact text={words.apps.used} at={lastUsedAt} />}
       </span>
       <span className="card-facts">{words.apps.may(scopeWords(scopes).join('; '))}</span>
     </li>

@@ -6,8 +6,7 @@ import { browserName } from '../ui/browser-name.ts';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { useResource } from '../ui/resource.ts';
-import { Sentence } from '../ui/sentence.tsx';
-import { Ago } from '../ui/time.tsx';
+import { TimedFact } from '../ui/timed-fact.tsx';
 
 export function Browsers() {
   const { account } = useRooms();
@@ -57,12 +56,8 @@ function Row({ browser, onEnded }: { browser: SignedInBrowser; onEnded: () => vo
         )}
       </span>
       <span className="card-facts">
-        <span>
-          <Sentence text={words.browsers.since} time={<Ago at={browser.createdAt} />} />
-        </span>
-        <span>
-          <Sentence text={words.apps.used} time={<Ago at={browser.lastUsedAt} />} />
-        </span>
+        <TimedFact text={words.browsers.since} at={browser.createdAt} />
+        <TimedFact text={words.apps.used} at={browser.lastUsedAt} />
         {browser.address !== undefined && <span>{browser.address}</span>}
       </span>
     </li>

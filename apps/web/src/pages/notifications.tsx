@@ -16,8 +16,7 @@ import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { pageChunk } from '../ui/page-chunk.tsx';
 import { type Resource, useResource } from '../ui/resource.ts';
-import { Sentence } from '../ui/sentence.tsx';
-import { Ago } from '../ui/time.tsx';
+import { TimedFact } from '../ui/timed-fact.tsx';
 
 interface Known {
   config: PushConfig;
@@ -191,9 +190,7 @@ function Address({
         <span>{words.notifications.kinds[kind]}</span>
         <span>{address}</span>
         {lastDelivery?.acceptedAt !== undefined && (
-          <span>
-            <Sentence text={words.notifications.lastDelivered} time={<Ago at={lastDelivery.acceptedAt} />} />
-          </span>
+          <TimedFact text={words.notifications.lastDelivered} at={lastDelivery.acceptedAt} />
         )}
       </span>
       {reason !== undefined && <span className="card-facts">{reason}</span>}

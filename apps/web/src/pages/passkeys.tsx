@@ -12,9 +12,8 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { PasswordAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
-import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
-import { Ago } from '../ui/time.tsx';
+import { TimedFact } from '../ui/timed-fact.tsx';
 import { visible } from '../ui/visible.ts';
 
 export function Passkeys() {
@@ -95,14 +94,8 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
     <li className="card">
       <span className="card-title">{name}</span>
       <span className="card-facts">
-        <span>
-          <Sentence text={words.passkeys.added} time={<Ago at={passkey.createdAt} />} />
-        </span>
-        {passkey.lastUsedAt !== undefined && (
-          <span>
-            <Sentence text={words.apps.used} time={<Ago at={passkey.lastUsedAt} />} />
-          </span>
-        )}
+        <TimedFact text={words.passkeys.added} at={passkey.createdAt} />
+        {passkey.lastUsedAt !== undefined && <TimedFact text={words.apps.used} at={passkey.lastUsedAt} />}
         {passkey.synced && <span>{words.passkeys.synced}</span>}
       </span>
       <div className="actions start">

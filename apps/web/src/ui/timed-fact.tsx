@@ -1,0 +1,10 @@
+/** A fact of a card: what happened, and how long ago. */
+import { Sentence } from './sentence.tsx';
+import { Ago } from './time.tsx';
+
+/** `text`: a sentence with a place for the time. */
+export const TimedFact = ({ text, at }: { text: string; at: string }) => (
+  <span>
+    <Sentence text={text} time={<Ago at={at} />} />
+  </span>
+);
