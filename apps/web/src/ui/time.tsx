@@ -22,22 +22,15 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** Seconds since. Not read out: it would never stop. */
-export function Elapsed({ sinceMs }: { sinceMs: number }) {
-  const now = useNow(1000);
-  return (
-    <span className="clock" aria-hidden="true">
-      {lasted(now - sinceMs)}
-    </span>
-  );
-}
+/** Not read out: it would never stop. */
+const Clock = ({ ms }: { ms: number }) => (
+  <span className="clock" aria-hidden="true">
+    {lasted(ms)}
+  </span>
+);
+
+/** Seconds since. */
+export const Elapsed = ({ sinceMs }: { sinceMs: number }) => <Clock ms={useNow(1000) - sinceMs} />;
 
 /** Seconds until. */
-export function Remaining({ untilMs }: { untilMs: number }) {
-  const now = useNow(1000);
-  return (
-    <span className="clock" aria-hidden="true">
-      {lasted(untilMs - now)}
-    </span>
-  );
-}
+export const Remaining = ({ untilMs }: { untilMs: number }) => <Clock ms={untilMs - useNow(1000)} />;
