@@ -6,13 +6,13 @@ import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { type Option, isNo, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { useAnswer } from '../conversation/use-answer.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { sessionPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
-import { useSendingKey } from '../ui/sending.ts';
 import { useNow } from '../ui/time.tsx';
 
 const hourMs = 3_600_000;
@@ -129,19 +129,9 @@ export function ItemCard({ item }: { item: InboxItem }) {
 
 /** A question with all of its choices, where all that it is about fits the card. */
 export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
-  const { client } = useRooms();
-  const key = useSendingKey();
   const now = useNow(20_000);
   const { prompt, sessionId } = item;
-  const answer = useAction(async ({ id: option }: Option) => {
-    if (prompt?.id === undefined || option === undefined || sessionId === undefined) return;
-    await client.call('answerPrompt', {
-      params: { id: sessionId, uuid: prompt.id },
-      body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
-      idempotencyKey: key.of(`${prompt.id} ${option}`),
-    });
-    key.done();
-  });
+  const answer = useAnswer(sessionId, prompt);
   const choices = prompt === undefined ? undefined : choicesOf(prompt);
   const place = folderOf(item.projectPath ?? '') || item.deviceName;
   return (

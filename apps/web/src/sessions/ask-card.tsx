@@ -5,13 +5,11 @@ import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { type Option, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { useAnswer } from '../conversation/use-answer.ts';
 import { Snooze } from '../inbox/lazy.ts';
-import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
 import { sessionPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
 import { Problem } from '../ui/notice.tsx';
-import { useSendingKey } from '../ui/sending.ts';
 import { titleOf } from './use-changes.ts';
 
 interface AskCardProps {
@@ -22,20 +20,8 @@ interface AskCardProps {
 }
 
 export function AskCard({ session, device, item }: AskCardProps) {
-  const { client } = useRooms();
-  const key = useSendingKey();
   const { prompt } = session;
-  const answer = useAction(async ({ id: option }: Option) => {
-    if (prompt?.id === undefined || option === undefined) return;
-    await client.call('answerPrompt', {
-      params: { id: session.id, uuid: prompt.id },
-      body: { option, ...(prompt.digest === undefined ? {} : { digest: prompt.digest }) },
-      idempotencyKey: key.of(`${prompt.id} ${option}`),
-    });
-    key.done();
-    // Felt on a phone.
-    navigator.vibrate?.(10);
-  });
+  const answer = useAnswer(session.id, prompt);
   const quick = prompt && quickAnswers(prompt);
   const question = prompt?.prompt === '' ? prompt.result : prompt?.prompt;
   const place = folderOf(session.projectPath) || device?.name;
@@ -44,7 +30,8 @@ export function AskCard({ session, device, item }: AskCardProps) {
       type="button"
       className={`small ${className}`}
       aria-disabled={answer.busy}
-      onClick={() => void answer.run(option)}
+      // Felt on a phone.
+      onClick={() => void answer.run(option).then((isGiven) => isGiven && navigator.vibrate?.(10))}
     >
       {labelOf(option)}
     </button>
