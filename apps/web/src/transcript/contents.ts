@@ -5,7 +5,7 @@ import { refusalOf } from '../api/refusal.ts';
 import { useRooms } from '../rooms.ts';
 
 /** The bytes under this name of an item. Rejects when they cannot be fetched. */
-export type Contents = (uuid: string, name: string) => Promise<Uint8Array<ArrayBuffer>>;
+type Contents = (uuid: string, name: string) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** An image, the largest content, has five pieces; a server that never ends must not fill the memory. */
 const mostPieces = 8;

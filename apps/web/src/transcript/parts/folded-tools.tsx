@@ -5,7 +5,7 @@ import { lasted, words } from '../../catalogue.ts';
 import { Tool } from './tool.tsx';
 import type { ToolShape } from './shape.ts';
 
-export interface Call {
+interface Call {
   uuid: string;
   at: string;
   tool: ToolShape;

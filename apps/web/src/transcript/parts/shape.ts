@@ -27,7 +27,7 @@ function hunkOf(value: unknown): Hunk | undefined {
   return shown.length === 0 ? undefined : { old: countOf(old) ?? 0, new: countOf(fresh) ?? 0, lines: shown };
 }
 
-export function diffOf(value: unknown): Diff | undefined {
+function diffOf(value: unknown): Diff | undefined {
   const fields = fieldsOf(value);
   const path = textOf(fields['path']);
   if (path === undefined) return undefined;
