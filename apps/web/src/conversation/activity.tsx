@@ -31,9 +31,9 @@ function doing(session: Session, device: Device | undefined): string | undefined
   // The last task may wait behind one that runs.
   const isRunning = session.runningSince !== undefined || lastTask?.state === 'running';
   if (lastTask?.state === 'queued' && !isRunning)
-    return device?.status === 'offline' ? words.dock.waiting(device.name) : words.dock.queued;
+    return device?.status === 'offline' ? words.list.waitingFor(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
-  if (!isRunning || !progress) return words.dock.working;
+  if (!isRunning || !progress) return words.list.working;
   return doingNow(progress);
 }
 

@@ -99,9 +99,9 @@ export function Composer(props: ComposerProps) {
       {takes && <AttachedImages images={images} onRemoved={focus} />}
       <div className="box">
         {takes && (
-          <label className="plus-sign" title={words.dock.addImages}>
+          <label className="plus-sign" title={words.images.add}>
             <Plus className="i" aria-hidden />
-            <ImageInput images={images} aria-label={words.dock.addImages} />
+            <ImageInput images={images} aria-label={words.images.add} />
           </label>
         )}
         <textarea

@@ -96,11 +96,11 @@ export default function Form({ sessionId, prompt, busy, refusal, onAnswer, optio
       </div>
       <div className="acts">
         <button type="button" className="primary" aria-disabled={busy} onClick={proceed}>
-          {busy ? words.form.sending : isLast ? words.form.send : words.form.next}
+          {busy ? words.form.sending : isLast ? words.form.send : words.question.next}
         </button>
         {step > 0 && (
           <button type="button" onClick={() => goTo(step - 1)}>
-            {words.form.back}
+            {words.question.back}
           </button>
         )}
         {step === 0 && options}

@@ -57,7 +57,7 @@ export function Head({ session, device, onChange }: HeadProps) {
   return (
     <>
       <header className="bar">
-        <Link href="/sessions" className="button ghost icon back" aria-label={words.back}>
+        <Link href="/sessions" className="button ghost icon back" aria-label={words.allSessions}>
           <ChevronLeft className="i" aria-hidden />
         </Link>
         <div className="grow">
@@ -79,13 +79,13 @@ export function Head({ session, device, onChange }: HeadProps) {
         <IconButton icon={EllipsisVertical} label={words.more} title={words.more} popoverTarget={menuId} />
         <div className="menu" id={menuId} popover="auto" ref={menu}>
           <button type="button" onClick={choose(() => setRenaming(true))}>
-            {words.rename}
+            {words.list.rename}
           </button>
           <button type="button" aria-disabled={pin.busy} onClick={choose(() => void pin.run())}>
-            {session.pinned ? words.unpin : words.pin}
+            {session.pinned ? words.list.unpin : words.list.pin}
           </button>
           <button type="button" aria-disabled={archive.busy} onClick={choose(() => void archive.run())}>
-            {session.archived ? words.unarchive : words.archive}
+            {session.archived ? words.list.unarchive : words.list.archive}
           </button>
         </div>
       </header>

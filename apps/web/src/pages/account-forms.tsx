@@ -22,7 +22,7 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
   });
   return (
     <section aria-labelledby="name">
-      <h2 id="name">{words.settings.name}</h2>
+      <h2 id="name">{words.common.name}</h2>
       <form onSubmit={submit} className="in-line">
         <Field
           label={words.settings.yourName}
@@ -61,7 +61,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   });
   return (
     <section aria-labelledby="password">
-      <h2 id="password">{words.settings.password}</h2>
+      <h2 id="password">{words.signIn.password}</h2>
       <form onSubmit={submit} className="stacked" method="post">
         <input className="sr" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
         <PasswordField

@@ -59,9 +59,9 @@ function Known({ me, status, onRename }: { me: Me; status: SignInStatus; onRenam
   return (
     <>
       <dl className="facts">
-        <dt>{words.settings.name}</dt>
+        <dt>{words.common.name}</dt>
         <dd>{me.name}</dd>
-        <dt>{words.settings.email}</dt>
+        <dt>{words.signIn.email}</dt>
         <dd>{me.email}</dd>
         <dt>{words.settings.since}</dt>
         <dd>{fullTime(me.login.createdAt)}</dd>

@@ -96,7 +96,7 @@ export function LastLog({
   return (
     <main className="conv" id="main">
       <header className="bar">
-        <Link href="/sessions" className="button ghost icon" aria-label={words.back}>
+        <Link href="/sessions" className="button ghost icon" aria-label={words.allSessions}>
           <ChevronLeft className="i" aria-hidden />
         </Link>
         <h1 className="name cut grow">{session.title}</h1>

@@ -29,7 +29,7 @@ export function DevicePage() {
   const device = devices.kind === 'ready' ? devices.value.find((one) => one.id === id) : undefined;
   if (!device)
     return (
-      <Page title={words.machine.title} key="none">
+      <Page title={words.list.machine} key="none">
         <Loaded of={devices} what={words.machine.loading}>
           {() => (
             <>

@@ -113,7 +113,7 @@ function Form({ devices }: { devices: Device[] }) {
       </div>
       {takes && <ImagePicker images={images} />}
       <fieldset className="field">
-        <legend>{words.machine.title}</legend>
+        <legend>{words.list.machine}</legend>
         <div className="cards2">
           {devices.map((one) => (
             <label key={one.id} className="pick">

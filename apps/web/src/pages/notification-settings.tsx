@@ -121,10 +121,10 @@ function Choose({
       </section>
       <Problem refusal={save.refusal} />
       <div className="actions start">
-        <Submit busy={save.busy} busyText={words.notices.saving}>
-          {words.notices.save}
+        <Submit busy={save.busy} busyText={words.saving}>
+          {words.save}
         </Submit>
-        {isSaved && <span role="status">{words.notices.saved}</span>}
+        {isSaved && <span role="status">{words.common.saved}</span>}
       </div>
     </form>
   );
@@ -250,8 +250,8 @@ export function AddressSettings({
         onValue={setGroup}
       />
       <Problem refusal={save.refusal} />
-      <Submit busy={save.busy} busyText={words.notices.saving}>
-        {words.notices.save}
+      <Submit busy={save.busy} busyText={words.saving}>
+        {words.save}
       </Submit>
     </form>
   );

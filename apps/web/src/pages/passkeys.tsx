@@ -100,7 +100,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
       </span>
       <div className="actions start">
         <button type="button" aria-label={words.passkeys.renameOf(name)} onClick={() => setDoing('rename')}>
-          {words.passkeys.rename}
+          {words.list.rename}
         </button>
         <button
           type="button"

@@ -129,11 +129,11 @@ function Question({ code, onOther }: { code: string; onOther: () => void }) {
 function Facts({ detail }: { detail: CodeDetail }) {
   return (
     <dl className="facts">
-      <dt>{words.machine.title}</dt>
+      <dt>{words.list.machine}</dt>
       <dd>{visible(detail.hostname)}</dd>
       {detail.deviceName !== '' && detail.deviceName !== detail.hostname && (
         <>
-          <dt>{words.approve.name}</dt>
+          <dt>{words.common.name}</dt>
           <dd>{visible(detail.deviceName)}</dd>
         </>
       )}

@@ -23,7 +23,7 @@ export function Sessions() {
   return (
     <section className="home" aria-label={hasWaiting ? words.list.needsYou : words.list.pick}>
       <h1 className="sr" tabIndex={-1} ref={heading}>
-        {words.list.title}
+        {words.shell.sessions}
       </h1>
       {hasWaiting ? (
         <Suspense fallback={null}>

@@ -55,7 +55,7 @@ export function DeleteAccount() {
         {remove.again && <PasswordAgain {...remove} />}
         <Problem refusal={remove.refusal} />
         <button type="submit" className="danger" aria-disabled={remove.busy}>
-          {remove.busy ? words.data.deleting : words.data.deleteMine}
+          {remove.busy ? words.list.removing : words.data.deleteMine}
         </button>
       </form>
       {remove.again && <ProvidersAgain returnTo="/account" />}

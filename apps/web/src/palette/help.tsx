@@ -23,16 +23,16 @@ function lists(): readonly { name: string; keys: readonly (readonly [text: strin
       name: words.keys.everywhere,
       keys: [
         [does.palette, k('Mod', 'K')],
-        [does.new, k('N')],
-        [does.machines, <>{k('G')}{then}{k('M')}</>], // prettier-ignore
-        [does.sessions, <>{k('G')}{then}{k('S')}</>], // prettier-ignore
+        [words.list.newSession, k('N')],
+        [words.shell.machines, <>{k('G')}{then}{k('M')}</>], // prettier-ignore
+        [words.shell.sessions, <>{k('G')}{then}{k('S')}</>], // prettier-ignore
         [does.help, k('?')],
       ],
     },
     {
       name: words.keys.inList,
       keys: [
-        [does.search, k('/')],
+        [words.list.search, k('/')],
         [does.move, k('J', 'K')],
         [does.open, k('Enter')],
         [does.archive, k('E')],

@@ -141,7 +141,7 @@ export function Palette({ typed, onDone, onHelp }: PaletteProps) {
         </p>
       )}
       <p className="sr" role="status">
-        {search.kind === 'searching' ? catalogue.keys.searching : catalogue.keys.found(all.length)}
+        {search.kind === 'searching' ? catalogue.list.searching : catalogue.keys.found(all.length)}
       </p>
     </dialog>
   );

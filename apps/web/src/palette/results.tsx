@@ -37,7 +37,7 @@ function excerpt(text: string, words: readonly string[]): string {
 
 const icon = (Icon: typeof Laptop) => <Icon className="i" aria-hidden />;
 const pages = (): readonly Result[] => [
-  { key: 'new', icon: icon(Plus), name: catalogue.keys.newSession, to: '/sessions/new' },
+  { key: 'new', icon: icon(Plus), name: catalogue.list.newSession, to: '/sessions/new' },
   { key: 'sessions', icon: icon(MessageSquare), name: catalogue.shell.sessions, to: '/sessions' },
   { key: 'machines', icon: icon(Laptop), name: catalogue.shell.machines, to: '/devices' },
   { key: 'connect', icon: icon(Plus), name: catalogue.keys.connect, to: '/devices/new' },
@@ -75,7 +75,7 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
   const named = words.length === 0 ? first.slice(0, recentShown) : sessions.filter(byName).slice(0, foundShown);
   const said = words.length === 0 ? [] : sessions.filter((session) => !byName(session)).slice(0, foundShown);
   const machines = devices
-    .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), catalogue.keys.groups.machines))
+    .filter(({ name, agentType }) => has(name, agentType, agentName(agentType), catalogue.shell.machines))
     .slice(0, foundShown)
     .map((device): Result => ({
       key: `machine ${device.id}`,
@@ -91,9 +91,9 @@ export function resultsFor({ text, sessions, devices, nowMs }: Wanted): ResultGr
       : []),
   ];
   return [
-    { name: catalogue.keys.groups.sessions, results: named.map((session) => bySession(session, false)) },
+    { name: catalogue.shell.sessions, results: named.map((session) => bySession(session, false)) },
     { name: catalogue.keys.groups.messages, results: said.map((session) => bySession(session, true)) },
-    { name: catalogue.keys.groups.machines, results: machines },
+    { name: catalogue.shell.machines, results: machines },
     { name: catalogue.keys.groups.pages, results: actions },
   ].filter(({ results }) => results.length > 0);
 }

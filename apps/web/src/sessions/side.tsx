@@ -121,7 +121,7 @@ export function Side({ isHome }: { isHome: boolean }) {
       className="side"
       ref={root}
       {...(isHome ? { role: 'main', id: 'main' } : { role: 'navigation' })}
-      aria-label={words.list.title}
+      aria-label={words.shell.sessions}
       onKeyDown={onKeyDown}
     >
       {selection.isOn ? (

@@ -24,8 +24,6 @@ export const words: typeof english = {
     optional: 'Freiwillig.',
     yes: 'Ja',
     no: 'Nein',
-    next: 'Weiter',
-    back: 'Zurück',
     send: 'Antwort senden',
     sending: 'Wird gesendet…',
     somethingElse: 'Etwas anderes',

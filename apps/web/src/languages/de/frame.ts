@@ -26,7 +26,6 @@ export const words: typeof english = {
     onlineOf: (online, all) => `${number(online)} von ${number(all)} online`,
   },
   list: {
-    title: 'Sitzungen',
     loading: 'Sitzungen werden geladen…',
     search: 'Sitzungen durchsuchen',
     filter: 'Filtern und gruppieren',

@@ -10,7 +10,6 @@ export const words: typeof english = {
     twoOnOne: 'Zwei Rechner nutzen diese Registrierung',
   },
   machine: {
-    title: 'Rechner',
     loading: 'Rechner wird geladen…',
     all: 'Alle Rechner',
     conflict: (names) =>
@@ -131,7 +130,6 @@ export const words: typeof english = {
     denying: 'Wird abgelehnt…',
     approve: 'Bestätigen',
     approving: 'Wird bestätigt…',
-    name: 'Name',
     from: 'Anfrage von',
     requested: 'Angefragt',
     codeName: 'Code',

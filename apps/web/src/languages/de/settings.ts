@@ -5,15 +5,12 @@ import { plural } from '../formats.ts';
 export const words: typeof english = {
   settings: {
     loading: 'Einstellungen werden geladen…',
-    name: 'Name',
-    email: 'E-Mail',
     since: 'Angemeldet seit',
     notifications: 'Benachrichtigungen',
     notificationsMore: 'Dieser Browser, dein Handy, andere Programme',
     apps: 'Apps',
     appsMore: 'Apps, die dein Konto nutzen dürfen',
     yourName: 'Dein Name',
-    password: 'Passwort',
     currentPassword: 'Aktuelles Passwort',
     newPassword: 'Neues Passwort',
     newPasswordHint: (length) => `Mindestens ${length} Zeichen. Alle anderen Browser und Apps werden abgemeldet.`,
@@ -160,7 +157,6 @@ export const words: typeof english = {
     added: 'hinzugefügt {time}',
     synced: 'in einem Passwortmanager',
     name: 'Name des Passkeys',
-    rename: 'Umbenennen',
     renameOf: (name: string) => `${name} umbenennen`,
     remove: 'Entfernen',
     removeOf: (name: string) => `${name} entfernen`,
@@ -280,7 +276,6 @@ export const words: typeof english = {
     deleteMore:
       'Meldet dich überall ab, trennt deine Rechner und löscht deine Sitzungen hier. Das lässt sich nicht rückgängig machen. Dateien und Verlauf auf deinen Rechnern bleiben.',
     type: (text) => `Tippe „${text}“`,
-    deleting: 'Wird gelöscht…',
     deleteMine: 'Mein Konto löschen',
   },
 };

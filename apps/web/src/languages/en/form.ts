@@ -24,8 +24,6 @@ export const words = {
     optional: 'Optional.',
     yes: 'Yes',
     no: 'No',
-    next: 'Next',
-    back: 'Back',
     send: 'Send answer',
     sending: 'Sending…',
     somethingElse: 'Something else',

@@ -27,7 +27,6 @@ export const words = {
     onlineOf: (online: number, all: number) => `${number(online)} of ${number(all)} online`,
   },
   list: {
-    title: 'Sessions',
     loading: 'Loading sessions…',
     search: 'Search sessions',
     filter: 'Filter and group',

@@ -9,7 +9,6 @@ export const words = {
     twoOnOne: 'Two machines use this registration',
   },
   machine: {
-    title: 'Machine',
     loading: 'Loading the machine…',
     all: 'All machines',
     conflict: (names: string) =>
@@ -126,7 +125,6 @@ export const words = {
     denying: 'Denying…',
     approve: 'Approve',
     approving: 'Approving…',
-    name: 'Name',
     from: 'Request from',
     requested: 'Requested',
     codeName: 'Code',

@@ -4,15 +4,12 @@ import { plural } from '../formats.ts';
 export const words = {
   settings: {
     loading: 'Loading settings…',
-    name: 'Name',
-    email: 'Email',
     since: 'Signed in since',
     notifications: 'Notifications',
     notificationsMore: 'This browser, your phone, other programs',
     apps: 'Apps',
     appsMore: 'Apps you have allowed to use your account',
     yourName: 'Your name',
-    password: 'Password',
     currentPassword: 'Current password',
     newPassword: 'New password',
     newPasswordHint: (length: number) => `At least ${length} characters. All other browsers and apps are signed out.`,
@@ -155,7 +152,6 @@ export const words = {
     added: 'added {time}',
     synced: 'in a password manager',
     name: 'Name of the passkey',
-    rename: 'Rename',
     renameOf: (name: string) => `Rename ${name}`,
     remove: 'Remove',
     removeOf: (name: string) => `Remove ${name}`,
@@ -275,7 +271,6 @@ export const words = {
     deleteMore:
       'Signs out everywhere, disconnects your machines and erases your sessions here. It can’t be undone. Files and history on your machines stay.',
     type: (text: string) => `Type “${text}”`,
-    deleting: 'Deleting…',
     deleteMine: 'Delete my account',
   },
 };

@@ -16,7 +16,7 @@ export function CopyButton({ text, label, className = 'xs' }: { text: string; la
   };
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => say(words.code.copied),
+      () => say(words.common.copied),
       () => say(words.code.copyFailed),
     );
   return (
@@ -26,8 +26,8 @@ export function CopyButton({ text, label, className = 'xs' }: { text: string; la
       {...(label ? { 'aria-label': label, title: label } : {})}
       onClick={() => void copy()}
     >
-      {said === words.code.copied ? <Check className="i" aria-hidden /> : <Copy className="i" aria-hidden />}
-      {label === undefined && <span>{said ?? words.code.copy}</span>}
+      {said === words.common.copied ? <Check className="i" aria-hidden /> : <Copy className="i" aria-hidden />}
+      {label === undefined && <span>{said ?? words.common.copy}</span>}
       <span className="sr" role="status">
         {said}
       </span>

@@ -86,7 +86,7 @@ function List({ list, open }: { list: Tokens.List; open: boolean }) {
       <li key={index} className={item.checked ? 'task done' : 'task'}>
         {item.checked ? <CircleCheck className="i" aria-hidden /> : <Circle className="i" aria-hidden />}
         <div>
-          <span className="sr">{item.checked ? words.isDone : words.toDo} </span>
+          <span className="sr">{item.checked ? words.plan.done : words.plan.open} </span>
           {content}
         </div>
       </li>

@@ -62,7 +62,7 @@ export const Terminal = memo(function Terminal({ uuid, text: shownText, left, na
           </button>
         </div>
       )}
-      <CopyButton text={plainOutput(text)} label={words.code.copy} className="xs take" />
+      <CopyButton text={plainOutput(text)} label={words.common.copy} className="xs take" />
       <pre tabIndex={0} role="region" aria-label={label}>
         {shown.length > mostLines && plainOutput(text)}
         {(shown.length > mostLines ? [] : shown).map((line, index) => (
