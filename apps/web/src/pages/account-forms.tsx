@@ -10,20 +10,14 @@ import { Submit } from '../ui/submit.tsx';
 export function ChangeName({ name: known, onRename }: { name: string; onRename: (name: string) => void }) {
   const { account } = useRooms();
   const [name, setName] = useState(known);
-  const [saved, setSaved] = useState(false);
   const change = useAction(async () => {
     await account.rename(name.trim());
     onRename(name.trim());
-    setSaved(true);
-  });
-  const submit = submitting(() => {
-    setSaved(false);
-    void change.run();
   });
   return (
     <section aria-labelledby="name">
       <h2 id="name">{words.common.name}</h2>
-      <form onSubmit={submit} className="in-line">
+      <form onSubmit={submitting(change.run)} className="in-line">
         <Field
           label={words.settings.yourName}
           name="name"
@@ -38,7 +32,7 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
         </Submit>
       </form>
       <Problem refusal={change.refusal} />
-      {saved && <Notice kind="good">{words.common.saved}</Notice>}
+      {change.done && <Notice kind="good">{words.common.saved}</Notice>}
     </section>
   );
 }
@@ -47,22 +41,16 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   const { access, account } = useRooms();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const [saved, setSaved] = useState(false);
   const change = useAction(async () => {
     // All sign-ins end with it, this one too; this browser gets a new one.
     await access.during(() => account.changePassword(current, next));
     setCurrent('');
     setNext('');
-    setSaved(true);
-  });
-  const submit = submitting(() => {
-    setSaved(false);
-    void change.run();
   });
   return (
     <section aria-labelledby="password">
       <h2 id="password">{words.signIn.password}</h2>
-      <form onSubmit={submit} className="stacked" method="post">
+      <form onSubmit={submitting(change.run)} className="stacked" method="post">
         <input className="sr" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
         <PasswordField
           label={words.settings.currentPassword}
@@ -83,7 +71,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           onValue={setNext}
         />
         <Problem refusal={change.refusal} />
-        {saved && <Notice kind="good">{words.settings.passwordChanged}</Notice>}
+        {change.done && <Notice kind="good">{words.settings.passwordChanged}</Notice>}
         <Submit busy={change.busy} busyText={words.settings.changing}>
           {words.settings.changePassword}
         </Submit>

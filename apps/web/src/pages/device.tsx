@@ -140,18 +140,12 @@ function namesOf(machines: NonNullable<Device['conflict']>['machines']): string 
 function Rename({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
   const { client } = useRooms();
   const [name, setName] = useState(device.name);
-  const [saved, setSaved] = useState(false);
   const rename = useAction(async () => {
     onChange(await client.call('updateDevice', { params: { id: device.id }, body: { name: name.trim() } }));
-    setSaved(true);
-  });
-  const submit = submitting(() => {
-    setSaved(false);
-    void rename.run();
   });
   return (
     <section>
-      <form onSubmit={submit} className="in-line">
+      <form onSubmit={submitting(rename.run)} className="in-line">
         <Field
           label={words.machine.ofThis}
           name="device-name"
@@ -166,7 +160,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
         </Submit>
       </form>
       <Problem refusal={rename.refusal} />
-      {saved && <Notice kind="good">{words.common.saved}</Notice>}
+      {rename.done && <Notice kind="good">{words.common.saved}</Notice>}
     </section>
   );
 }

@@ -5,6 +5,8 @@ import { type Refusal, refusalOf } from '../api/refusal.ts';
 export interface Action<Args extends unknown[]> {
   busy: boolean;
   refusal: Refusal | undefined;
+  /** The newest run succeeded. */
+  done: boolean;
   /** Of the newest run. */
   args: Args | undefined;
   /** Does nothing while it is being done already. Never rejects; true when it succeeded. */
@@ -15,6 +17,7 @@ export interface Action<Args extends unknown[]> {
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
+  const [done, setDone] = useState(false);
   const [args, setArgs] = useState<Args>();
   const running = useRef(false);
   const newest = useRef(work);
@@ -26,10 +29,12 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
     if (running.current) return false;
     running.current = true;
     setBusy(true);
+    setDone(false);
     setArgs(given);
     setRefusal(undefined);
     try {
       await newest.current(...given);
+      setDone(true);
       return true;
     } catch (error) {
       setRefusal(refusalOf(error));
@@ -39,7 +44,7 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
       setBusy(false);
     }
   }, []);
-  return { busy, refusal, args, run, clear: useCallback(() => setRefusal(undefined), []) };
+  return { busy, refusal, done, args, run, clear: useCallback(() => setRefusal(undefined), []) };
 }
 
 /** A handler of a form, which is sent by `work` and not by the browser. */
