@@ -74,10 +74,15 @@ export function SignIn() {
   if (state.kind === 'in' && program === undefined && !signIn.busy && !giveCode.busy && !showPasskey.busy)
     return <Redirect to={returnTo} replace />;
 
-  const passkeyButton = passkeysHere() === 'yes' && (
-    <button type="button" aria-disabled={showPasskey.busy} onClick={() => void showPasskey.run()}>
-      {words.signIn.passkey}
-    </button>
+  const withPasskey = (
+    <div className="providers">
+      <Problem refusal={showPasskey.refusal} />
+      {passkeysHere() === 'yes' && (
+        <button type="button" aria-disabled={showPasskey.busy} onClick={() => void showPasskey.run()}>
+          {words.signIn.passkey}
+        </button>
+      )}
+    </div>
   );
   if (waits)
     return (
@@ -89,10 +94,7 @@ export function SignIn() {
             onCode={(kind, code) => void giveCode.run(kind, code)}
             onAgain={again}
           />
-          <div className="providers">
-            <Problem refusal={showPasskey.refusal} />
-            {passkeyButton}
-          </div>
+          {withPasskey}
         </Suspense>
       </Page>
     );
@@ -131,12 +133,7 @@ export function SignIn() {
           </Submit>
         </form>
       )}
-      {!noSignIn && (
-        <div className="providers">
-          <Problem refusal={showPasskey.refusal} />
-          {passkeyButton}
-        </div>
-      )}
+      {!noSignIn && withPasskey}
       {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (
         <p>
