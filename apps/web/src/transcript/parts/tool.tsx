@@ -89,23 +89,21 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
     </>
   );
   const className = tool.status === 'running' ? 'tool now' : 'tool';
-  if (inside === undefined)
-    return (
-      <div className="call" data-status={tool.status}>
-        <div className={className}>{content}</div>
-      </div>
-    );
   return (
     <div className="call" data-status={tool.status}>
-      <button
-        type="button"
-        className={className}
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setChosen(!isOpen)}
-      >
-        {content}
-      </button>
+      {inside === undefined ? (
+        <div className={className}>{content}</div>
+      ) : (
+        <button
+          type="button"
+          className={className}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setChosen(!isOpen)}
+        >
+          {content}
+        </button>
+      )}
       {isOpen && (
         <div className="inside" id={id}>
           {inside}
