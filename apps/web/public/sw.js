@@ -125,22 +125,19 @@ const show = (title, { body, tag, ...more }) =>
     ...more,
   });
 
-const inStore = (db, mode, work) =>
+const answerOf = (request) =>
   new Promise((resolve, reject) => {
-    const request = work(db.transaction('kept', mode).objectStore('kept'));
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
+const inStore = (db, mode, work) => answerOf(work(db.transaction('kept', mode).objectStore('kept')));
 
 /** The number on the icon, unless a newer one was shown: messages of a push service come in any order. */
 async function badge(count, version) {
   if (!Number.isInteger(count) || !Number.isInteger(version) || self.navigator.setAppBadge === undefined) return;
-  const db = await new Promise((resolve, reject) => {
-    const request = indexedDB.open('relay-badge', 1);
-    request.onupgradeneeded = () => request.result.createObjectStore('kept');
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
+  const opening = indexedDB.open('relay-badge', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('kept');
+  const db = await answerOf(opening);
   try {
     const known = await inStore(db, 'readonly', (kept) => kept.get('version'));
     if (known >= version) return;
