@@ -117,10 +117,10 @@ function Row({ token, onEnded }: { token: AcpToken; onEnded: () => void }) {
       <span className="card-head">
         <span className="card-title">{name}</span>
         <ConfirmButton
-          label={words.acpApps.endOf(name)}
+          label={words.deviceKeys.revokeOf(name)}
           title={words.acpApps.endTitle(name)}
-          action={words.acpApps.end}
-          doing={words.acpApps.ending}
+          action={words.deviceKeys.revoke}
+          doing={words.deviceKeys.revoking}
           onYes={async () => {
             await client.call('revokeAcpToken', { params: { id: token.id } });
             onEnded();

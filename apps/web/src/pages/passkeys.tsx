@@ -108,7 +108,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
           aria-label={words.passkeys.removeOf(name)}
           onClick={() => setDoing('remove')}
         >
-          {words.passkeys.remove}
+          {words.notifications.remove}
         </button>
       </div>
       {doing === 'rename' && (
@@ -132,7 +132,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
       {doing === 'remove' && (
         <Confirm
           title={words.passkeys.removeTitle(name)}
-          action={words.passkeys.remove}
+          action={words.notifications.remove}
           doing={words.passkeys.removing}
           yes={remove}
           onNo={() => setDoing(undefined)}

@@ -88,9 +88,6 @@ export const words: typeof english = {
     reads: 'darf nur lesen',
     used: 'zuletzt benutzt {time}',
     neverUsed: 'nie benutzt',
-    end: 'Widerrufen',
-    ending: 'Wird widerrufen…',
-    endOf: (name) => `${name} widerrufen`,
     endTitle: (name) => `Das Token von ${name} widerrufen?`,
     endMore:
       'Die App wird sofort getrennt und kann sich mit diesem Token nicht mehr verbinden. Was ihr Agent tut, geht weiter.',

@@ -158,7 +158,6 @@ export const words: typeof english = {
     synced: 'in einem Passwortmanager',
     name: 'Name des Passkeys',
     renameOf: (name: string) => `${name} umbenennen`,
-    remove: 'Entfernen',
     removeOf: (name: string) => `${name} entfernen`,
     removeTitle: (name: string) => `${name} entfernen?`,
     removing: 'Wird entfernt …',

@@ -153,7 +153,6 @@ export const words = {
     synced: 'in a password manager',
     name: 'Name of the passkey',
     renameOf: (name: string) => `Rename ${name}`,
-    remove: 'Remove',
     removeOf: (name: string) => `Remove ${name}`,
     removeTitle: (name: string) => `Remove ${name}?`,
     removing: 'Removing…',
