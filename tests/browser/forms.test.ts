@@ -237,15 +237,16 @@ describeWith('chromium', 'a form of an agent', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   });
 
+  const choice = (uuid: string, title: string): Question => ({
+    ...questionOf(uuid, title, {}),
+    kind: 'choice',
+    options: [
+      { id: 'yes', label: 'Yes, please' },
+      { id: 'no', label: 'Not now' },
+    ],
+  });
+
   it('shows several questions one at a time, and binds each answer to the one that is shown', async () => {
-    const choice = (uuid: string, title: string) => ({
-      ...questionOf(uuid, title, {}),
-      kind: 'choice',
-      options: [
-        { id: 'yes', label: 'Yes, please' },
-        { id: 'no', label: 'Not now' },
-      ],
-    });
     await asking(
       'native-several',
       choice('several-1', 'Delete the old bucket?'),
@@ -265,5 +266,39 @@ describeWith('chromium', 'a form of an agent', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'several-2', option_id: 'no' });
     await card().getByText('question 1 of 2').waitFor();
     await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
+  });
+
+  const loseNetwork = () => person.page.route(/\/answer$/, (route) => route.abort(), { times: 1 });
+  const networkIsBack = () => person.page.evaluate(() => window.dispatchEvent(new Event('online')));
+  const waits = () => person.page.getByText(/It will be sent automatically/);
+
+  it('an answer that waited for the network goes to its question, whichever is shown by then', async () => {
+    await asking('native-late', choice('late-1', 'Delete the old bucket?'), choice('late-2', 'Write a note?'));
+    await loseNetwork();
+    await button('Yes, please').click();
+    await waits().waitFor();
+    await button('Next').click();
+    await card().getByRole('heading', { name: 'Write a note?' }).waitFor();
+    await networkIsBack();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'late-1', option_id: 'yes' });
+    person.complaints.splice(0);
+  });
+
+  it('an answer that waited for the network is dropped when its question is gone, and answers no other', async () => {
+    const taskId = await asking('native-gone', choice('gone-1', 'Delete the old bucket?'));
+    await loseNetwork();
+    await button('Yes, please').click();
+    await waits().waitFor();
+    const about = { session_id: 'native-gone' };
+    askItem('native-gone', 3, choice('gone-2', 'Delete the new bucket?'));
+    daemon.event(taskId, 'PROMPT_OPEN', { ...about, question: choice('gone-2', 'Delete the new bucket?') });
+    await card().getByText('1 of 2').waitFor();
+    daemon.event(taskId, 'PROMPT_CLOSED', { ...about, uuid: 'gone-1', state: 'superseded', status: 'waiting' });
+    await card().getByRole('heading', { name: 'Delete the new bucket?' }).waitFor();
+    await waits().waitFor({ state: 'detached' });
+    await networkIsBack();
+    await button('Not now').click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'gone-2', option_id: 'no' });
+    person.complaints.splice(0);
   });
 });

@@ -44,8 +44,8 @@ export function Composer(props: ComposerProps) {
     images.sent(attached);
     setText((now) => (now === content ? '' : now));
   };
-  const [send, isLater] = useSending(props, prompt, text, onSent);
-  const submit = submitting(() => text.trim() !== '' && send.run(text, takes ? images.all : []));
+  const [send, isLater] = useSending(props, prompts, text, onSent);
+  const submit = submitting(() => text.trim() !== '' && send.run(prompt, text, takes ? images.all : []));
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -80,9 +80,9 @@ export function Composer(props: ComposerProps) {
           dismissing={cancel.busy}
           onAnswer={({ label, id }) => {
             focus();
-            void send.run(label, [], id === undefined ? undefined : { option: id });
+            void send.run(prompt, label, [], id === undefined ? undefined : { option: id });
           }}
-          onFields={(fields, said) => send.run(said, [], { fields })}
+          onFields={(fields, said) => send.run(prompt, said, [], { fields })}
           onDismiss={() => {
             focus();
             void cancel.run();

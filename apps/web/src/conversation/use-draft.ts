@@ -12,6 +12,7 @@ export function useDraft(
   const now = useRef('');
   const typed = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const keptUnder = useRef(session);
   /** Texts on their way to the database: the last one is carried when the page is left before it is there. */
   const underway = useRef<string[]>([]);
   const store = useCallback(
@@ -27,6 +28,15 @@ export function useDraft(
     timer.current = undefined;
     void store(now.current);
   }, [store]);
+  useEffect(() => {
+    const before = keptUnder.current;
+    keptUnder.current = session;
+    // The session got its name: the text goes along.
+    if (before !== session && now.current !== '') {
+      void keepDraft(before, '');
+      void store(now.current);
+    }
+  }, [session, store]);
   useEffect(() => {
     let isCurrent = true;
     void draftOf(session).then((draft) => {

@@ -15,13 +15,16 @@ interface Conversation {
 
 type Given = { option: string } | { fields: FieldValues };
 
+const isSame = (a: Prompt, b: Prompt): boolean => (a.id ?? a.at) === (b.id ?? b.at) && a.digest === b.digest;
+
 /**
- * `prompt`: the question that is shown. `text`: the words in the field now. `onSent`: the relay has them. `isLater`: they are sent by themselves
- * when the relay can be reached again.
+ * `prompts`: the open questions. `text`: the words in the field now. `onSent`: the relay has them. Of the returned action, `to` is the question
+ * that was shown when the person sent. `isLater`: the words are sent by themselves when the relay can be reached again, to that question and to
+ * no other.
  */
 export function useSending(
   { session, messages, onSaid }: Conversation,
-  prompt: Prompt | undefined,
+  prompts: readonly Prompt[],
   text: string,
   onSent: (content: string, attached: readonly Attached[]) => void,
 ) {
@@ -33,36 +36,45 @@ export function useSending(
   );
   const lastTaskId = session.lastTask?.id;
   /** `given`: the choice whose label `content` is, or the fields that it lists. */
-  const send = useAction(async (content: string, attached: readonly Attached[] = [], given?: Given) => {
-    unanswered.current = { content, attached, lastTaskId };
-    const { id, at, digest } = prompt ?? {};
-    // The same words to another question are another answer.
-    const what = [id ?? at, given, content, attached.map(({ previewUrl }) => previewUrl)];
-    const idempotencyKey = key.of(JSON.stringify(what));
-    const dataUrls = attached.map(({ dataUrl }) => dataUrl);
-    const { message } = await (id !== undefined && given
-      ? client.call('answerPrompt', {
-          params: { id: session.id, uuid: id },
-          body: { ...given, ...(digest === undefined ? {} : { digest }) },
-          idempotencyKey,
-        })
-      : client.call('sendMessage', {
-          params: { id: session.id },
-          body: {
-            content,
-            ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
-            ...(id === undefined ? {} : { answers: id }),
-          },
-          idempotencyKey,
-          ...sendingTimeout(dataUrls),
-        }));
-    sent(content, attached);
-    onSaid(message);
-    // Felt on a phone.
-    navigator.vibrate?.(10);
-  });
+  const send = useAction(
+    async (to: Prompt | undefined, content: string, attached: readonly Attached[], given?: Given) => {
+      unanswered.current = { content, attached, lastTaskId };
+      const { id, at, digest } = to ?? {};
+      // The same words to another question are another answer.
+      const what = [id ?? at, given, content, attached.map(({ previewUrl }) => previewUrl)];
+      const idempotencyKey = key.of(JSON.stringify(what));
+      const dataUrls = attached.map(({ dataUrl }) => dataUrl);
+      const { message } = await (id !== undefined && given
+        ? client.call('answerPrompt', {
+            params: { id: session.id, uuid: id },
+            body: { ...given, ...(digest === undefined ? {} : { digest }) },
+            idempotencyKey,
+          })
+        : client.call('sendMessage', {
+            params: { id: session.id },
+            body: {
+              content,
+              ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+              ...(id === undefined ? {} : { answers: id }),
+            },
+            idempotencyKey,
+            ...sendingTimeout(dataUrls),
+          }));
+      sent(content, attached);
+      onSaid(message);
+      // Felt on a phone.
+      navigator.vibrate?.(10);
+    },
+  );
+  // A message would answer a question that came meanwhile.
+  const isOpen = (to: Prompt | undefined) => (to ? prompts.some((one) => isSame(one, to)) : prompts.length === 0);
   // Words that were changed meanwhile are for the person to send.
-  const isLater = useSentLater(send, ([content, , given]) => content === text || !!given);
+  const isLater = useSentLater(send, ([to, content, , given]) => isOpen(to) && (content === text || !!given));
+  const isOutdated = send.refusal?.code === 'OFFLINE' && !!send.args && !isOpen(send.args[0]);
+  const { clear } = send;
+  useEffect(() => {
+    if (isOutdated) clear();
+  }, [isOutdated, clear]);
   const sent = (content: string, attached: readonly Attached[]) => {
     unanswered.current = undefined;
     key.done();

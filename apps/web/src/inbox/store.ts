@@ -35,6 +35,8 @@ const none: InboxView = {
 
 /** Loaded at once; a person with more sees the newest, and the others when these are done. */
 const pageItems = 100;
+/** A state that is behind what frames said is asked for again after this. */
+const behindMs = 250;
 
 type Update = Extract<LiveFrame, { type: 'inbox_update' }>;
 const newestFirst = (items: readonly InboxItem[]) =>
@@ -68,15 +70,22 @@ export function createInbox({ client, live }: { client: Client; live: Pick<Live,
         ? []
         : (await client.call('listInbox', { query: { limit: pageItems, snoozed: 'true' } })).items;
     if (mine !== run) return;
-    // A frame came meanwhile that knows more, and only what changed.
-    if (version < state.version) return load();
+    if (version < state.version) {
+      // A frame came meanwhile that knows more, and only what changed.
+      await new Promise((resolve) => setTimeout(resolve, behindMs));
+      return mine === run ? load() : undefined;
+    }
     become({ version, counts, items, snoozed: hidden });
   };
   /** A relay that is away says so with `resync` when it is back. */
   const reload = () => void load().catch(() => undefined);
 
   const hear = (frame: LiveFrame) => {
-    if (frame.type === 'resync') reload();
+    if (frame.type === 'resync') {
+      // A database that was set back counts from where it was: the version that is known here may be newer than any that comes.
+      state = { ...state, version: 0 };
+      reload();
+    }
     if (frame.type !== 'inbox_update') return;
     // Changes between two versions that this tab did not see are in no frame that follows.
     const isNewer = frame.version > state.version;

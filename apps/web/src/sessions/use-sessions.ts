@@ -1,5 +1,5 @@
 /** The person's sessions as they are right now: those of a filter, page by page, the pinned ones, and all that wait for an answer. */
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { pageSize } from '../api/bounds.ts';
 import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
@@ -15,7 +15,12 @@ interface UseSessions {
 
 export function useSessions(filter: Filter): UseSessions {
   const { access, client } = useRooms();
-  const list = useResource<Listed>(filterKey(filter), () => loadList(client, filter));
+  const key = filterKey(filter);
+  const newestKey = useRef(key);
+  useEffect(() => {
+    newestKey.current = key;
+  });
+  const list = useResource<Listed>(key, () => loadList(client, filter));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
@@ -33,7 +38,9 @@ export function useSessions(filter: Filter): UseSessions {
   const more = useAction(async () => {
     if (cursor === undefined) return;
     const next = await client.call('listSessions', { query: { limit: pageSize, ...queryOf(filter), cursor } });
-    list.change((now) => ({ sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor }));
+    // Of a filter that was left meanwhile: its cursor leads past sessions of this one.
+    if (newestKey.current === key)
+      list.change((now) => ({ sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor }));
   });
   return { list, more };
 }

@@ -1,0 +1,57 @@
+import { expect, it } from '@jest/globals';
+import type { Client } from '@relay/client';
+import type { InboxCounts, InboxItem } from '@relay/protocol';
+import type { LiveFrame } from '../src/live.ts';
+import { createInbox } from '../src/inbox/store.ts';
+
+const itemOf = (id: string) => ({ id, state: 'open', createdAt: '2026-11-27T10:00:00.000Z' }) as InboxItem;
+const countsOf = (total: number) => ({ total, snoozed: 0 }) as InboxCounts;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** An inbox whose relay answers with this state. */
+function openInbox() {
+  const relay = { version: 45, items: [itemOf('old'), itemOf('lost')], asked: 0 };
+  let hear: (frame: LiveFrame) => void = () => undefined;
+  const call = () => {
+    relay.asked += 1;
+    return Promise.resolve({ version: relay.version, counts: countsOf(relay.items.length), items: relay.items });
+  };
+  const inbox = createInbox({
+    client: { call } as unknown as Client,
+    live: {
+      onFrame: (listener) => {
+        hear = listener;
+        return () => undefined;
+      },
+    },
+  });
+  inbox.start();
+  return { relay, inbox, hear: (frame: object) => hear(frame as LiveFrame) };
+}
+
+it('an inbox goes back with a database that was set back, and follows it from there', async () => {
+  const { relay, inbox, hear } = openInbox();
+  await turn();
+  expect(inbox.state).toMatchObject({ version: 45, counts: { total: 2 } });
+  Object.assign(relay, { version: 40, items: [itemOf('old')], asked: 0 });
+  hear({ type: 'resync' });
+  await turn();
+  expect(relay.asked).toBe(1);
+  expect(inbox.state).toMatchObject({ version: 40, counts: { total: 1 }, items: [{ id: 'old' }] });
+  hear({ type: 'inbox_update', version: 41, counts: countsOf(2), changed: [itemOf('new')], removed: [] });
+  expect(inbox.state.items.map(({ id }) => id).sort()).toEqual(['new', 'old']);
+  inbox.stop();
+});
+
+it('an answer that is older than a frame is asked for again, with a pause', async () => {
+  const { relay, inbox, hear } = openInbox();
+  hear({ type: 'inbox_update', version: 46, counts: countsOf(3), changed: [itemOf('new')], removed: [] });
+  for (let n = 0; n < 20; n += 1) await turn();
+  expect(relay.asked).toBe(1);
+  relay.version = 46;
+  relay.items.push(itemOf('new'));
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect(relay.asked).toBe(2);
+  expect(inbox.state).toMatchObject({ version: 46, counts: { total: 3 } });
+  inbox.stop();
+});
