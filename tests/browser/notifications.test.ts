@@ -19,6 +19,7 @@ import {
   everyLook,
   launchBrowser,
   newPerson,
+  password,
   registeredDevice,
   startBrowserRelay,
 } from './browser.ts';
@@ -44,7 +45,7 @@ describeWith('chromium', 'notifications', () => {
         Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0)).buffer;
       const kept = 'test.subscription';
       const made = (key) => ({
-        endpoint: '${receiver.url}/push',
+        endpoint: '${receiver.url}/push' + (localStorage.getItem('test.moved') ?? ''),
         options: { applicationServerKey: bytes(key) },
         getKey: (name) => bytes(name === 'auth' ? '${keys.keys.auth}' : '${keys.keys.p256dh}'),
         unsubscribe: async () => localStorage.removeItem(kept) ?? true,
@@ -223,6 +224,34 @@ describeWith('chromium', 'notifications', () => {
     await person.page.setViewportSize({ width: 390, height: 844 });
     await person.page.getByRole('button', { name: /^Off/ }).click();
     await person.page.getByRole('button', { name: 'Notifications of this session: Off' }).waitFor();
+  });
+
+  it('stay on in this browser, as its person chose, after a new password and after another endpoint', async () => {
+    type Address = { id: string; delaySeconds?: number };
+    const addresses = async () => {
+      const headers = { Authorization: person.bearer };
+      const { body } = await send('GET', `${relay.url}/api/push/subscriptions`, { headers });
+      return (body as { subscriptions?: Address[] }).subscriptions ?? [];
+    };
+    const another = async (before: Address): Promise<Address> => {
+      for (let n = 0; n < 200; n += 1) {
+        const [one, ...others] = await addresses();
+        if (one && others.length === 0 && one.id !== before.id) return one;
+        await person.page.waitForTimeout(50);
+      }
+      throw new Error('this browser has no other address');
+    };
+    const [first] = await addresses();
+    expect(first).toMatchObject({ delaySeconds: 300 });
+    await person.goto('/account');
+    await person.page.getByLabel('Current password').fill(password);
+    await person.page.getByLabel('New password').fill(`${password} staple`);
+    await person.click('Change password');
+    const second = await another(first!);
+    expect(second).toMatchObject({ delaySeconds: 300 });
+    await person.page.evaluate(`localStorage.setItem('test.moved', '/elsewhere')`);
+    await person.goto(`/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`);
+    expect(await another(second)).toMatchObject({ delaySeconds: 300 });
   });
 
   it('are turned off, and the relay forgets this browser', async () => {

@@ -6,7 +6,7 @@ import { createInbox } from '../src/inbox/store.ts';
 
 const itemOf = (id: string) => ({ id, state: 'open', createdAt: '2026-11-27T10:00:00.000Z' }) as InboxItem;
 const countsOf = (total: number) => ({ total, snoozed: 0 }) as InboxCounts;
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 /** An inbox whose relay answers with this state. */
 function openInbox() {

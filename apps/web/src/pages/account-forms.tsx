@@ -1,6 +1,7 @@
 /** The two forms of `/account`: name and password. */
 import { useState } from 'react';
 import { words } from '../catalogue.ts';
+import { keepingPush } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
@@ -38,12 +39,12 @@ export function ChangeName({ name: known, onRename }: { name: string; onRename: 
 }
 
 export function ChangePassword({ minPasswordLength, email }: { minPasswordLength: number; email: string }) {
-  const { access, account } = useRooms();
+  const { access, account, client, place } = useRooms();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useAction(async () => {
     // All sign-ins end with it, this one too; this browser gets a new one.
-    await access.during(() => account.changePassword(current, next));
+    await keepingPush(client, place, () => access.during(() => account.changePassword(current, next)));
     setCurrent('');
     setNext('');
   });

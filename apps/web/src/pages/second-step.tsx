@@ -2,6 +2,7 @@
 import { Suspense, lazy, useState } from 'react';
 import type { NewSecondFactor, SecondFactor } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
+import { keepingPush } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { Copy } from '../ui/copy.tsx';
@@ -40,7 +41,7 @@ interface KnownProps {
 }
 
 function Known({ state, email, onChange }: KnownProps) {
-  const { access, account } = useRooms();
+  const { access, account, client, place } = useRooms();
   const [asks, setAsks] = useState<'begin' | 'renew' | 'off'>();
   const [begun, setBegun] = useState<NewSecondFactor>();
   /** Shown once. */
@@ -73,7 +74,7 @@ function Known({ state, email, onChange }: KnownProps) {
     renew: async (password: string) => setCodes((await account.renewRecoveryCodes(password)).backupCodes),
     off: async (password: string) => {
       // This browser gets another sign-in with the answer.
-      await access.during(() => account.turnOffSecondFactor(password));
+      await keepingPush(client, place, () => access.during(() => account.turnOffSecondFactor(password)));
       onChange({ on: false });
     },
   };
@@ -170,10 +171,10 @@ function AskPassword({ email, lead, action, danger, work, onNo }: AskPasswordPro
 const spaced = (secret: string) => secret.replaceAll(/(.{4})(?=.)/g, '$1 ');
 
 function ScanAndConfirm({ begun, onDone, onNo }: { begun: NewSecondFactor; onDone: () => void; onNo: () => void }) {
-  const { access, account } = useRooms();
+  const { access, account, client, place } = useRooms();
   const [code, setCode] = useState('');
   const confirm = useAction(async () => {
-    await access.during(() => account.giveCode({ code: code.replaceAll(/\s/g, '') }));
+    await keepingPush(client, place, () => access.during(() => account.giveCode({ code: code.replaceAll(/\s/g, '') })));
     onDone();
   });
   const secret = new URL(begun.totpURI).searchParams.get('secret') ?? '';

@@ -1,5 +1,6 @@
 /** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
 import type { Client } from '@relay/client';
+import type { AddSubscription } from '@relay/protocol';
 import type { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
 import { language } from '../languages/language.ts';
@@ -8,8 +9,9 @@ import { pushSubscription, registerWorker } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
 const storedId = 'relay.push';
-/** The language in which the relay notifies it. */
+/** The language in which the relay notifies it, and the endpoint that the relay has. */
 const storedLanguage = 'relay.push.language';
+const storedEndpoint = 'relay.push.endpoint';
 
 type WhyNot = keyof typeof words.notifications.impossible;
 
@@ -53,14 +55,31 @@ export async function readBrowserPush(
   return isOfToday && id !== null && ids.includes(id) ? { kind: 'on', id } : { kind: 'off' };
 }
 
+type Choices = Pick<AddSubscription, 'label' | 'causes' | 'detail' | 'actions' | 'group' | 'delaySeconds'>;
+
+/** The choices of the person for this browser; undefined where the relay does not notify it. */
+async function choicesHere(client: Client): Promise<Choices | undefined> {
+  const id = localStorage.getItem(storedId);
+  if (id === null) return undefined;
+  const { subscriptions } = await client.call('listSubscriptions');
+  const own = subscriptions.find((one) => one.id === id && one.state === 'active');
+  if (!own) return undefined;
+  const { label, causes, detail, actions, group, delaySeconds } = own;
+  const others = { ...(group === undefined ? {} : { group }), ...(delaySeconds === undefined ? {} : { delaySeconds }) };
+  return { label, causes, detail, actions, ...others };
+}
+
 /** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */
-export async function turnOn(client: Client, place: Place, publicKey: string): Promise<boolean> {
+export async function turnOn(client: Client, place: Place, publicKey: string, choices: Choices = {}): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
   await registerWorker(place);
   const { pushManager } = await navigator.serviceWorker.ready;
   const before = await pushManager.getSubscription();
-  if (before !== null && base64url(before.options.applicationServerKey) !== publicKey) await before.unsubscribe();
-  const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
+  const isOfToday = before !== null && base64url(before.options.applicationServerKey) === publicKey;
+  if (!isOfToday) await before?.unsubscribe();
+  const made = isOfToday
+    ? before
+    : await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
   const keys = { p256dh: base64url(made.getKey('p256dh')), auth: base64url(made.getKey('auth')) };
   const body = {
     kind: 'webpush',
@@ -68,18 +87,36 @@ export async function turnOn(client: Client, place: Place, publicKey: string): P
     endpoint: made.endpoint,
     keys,
     language,
+    ...choices,
   } as const;
   const { subscription: added } = await client.call('addSubscription', { body });
   localStorage.setItem(storedId, added.id);
   localStorage.setItem(storedLanguage, language);
+  localStorage.setItem(storedEndpoint, made.endpoint);
   return true;
+}
+
+/** Does something that ends this sign-in for another one. The relay forgets the address of this browser with the sign-in, and gets it again. */
+export async function keepingPush(client: Client, place: Place, work: () => Promise<unknown>): Promise<void> {
+  const choices = await choicesHere(client).catch(() => undefined);
+  await work();
+  if (choices === undefined || impossible() !== undefined || Notification.permission !== 'granted') return;
+  try {
+    const { vapid } = await client.call('readPushConfig');
+    if (vapid !== undefined) await turnOn(client, place, vapid.publicKey, choices);
+  } catch {
+    // The work is done; the page of notifications says that they are off here.
+  }
 }
 
 /** Safari subscribes in a click alone: there the page offers to turn notifications on again. */
 const needsClick = () => browserName(navigator.userAgent).startsWith('Safari');
 let renewing: Promise<void> | undefined;
 
-/** After the relay took another key, or its person another language: this browser says so, without asking its person. Once for each load of the page. */
+/**
+ * After the relay took another key, the push service another endpoint, or its person another language: this browser says so, without asking its
+ * person. Once for each load of the page.
+ */
 export function renewBrowserPush(client: Client, place: Place): Promise<void> {
   return (renewing ??= renew(client, place));
 }
@@ -94,9 +131,12 @@ async function renew(client: Client, place: Place): Promise<void> {
   if (needsClick()) return;
   const { vapid } = await client.call('readPushConfig');
   const found = await pushSubscription(place);
-  if (vapid === undefined || found === null || base64url(found.options.applicationServerKey) === vapid.publicKey)
-    return;
-  await turnOn(client, place, vapid.publicKey);
+  const isOfToday = found !== null && base64url(found.options.applicationServerKey) === vapid?.publicKey;
+  const isKnown = isOfToday && found.endpoint === (localStorage.getItem(storedEndpoint) ?? found.endpoint);
+  if (vapid === undefined || isKnown) return;
+  const choices = await choicesHere(client);
+  if (choices === undefined) return;
+  await turnOn(client, place, vapid.publicKey, choices);
   // It has an address of its own; the one before leads nowhere.
   await client.call('removeSubscription', { params: { id } });
 }
