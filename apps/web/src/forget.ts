@@ -37,7 +37,7 @@ export function keepStored(name: string, text: string | null): void {
     if (text === null) localStorage.removeItem(`${storedPrefix}${name}`);
     else localStorage.setItem(`${storedPrefix}${name}`, text);
   } catch {
-    // A browser that keeps nothing begins anew with every page.
+    // A browser that keeps nothing begins again with every page.
   }
 }
 

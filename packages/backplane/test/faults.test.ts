@@ -58,7 +58,7 @@ describeWith('redis-server', 'Redis that is killed', () => {
   });
 });
 
-describeWith('redis-server', 'a process that stands still', () => {
+describeWith('redis-server', 'a process that is paused for a while', () => {
   it('takes the answer that came meanwhile', async () => {
     const { api, lease, gateway } = await open();
     const owners = api.owners(['device']);

@@ -39,7 +39,7 @@ export async function gatherDigest(
       UPDATE deliveries d SET state = 'superseded', digest_id = CASE WHEN due.over THEN NULL ELSE ${id} END,
         reason = CASE WHEN due.over THEN 'It was over before it was sent.' ELSE 'It was sent in one message with others.' END
       FROM due WHERE d.id = due.id RETURNING d.id`;
-    // What is in a digest that was tried before and joined this one, or whose own cause is over.
+    // A digest that was tried before and joined this one, or whose own cause is over, brings along its content.
     await tx.sql
       .execute`UPDATE deliveries SET digest_id = ${id} WHERE digest_id = ANY(${due.map((one) => one.id)}::text[])`;
     const rows = await tx.sql.query<{ cause: DeliveryCause }>`SELECT cause FROM deliveries WHERE digest_id = ${id}`;
