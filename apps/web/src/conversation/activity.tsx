@@ -33,7 +33,7 @@ function doing(session: Session, device: Device | undefined): string | undefined
   if (lastTask?.state === 'queued' && !isRunning)
     return device?.status === 'offline' ? words.list.waitingFor(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
-  if (!isRunning || !progress) return words.list.working;
+  if (!isRunning || !progress) return words.list.state.active;
   return doingNow(progress);
 }
 

@@ -131,7 +131,7 @@ function Row({ passkey, onRenamed, onRemoved }: RowProps) {
       {doing === 'rename' && <Problem refusal={rename.refusal} />}
       {doing === 'remove' && (
         <Confirm
-          title={words.passkeys.removeTitle(name)}
+          title={words.notifications.removeTitle(name)}
           action={words.notifications.remove}
           doing={words.passkeys.removing}
           yes={remove}

@@ -22,7 +22,7 @@ function lately(session: Session, device: Device | undefined): string {
   if (state === 'fail') return words.list.stopped;
   if (state === 'wait') return words.list.waitingFor(device?.name ?? '');
   if (state === 'work' && progress) return doingNow(progress);
-  if (state === 'work') return status === 'pending' ? words.list.starting : words.list.working;
+  if (state === 'work') return status === 'pending' ? words.list.state.pending : words.list.state.active;
   return lastMessage === title ? '' : withoutMarks(lastMessage);
 }
 

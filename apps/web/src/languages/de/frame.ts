@@ -94,8 +94,6 @@ export const words: typeof english = {
     },
     waitingFor: (machine) => `Wartet auf ${machine}`,
     stopped: 'Mit einem Fehler beendet',
-    starting: 'Startet',
-    working: 'Arbeitet',
     offline: (machine) => `${machine} · offline`,
   },
   question: {

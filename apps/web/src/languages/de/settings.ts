@@ -159,7 +159,6 @@ export const words: typeof english = {
     name: 'Name des Passkeys',
     renameOf: (name: string) => `${name} umbenennen`,
     removeOf: (name: string) => `${name} entfernen`,
-    removeTitle: (name: string) => `${name} entfernen?`,
     removing: 'Wird entfernt …',
     removeMore: 'Er meldet dich hier nicht mehr an. Lösche ihn auch auf dem Gerät.',
     add: 'Passkey hinzufügen',

@@ -94,8 +94,6 @@ export const words = {
     },
     waitingFor: (machine: string) => `Waiting for ${machine}`,
     stopped: 'Stopped with an error',
-    starting: 'Starting',
-    working: 'Working',
     offline: (machine: string) => `${machine} · offline`,
   },
   question: {

@@ -154,7 +154,6 @@ export const words = {
     name: 'Name of the passkey',
     renameOf: (name: string) => `Rename ${name}`,
     removeOf: (name: string) => `Remove ${name}`,
-    removeTitle: (name: string) => `Remove ${name}?`,
     removing: 'Removing…',
     removeMore: 'It no longer signs you in here. Delete it on the device as well.',
     add: 'Add a passkey',
