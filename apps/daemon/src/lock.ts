@@ -33,14 +33,18 @@ export async function takeLock(address: string): Promise<{ release: () => Promis
   return { release: () => new Promise((resolve) => held.close(() => resolve())) };
 }
 
-/** The pid of the process that holds the lock: undefined when it is free, 0 when the holder does not answer. */
+/**
+ * The pid of the process that holds the lock: undefined when it is free, 0 when the holder does not answer. Rejects when Node.js refuses
+ * the address as too long for a socket.
+ */
 export function lockHolder(address: string): Promise<number | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(address);
     socket.setTimeout(answerTimeoutMs, () => socket.destroy());
     socket.on('data', (chunk) => (answer += chunk.toString('latin1').slice(0, 20)));
     socket.on('error', (error) => {
+      if (systemCode(error) === 'EINVAL') return reject(error);
       resolve(['ECONNREFUSED', 'ENOENT'].includes(systemCode(error) ?? '') ? undefined : 0);
     });
     socket.on('close', () => resolve(Number.parseInt(answer, 10) || 0));
@@ -76,7 +80,8 @@ async function refuseIfHeld(address: string): Promise<void> {
 /** Only socket files outlive their process. Moved aside before it is removed: if it is alive after all, it is moved back. */
 async function replaceLeftOver(address: string): Promise<Server | undefined> {
   if (address.startsWith('\0') || address.startsWith('\\')) return listen(address);
-  const aside = `${address}.${process.pid}`;
+  // Not longer than the address, which may be as long as a socket's can be. Base 36 keeps the pids of macOS and BSD within four characters.
+  const aside = address.replace(/\.sock$/, `.${process.pid.toString(36)}`);
   try {
     renameSync(address, aside);
   } catch (error) {

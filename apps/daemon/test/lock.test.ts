@@ -30,9 +30,14 @@ async function killedHolder(address: string) {
 
 type Place = [name: string, addressOf: (folder: string) => string];
 const file: Place = ['on a socket file', (folder) => join(folder, 'lock.sock')];
+/** As long as the system takes them. */
+const longest: Place = [
+  'on a socket file with the longest path',
+  (folder) => join(folder, 'x.sock'.padStart((process.platform === 'linux' ? 107 : 103) - folder.length - 1, 'x')),
+];
 const native: Place = ['at the address of this platform', (folder) => lockAddress(folder)];
 
-describe.each([native, file])('the lock of a home, %s', (_name, addressOf) => {
+describe.each([native, file, longest])('the lock of a home, %s', (_name, addressOf) => {
   it('is held once; the second one is refused with the pid of the first', async () => {
     const address = addressOf(folders.make());
     await take(address);
@@ -67,6 +72,13 @@ describe.each([native, file])('the lock of a home, %s', (_name, addressOf) => {
 });
 
 describe('the address of a lock', () => {
+  it('is not taken for held when it is too long for a socket', async () => {
+    // Node.js 20 shortens it instead.
+    const tooLong = (error: unknown) => void expect(error).toMatchObject({ code: 'EINVAL' });
+    const address = join(folders.make(), `${'x'.repeat(120)}.sock`);
+    expect(await lockHolder(address).catch(tooLong)).toBeUndefined();
+  });
+
   it('is the same for every path to a folder, and another one for another folder', () => {
     const folder = folders.make();
     const other = folders.make();
