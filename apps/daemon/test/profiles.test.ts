@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { makePrivateFolder } from '@relay/daemon-kit';
 import { writeConfig } from '../src/config.ts';
 import { writeCredentials } from '../src/credentials.ts';
@@ -70,6 +72,16 @@ describe('several profiles', () => {
     expect(await program.exit).toEqual({ code: 78, signal: null });
   });
 
+  it('end with another code when the relay turned away all that ran, but one did not start', async () => {
+    const relay = await home.relay();
+    const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
+    running(home, folder, '--profile', 'a');
+    await relay.connection();
+    const program = running(home, folder);
+    (await relay.connection()).close(4401);
+    expect((await program.exit).code).toBe(75);
+  });
+
   it('are locked one by one: a second process on the same profile names the first', async () => {
     const relay = await home.relay();
     const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
@@ -79,6 +91,30 @@ describe('several profiles', () => {
     expect(again).toMatchObject({ code: 75, err: expect.stringContaining(`pid ${first.child.pid}`) });
     running(home, folder, '--profile', 'b');
     expect((await relay.connection()).headers['x-device-id']).toBe('device-b');
+  });
+
+  it('end with 75 when each of them runs elsewhere', async () => {
+    const relay = await home.relay();
+    const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
+    running(home, folder);
+    await Promise.all([relay.connection(), relay.connection()]);
+    expect(await runProgram(['up', '--home', folder])).toMatchObject({
+      code: 75,
+      err: expect.stringContaining('No profile could be started.'),
+    });
+  });
+
+  it('end with 78 only when a restart helps none of them', async () => {
+    const relay = await home.relay();
+    const folder = registeredAs({ a: { relay, agent: 'demo' }, b: { relay, agent: 'demo' } });
+    const [a, b] = ['a', 'b'].map((profile) => homeOf({ home: folder, profile, env: {} }));
+    rmSync(a!.credentialsFile);
+    // A file of its state that cannot be read.
+    mkdirSync(join(b!.stateDir, 'tasks.jsonl'), { recursive: true, mode: 0o700 });
+    expect((await runProgram(['up', '--home', folder])).code).toBe(1);
+
+    rmSync(b!.credentialsFile);
+    expect((await runProgram(['up', '--home', folder])).code).toBe(78);
   });
 
   it('have names that are safe in a path', async () => {

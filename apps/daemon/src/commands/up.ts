@@ -59,6 +59,7 @@ async function upAll(words: readonly string[], options: UpOptions, terminal: Ter
   const homes = homesOf(options, given, terminal);
   const several = homes.length > 1;
   const running: Running[] = [];
+  const failures: unknown[] = [];
   try {
     for (const home of homes) {
       try {
@@ -67,13 +68,15 @@ async function upAll(words: readonly string[], options: UpOptions, terminal: Ter
         // A profile that cannot start does not stop the others.
         if (!several) throw error;
         terminal.err(`Profile ${home.profile || '(default)'}: ${reasonOf(error)}\n`);
+        failures.push(error);
       }
     }
-    if (running.length === 0) throw new Failure('NOTHING_STARTED', 'No profile could be started.', exitCodes.config);
+    const code = exitCodeOf(failures);
+    if (running.length === 0) throw new Failure('NOTHING_STARTED', 'No profile could be started.', code);
     const release = stopOnSignals(running.map(({ daemon }) => daemon));
     const stops = await Promise.all(running.map((one) => untilEnded(one, several, terminal)));
     release();
-    return verdict(stops, several);
+    return verdict(stops, several, code);
   } finally {
     await Promise.all(running.map((one) => one.release()));
   }
@@ -168,12 +171,18 @@ async function untilEnded({ home, daemon }: Running, several: boolean, terminal:
   return stop;
 }
 
-/** 78 tells a service manager that a restart will not help: when no profile is left that could run. */
-function verdict(stops: readonly Stop[], several: boolean): number {
+/** 78 tells a service manager that a restart will not help. Any profile that it may help has another code. */
+const exitCodeOf = (failures: readonly unknown[]): number =>
+  failures
+    .map((error) => (error instanceof Failure ? error.exitCode : exitCodes.failed))
+    .find((code) => code !== exitCodes.config) ?? exitCodes.config;
+
+/** Ends with `exitCode` when the relay left no profile that could run. */
+function verdict(stops: readonly Stop[], several: boolean, exitCode: number): number {
   const refused = stops.find(({ reason }) => reason !== 'stopped');
   if (!refused || stops.some(({ reason }) => reason === 'stopped')) return exitCodes.ok;
-  const message = several ? 'The relay refused every profile of this daemon.' : refused.message;
-  throw new Failure(refused.reason.toUpperCase(), message, exitCodes.config);
+  const message = several ? 'The relay refused every profile that this daemon ran.' : refused.message;
+  throw new Failure(refused.reason.toUpperCase(), message, exitCode);
 }
 
 /** The first signal drains, the second one exits at once. However this process ends, no agent stays behind. */
