@@ -18,6 +18,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
   let stopping: Promise<void> | undefined;
   let over: (stop: Stop) => void = () => undefined;
   const ended = new Promise<Stop>((resolve) => (over = resolve));
+  const end = (stop: Stop) => {
+    started?.journal.close();
+    over(stop);
+  };
 
   const leave = async ({ tasks, connection, journal }: Assembled) => {
     await tasks.stop('The daemon was stopped.');
@@ -26,7 +30,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       await settledWithin(clock, farewellMs, received);
     }
     await connection.close();
-    over({ reason: 'stopped', message: 'The daemon was stopped.' });
+    end({ reason: 'stopped', message: 'The daemon was stopped.' });
   };
 
   return {
@@ -39,7 +43,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
         },
         onRefused(stop) {
           stopping ??= tasks.stop(stop.message);
-          void stopping.then(() => over(stop));
+          void stopping.then(() => end(stop));
         },
       }));
       tasks.recover();

@@ -25,7 +25,7 @@ export function openFiles({ storeDir, clock = systemClock, log = silentLog }: Da
       nameOf: fileNameOf,
       onTrouble: (error) => log.warn('content not kept', { why: reasonOf(error) }),
     }),
-    journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), onTrouble }),
+    journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), clock, onTrouble }),
     questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
   };
 }

@@ -5,6 +5,7 @@
  */
 import { appendFileSync, closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { DaemonEvent } from '@relay/protocol';
+import type { Cancel, Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
@@ -62,13 +63,16 @@ export interface Journal {
   delivered(ends: readonly FinalEvent[]): string[];
   /** Ends that the relay has not yet saved, as far as this daemon knows; oldest first. */
   owed(): FinalEvent[];
+  /** Tries a last time to save what the disk refused, and nothing afterwards. */
+  close(): void;
 }
 
 interface JournalOptions {
   file: string;
   maxOwed?: number;
   maxOwedBytes?: number;
-  /** An undelivered end had to be dropped, or the disk refused a row (the journal continues in memory). */
+  clock: Pick<Clock, 'after'>;
+  /** An undelivered end had to be dropped, or the disk refused a row (the journal continues in memory, and is saved as a whole later). */
   onTrouble: (what: string, why: string) => void;
 }
 
@@ -80,15 +84,21 @@ type Row =
   | { settled: string[] };
 
 const compactAfterRows = 500;
+const retryMs = 30_000;
 
 export function openJournal({
   file,
   maxOwed = 500,
   maxOwedBytes = 32 * 1024 * 1024,
+  clock,
   onTrouble,
 }: JournalOptions): Journal {
   const entries = new Map<string, Entry>();
   let rows = 0;
+  /** The disk refused a row: the file lacks it, and may end within it. */
+  let isBehind = false;
+  let isClosed = false;
+  let cancelRetry: Cancel = () => undefined;
 
   const apply = (row: Row) => {
     if ('began' in row) entries.set(row.began, { sessionId: row.session_id, bytes: 0 });
@@ -110,22 +120,34 @@ export function openJournal({
     });
     replaceOwnerFile(file, kept.map((row) => `${JSON.stringify(row)}\n`).join(''));
     rows = kept.length;
+    isBehind = false;
+    cancelRetry();
   };
 
-  const write = (row: Row) => {
-    apply(row);
+  const append = (row: Row) => {
+    const opened = openSync(file, 'a', 0o600);
     try {
-      if (++rows > compactAfterRows + 2 * entries.size) return compact();
-      const opened = openSync(file, 'a', 0o600);
-      try {
-        appendFileSync(opened, `${JSON.stringify(row)}\n`);
-        fdatasyncSync(opened);
-      } finally {
-        closeSync(opened);
-      }
+      appendFileSync(opened, `${JSON.stringify(row)}\n`);
+      fdatasyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+  };
+
+  const save = (change: () => void) => {
+    try {
+      change();
     } catch (error) {
+      isBehind = true;
+      cancelRetry();
+      // There may be no further row for hours.
+      if (!isClosed) cancelRetry = clock.after(retryMs, () => save(compact));
       onTrouble('journal not written', reasonOf(error));
     }
+  };
+  const write = (row: Row) => {
+    apply(row);
+    save(() => (isBehind || ++rows > compactAfterRows + 2 * entries.size ? compact() : append(row)));
   };
 
   const settled = (taskIds: readonly string[]) => {
@@ -173,6 +195,11 @@ export function openJournal({
       return done;
     },
     owed: () => [...entries.values()].flatMap(({ frame }) => (frame ? [frame] : [])),
+    close() {
+      isClosed = true;
+      cancelRetry();
+      if (isBehind) save(compact);
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FinalEvent, openJournal } from '../src/journal.ts';
+import { manualClock } from './clocks.ts';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();
@@ -16,9 +17,24 @@ const complete = (taskId: string, result = 'done'): FinalEvent => ({
 });
 const open = (file: string, options: { maxOwed?: number; maxOwedBytes?: number } = {}) => {
   const troubles: string[] = [];
-  return { troubles, journal: openJournal({ file, ...options, onTrouble: (what) => troubles.push(what) }) };
+  const clock = manualClock();
+  return {
+    troubles,
+    clock,
+    journal: openJournal({ file, ...options, clock, onTrouble: (what) => troubles.push(what) }),
+  };
 };
 const newFile = () => join(folders.make(), 'tasks.jsonl');
+/** A file that the disk refuses to change between `fail` and `heal`. */
+const newDisk = () => {
+  const folder = join(folders.make(), 'state');
+  mkdirSync(folder);
+  return {
+    file: join(folder, 'tasks.jsonl'),
+    fail: () => renameSync(folder, `${folder} that is away`),
+    heal: () => renameSync(`${folder} that is away`, folder),
+  };
+};
 
 describe('the journal', () => {
   it('owes an end until it is settled, also after a restart, in the order of the ends', () => {
@@ -103,6 +119,62 @@ describe('the journal', () => {
       journal.settled([`t${index}`]);
     }
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(600);
+  });
+
+  describe('after rows that the disk refused', () => {
+    const refused = () => {
+      const disk = newDisk();
+      const opened = open(disk.file);
+      const end = complete('a');
+      opened.journal.began('a', 'sa');
+      opened.journal.began('c', 'sc');
+      disk.fail();
+      opened.journal.ended(end);
+      expect(opened.troubles).toEqual(['journal not written']);
+      return { ...disk, ...opened, end };
+    };
+
+    it('saves them with the next row', () => {
+      const { file, heal, journal, end } = refused();
+      journal.delivered([end]);
+      heal();
+      journal.began('b', 'sb');
+      const again = open(file).journal;
+      expect(again.interrupted.map(({ taskId }) => taskId)).toEqual(['c', 'b']);
+      expect(again.owed()).toEqual([]);
+    });
+
+    it('loses no row to the half of one that was written', () => {
+      const { file, heal, journal, end } = refused();
+      heal();
+      appendFileSync(file, '{"ended":{"type":"ev');
+      journal.began('b', 'sb');
+      const again = open(file).journal;
+      expect(again.interrupted.map(({ taskId }) => taskId)).toEqual(['c', 'b']);
+      expect(again.owed()).toEqual([end]);
+    });
+
+    it('saves them without a further row, as soon as the disk takes them', () => {
+      const { file, heal, journal, end, clock, troubles } = refused();
+      clock.advance(30_000);
+      expect(troubles).toHaveLength(2);
+      heal();
+      clock.advance(30_000);
+      expect(clock.waits()).toEqual([]);
+      expect(open(file).journal.owed()).toEqual([end]);
+      journal.began('b', 'sb');
+      expect(readFileSync(file, 'utf8').trim().split('\n').at(-1)).toBe('{"began":"b","session_id":"sb"}');
+    });
+
+    it('saves them when it is closed, and writes nothing afterwards', () => {
+      const { file, heal, journal, end } = refused();
+      heal();
+      journal.close();
+      expect(open(file).journal.owed()).toEqual([end]);
+      const other = refused();
+      other.journal.close();
+      expect(other.clock.waits()).toEqual([]);
+    });
   });
 
   it('belongs to its owner alone', () => {
