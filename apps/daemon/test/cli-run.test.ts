@@ -105,7 +105,11 @@ describe('relay-daemon run', () => {
     expect(program.err().trim().split('\n').at(-1)).toMatch(/register --force/);
   });
 
-  it('ends what runs with ERROR on SIGTERM, and leaves no process behind', async () => {
+  it.each([
+    ['on SIGTERM', ['SIGTERM']],
+    // The system sends it, and the shell sends it again.
+    ['when its terminal is closed', ['SIGHUP', 'SIGHUP']],
+  ] as const)('ends what runs with ERROR %s, and leaves no process behind', async (_when, signals) => {
     const relay = await home.relay();
     const lines = await lifeLines();
     home.later(() => lines.close());
@@ -115,7 +119,7 @@ describe('relay-daemon run', () => {
     const connection = await relay.connection();
     connection.send({ type: 'task_start', task_id: 't1', instruction: 'x' });
     await lines.born('agent');
-    program.child.kill('SIGTERM');
+    for (const signal of signals) program.child.kill(signal);
     await connection.event('ERROR', 't1');
     expect((await program.exit).code).toBe(0);
     await lines.gone('agent');

@@ -185,7 +185,10 @@ function verdict(stops: readonly Stop[], several: boolean, exitCode: number): nu
   throw new Failure(refused.reason.toUpperCase(), message, exitCode);
 }
 
-/** The first signal drains, the second one exits at once. However this process ends, no agent stays behind. */
+/**
+ * The first signal drains, the second one exits at once. However this process ends, no agent stays behind. SIGHUP comes when a terminal is
+ * closed, from the system and the shell, so it never counts as the second. (It ends Node.js also under nohup, which Node.js undoes.)
+ */
 function stopOnSignals(daemons: readonly Daemon[]): () => void {
   let leaving = false;
   const onSignal = () => {
@@ -193,15 +196,20 @@ function stopOnSignals(daemons: readonly Daemon[]): () => void {
     leaving = true;
     for (const daemon of daemons) void daemon.stop();
   };
+  const onHangUp = () => {
+    if (!leaving) onSignal();
+  };
   const onExit = () => {
     for (const daemon of daemons) daemon.abort();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onHangUp);
   process.on('exit', onExit);
   return () => {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);
+    process.off('SIGHUP', onHangUp);
     process.off('exit', onExit);
   };
 }
