@@ -3,26 +3,47 @@
  * connects to it learns the pid of the holder: lock and liveness check in one.
  *
  * Linux: an abstract socket (per network namespace: two containers that share a volume do not see each other). Windows: a
- * named pipe. Elsewhere: a socket file, which may be left over and is then replaced.
+ * named pipe. Elsewhere: a socket file in the folder, which may be left over and is then replaced; in a folder of `/tmp` while its path
+ * is too long for a socket. It depends on no variable: a service and a terminal have different ones.
  */
 import { createHash } from 'node:crypto';
-import { realpathSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { type Server, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { exitCodes, Failure, systemCode } from '@relay/daemon-kit';
+import { dirname, join } from 'node:path';
+import { exitCodes, Failure, makePrivateFolder, systemCode } from '@relay/daemon-kit';
 
 const answerTimeoutMs = 1000;
+/** macOS takes 103, Linux 107. */
+const maxAddressBytes = 100;
 
 /** The address of the lock of an existing folder. Equal for every path that leads to the same folder. */
 export function lockAddress(folder: string, platform: NodeJS.Platform = process.platform): string {
-  const name = `relay-daemon-${createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32)}`;
+  const name = nameOf(folder);
   if (platform === 'linux') return `\0${name}`;
-  return platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`);
+  if (platform === 'win32') return `\\\\.\\pipe\\${name}`;
+  const address = join(realpathSync(folder), 'lock.sock');
+  if (Buffer.byteLength(address) <= maxAddressBytes) return address;
+  return `/tmp/relay-daemon-${process.getuid?.() ?? ''}/${name}.sock`;
 }
 
-/** Takes the lock until `release` or the end of the process. Throws a Failure that names the holder's pid. */
-export async function takeLock(address: string): Promise<{ release: () => Promise<void> }> {
+/** The address of a daemon of 1.0, which may run during an upgrade; undefined where it is the same. */
+export function formerLockAddress(folder: string, platform: NodeJS.Platform = process.platform): string | undefined {
+  return platform === 'linux' || platform === 'win32' ? undefined : join(tmpdir(), `${nameOf(folder)}.sock`);
+}
+
+const nameOf = (folder: string) =>
+  `relay-daemon-${createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32)}`;
+
+/**
+ * Takes the lock until `release` or the end of the process, unless the address or the former one is held. Throws a Failure that names the
+ * holder's pid.
+ */
+export async function takeLock(address: string, former?: string): Promise<{ release: () => Promise<void> }> {
+  if (isFile(address)) makeOwnFolder(dirname(address));
+  // Where it is too long for a socket, no daemon has it.
+  const holder = former === undefined ? undefined : await lockHolder(former).catch(() => undefined);
+  if (holder !== undefined) throw heldBy(holder);
   let server = await listen(address);
   if (!server) {
     await refuseIfHeld(address);
@@ -77,9 +98,18 @@ async function refuseIfHeld(address: string): Promise<void> {
   if (pid !== undefined) throw heldBy(pid);
 }
 
+const isFile = (address: string) => !address.startsWith('\0') && !address.startsWith('\\');
+
+/** In /tmp others may have made a folder of this name. */
+function makeOwnFolder(folder: string): void {
+  makePrivateFolder(folder);
+  if (lstatSync(folder).uid === process.getuid?.()) return;
+  throw new Failure('LOCK_UNSAFE', `The folder ${folder} belongs to another user. Remove it.`, exitCodes.config);
+}
+
 /** Only socket files outlive their process. Moved aside before it is removed: if it is alive after all, it is moved back. */
 async function replaceLeftOver(address: string): Promise<Server | undefined> {
-  if (address.startsWith('\0') || address.startsWith('\\')) return listen(address);
+  if (!isFile(address)) return listen(address);
   // Not longer than the address, which may be as long as a socket's can be. Base 36 keeps the pids of macOS and BSD within four characters.
   const aside = address.replace(/\.sock$/, `.${process.pid.toString(36)}`);
   try {

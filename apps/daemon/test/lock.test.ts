@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { lockAddress, lockHolder, takeLock } from '../src/lock.ts';
+import { itWith } from '@relay/testing/needs';
+import { formerLockAddress, lockAddress, lockHolder, takeLock } from '../src/lock.ts';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();
@@ -13,8 +14,8 @@ afterEach(async () => {
   for (const release of releases.splice(0)) await release();
   folders.remove();
 });
-const take = async (address: string) => {
-  const lock = await takeLock(address);
+const take = async (address: string, former?: string) => {
+  const lock = await takeLock(address, former);
   releases.push(() => lock.release());
   return lock;
 };
@@ -90,9 +91,50 @@ describe('the address of a lock', () => {
 
   it('is short enough for a socket everywhere', () => {
     expect(lockAddress(folders.make(), 'win32')).toMatch(/^\\\\\.\\pipe\\/);
-    const file = lockAddress(folders.make(), 'darwin');
-    expect(file).toMatch(/\.sock$/);
+    const folder = folders.make();
+    const long = join(folder, 'x'.repeat(100));
+    mkdirSync(long);
+    expect(lockAddress(folder, 'darwin')).toBe(join(folder, 'lock.sock'));
+    const file = lockAddress(long, 'darwin');
+    expect(file).toMatch(/^\/tmp\/relay-daemon-\d+\/.*\.sock$/);
+    expect(file.length).toBeLessThanOrEqual(100);
     expect(existsSync(file)).toBe(false);
+  });
+
+  it('is the same whatever the variables of a process are', () => {
+    const folder = folders.make();
+    const script = `
+      import { lockAddress } from ${JSON.stringify(new URL('../dist/lock.js', import.meta.url).href)};
+      console.log(lockAddress(process.argv[1], 'darwin'));`;
+    const words = ['--input-type=module', '--eval', script, folder];
+    const addresses = ['/tmp', '/var/tmp'].map((TMPDIR) => {
+      const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8', env: { ...process.env, TMPDIR } });
+      return stdout.trim();
+    });
+    expect(addresses).toEqual([join(folder, 'lock.sock'), join(folder, 'lock.sock')]);
+  });
+
+  it('is not taken while a daemon holds the former one', async () => {
+    const folder = folders.make();
+    const former = join(folders.make(), 'former.sock');
+    await take(former);
+    await expect(takeLock(join(folder, 'lock.sock'), former)).rejects.toMatchObject({ code: 'ALREADY_RUNNING' });
+    await releases.pop()!();
+    await take(join(folder, 'lock.sock'), former);
+    expect(formerLockAddress(folder, 'darwin')).toMatch(/relay-daemon-[0-9a-f]{32}\.sock$/);
+    expect(formerLockAddress(folder, 'linux')).toBeUndefined();
+  });
+
+  it('is in a folder that is made for its owner alone', async () => {
+    const made = join(folders.make(), 'new');
+    await take(join(made, 'lock.sock'));
+    expect(statSync(made).mode & 0o777).toBe(0o700);
+  });
+
+  itWith(['root'], 'is not taken in a folder of another user', async () => {
+    const folder = folders.make();
+    chownSync(folder, 4711, 4711);
+    await expect(takeLock(join(folder, 'lock.sock'))).rejects.toMatchObject({ code: 'LOCK_UNSAFE', exitCode: 78 });
   });
 
   it('is held also by a process that does not answer', async () => {

@@ -23,7 +23,7 @@ import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { refuseClear } from '../insecure.ts';
-import { lockAddress, takeLock } from '../lock.ts';
+import { formerLockAddress, lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../files.ts';
 import { keyboardOf } from './keyboard.ts';
@@ -110,7 +110,7 @@ async function begin(
     ...(home.profile === '' ? {} : { about: { profile: home.profile } }),
   });
   makePrivateFolder(home.stateDir);
-  const lock = await takeLock(lockAddress(home.stateDir));
+  const lock = await takeLock(lockAddress(home.stateDir), formerLockAddress(home.stateDir));
   try {
     // Only with the lock: it ends the agents that an earlier daemon left running.
     const rules = rulesOf(config, options, home, terminal.env);
