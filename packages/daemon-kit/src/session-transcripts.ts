@@ -5,11 +5,12 @@ import { keepingIn } from './contents.ts';
 import { type DaemonOptions, daemonTimings } from './daemon-options.ts';
 import type { DaemonFiles } from './files.ts';
 import type { Link } from './link.ts';
+import { silentLog } from './log.ts';
 import { type Joined, type Outside, joinOutside } from './outside.ts';
 import { type TranscriptSettings, type Transcripts, createTranscripts } from './transcript/transcripts.ts';
 
 export function openTranscripts({
-  options: { clock = systemClock, timings },
+  options: { clock = systemClock, log = silentLog, timings },
   files: { store, contents },
   agent,
   outside,
@@ -47,6 +48,7 @@ export function openTranscripts({
     },
     keepsQuestions: agent.holdsQuestions !== true,
     isWatched,
+    log,
   });
   const joined = joinOutside({
     store,

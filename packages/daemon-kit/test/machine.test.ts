@@ -5,6 +5,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith } from '@relay/testing/needs';
 import { type Agent, type Clock, type TurnReport, openStore, systemClock } from '../src/index.ts';
+import { openContents } from '../src/contents.ts';
+import { createTranscripts, transcriptSettings } from '../src/transcript/transcripts.ts';
 import { echo, house } from './house.ts';
 
 const home = house();
@@ -170,6 +172,44 @@ describe('a full disk', () => {
     await connection.event('TASK_COMPLETE', 't1');
     await connection.status();
     expect(connection.ends('t1').map(({ event_type: type }) => ended.includes(type))).toEqual([true]);
+  });
+
+  it('that has no room to shorten the file of a session costs nothing: its turn has ended, and the next start succeeds', () => {
+    const store = openStore(home.folder());
+    const warnings: string[] = [];
+    const open = () =>
+      createTranscripts({
+        store: {
+          ...store,
+          tidy() {
+            throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+          },
+        },
+        contents: openContents({ folder: home.folder(), nameOf: (name) => name, onTrouble: () => undefined }),
+        clock: systemClock,
+        settings: transcriptSettings,
+        joinMs: 0,
+        frames: () => undefined,
+        said: () => undefined,
+        closed: () => undefined,
+        keepsQuestions: true,
+        isWatched: () => false,
+        log: { warn: (what) => warnings.push(what) },
+      });
+    const words = (taskId: string) =>
+      ({ taskId, sessionId: 's1', message: 'Water the garden', projectPath: '/', images: [] }) as const;
+    store.create('s1', '/');
+    const transcripts = open();
+    transcripts.begin(words('t1'), false);
+    const uuid = transcripts.end('t1', 's1', { type: 'TASK_COMPLETE', result: 'Watered.' });
+    expect(store.everything('s1')!.at(-1)).toMatchObject({ uuid, content: 'Watered.' });
+    expect(warnings).toEqual(['history not tidied']);
+
+    transcripts.begin(words('t2'), false);
+    transcripts.call('s1', { toolCallId: 'c1', title: 'Open the tap', status: 'in_progress' });
+    open().recover();
+    expect(store.open('s1')).toEqual([]);
+    expect(warnings).toHaveLength(2);
   });
 
   it('that writes only a part of a file leaves the old one unchanged', () => {

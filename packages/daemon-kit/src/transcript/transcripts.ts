@@ -8,6 +8,7 @@ import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
 import { type Contents, imageName, keepingIn } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
+import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
 import { type Ending, type Talk, createEndings, interrupted } from './endings.ts';
@@ -42,6 +43,7 @@ interface TranscriptsOptions {
   keepsQuestions: boolean;
   /** Whether local changes are sent. */
   isWatched: (sessionId: string) => boolean;
+  log: Pick<Log, 'warn'>;
 }
 
 interface Words {
@@ -121,11 +123,20 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     speak(sessionId, talk);
   };
 
+  /** Everything is on the disk by then: one without room for the shorter file costs nothing else. */
+  const tidy = (sessionId: string) => {
+    try {
+      store.tidy(sessionId);
+    } catch (error) {
+      options.log.warn('history not tidied', { session: sessionId, why: reasonOf(error) });
+    }
+  };
+
   const over = (sessionId: string) => {
     streams.of(sessionId).flush();
     talks.delete(sessionId);
     streams.drop(sessionId);
-    store.tidy(sessionId);
+    tidy(sessionId);
   };
 
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
@@ -212,7 +223,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         if (!endings.recover(sessionId)) continue;
         streams.of(sessionId).flush();
         streams.drop(sessionId);
-        store.tidy(sessionId);
+        tidy(sessionId);
       }
     },
     written: (sessionId, ops, v) => streams.of(sessionId).push(ops, v),
