@@ -73,6 +73,11 @@ export function createInbound({
   const counts: InboundCounts = { unknown: 0, invalid: 0 };
   const folders = createFolders(options.browse);
 
+  const notRead = (sessionId: string, error: unknown): string => {
+    log.warn('history not read', { session: sessionId, why: reasonOf(error) });
+    return 'the history of this session cannot be read';
+  };
+
   const answer = (frame: ToDaemon<'get_messages'>) => {
     const {
       request_id: requestId,
@@ -102,8 +107,7 @@ export function createInbound({
         newest_uuid: page.newestUuid,
       });
     } catch (error) {
-      log.warn('history not read', { session: sessionId, why: reasonOf(error) });
-      fail('the history of this session cannot be read');
+      fail(notRead(sessionId, error));
     }
   };
 
@@ -161,8 +165,12 @@ export function createInbound({
     content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;
-      const context = summaryOf(store, sessionId, include ?? {}, tasks.isActive(sessionId));
-      send(context ? { ...reply, context } : { ...reply, error: 'this device has no such session' });
+      try {
+        const context = summaryOf(store, sessionId, include ?? {}, tasks.isActive(sessionId));
+        send(context ? { ...reply, context } : { ...reply, error: 'this device has no such session' });
+      } catch (error) {
+        send({ ...reply, error: notRead(sessionId, error) });
+      }
     },
     force_quit_session({ request_id: requestId, session_id: sessionId }) {
       const reply = { type: 'force_quit_result', request_id: requestId, session_id: sessionId } as const;
@@ -181,7 +189,12 @@ export function createInbound({
       const decoded = decodeRelayFrame(text);
       if (decoded.kind === 'frame') {
         const { frame } = decoded;
-        return (handlers[frame.type] as (frame: ToDaemonFrame) => void)(frame);
+        try {
+          return (handlers[frame.type] as (frame: ToDaemonFrame) => void)(frame);
+        } catch (error) {
+          // No frame may end the daemon and with it every turn.
+          return log.warn('frame failed', { frame: frame.type, why: reasonOf(error) });
+        }
       }
       if (decoded.kind === 'unknown') counts.unknown++;
       else counts.invalid++;

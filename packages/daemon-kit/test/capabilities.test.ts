@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Agent, Turn } from '../src/index.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Agent, type DaemonOptions, type Turn, createLog } from '../src/index.ts';
 import { echo, house } from './house.ts';
 
 const home = house();
 afterEach(() => home.clear());
 
-const begin = async (agent: Agent) => {
+const begin = async (agent: Agent, options: Partial<DaemonOptions> = {}) => {
   const relay = await home.relay();
-  const daemon = home.daemon(relay, agent);
+  const daemon = home.daemon(relay, agent, options);
   const connection = await relay.connection();
   await daemon.connected();
   return { relay, daemon, connection };
@@ -110,6 +112,40 @@ describe('the further capabilities of an agent', () => {
       request_id: 'r2',
       error: expect.stringContaining('no such session'),
     });
+  });
+
+  it('F13: include no subject of a session whose file cannot be read: the daemon says so and goes on', async () => {
+    const storeDir = home.folder();
+    const { connection } = await begin(able().agent, { storeDir });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
+    rmSync(join(storeDir, 'sessions'), { recursive: true });
+    connection.send({ type: 'context_request', request_id: 'r1', session_id: sessionId ?? '' });
+    expect(await connection.frame('context_response')).toEqual({
+      type: 'context_response',
+      request_id: 'r1',
+      session_id: sessionId,
+      error: 'the history of this session cannot be read',
+    });
+    connection.send({ type: 'ping' });
+    await connection.frame('pong');
+  });
+
+  it('cost a request, and not the daemon, when the agent throws', async () => {
+    const lines: string[] = [];
+    const log = createLog({ write: (line) => void lines.push(line), json: true, verbose: false });
+    const context = () => {
+      throw new Error('broken');
+    };
+    const { connection } = await begin({ ...able().agent, context }, { log });
+    connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+    const { session_id: sessionId = '' } = await connection.event('TASK_COMPLETE', 't1');
+    connection.send({ type: 'usage_request', request_id: 'r1', session_id: sessionId ?? '' });
+    connection.send({ type: 'ping' });
+    await connection.frame('pong');
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({ event: 'frame failed', frame: 'usage_request', why: 'broken' }),
+    );
   });
 
   it('F15: do not include the release of a session: the request is refused', async () => {
