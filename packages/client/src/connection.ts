@@ -49,6 +49,7 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
   let openedAt: number | undefined;
   let heard = false;
   let isOver = false;
+  let isPaused = false;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let answer: ReturnType<typeof setTimeout> | undefined;
   let resolve: (ending: Ending) => void;
@@ -91,6 +92,9 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
   const send = (fresh: Grant) => {
     grant = fresh;
     socket.send(JSON.stringify({ type: 'auth', token: fresh.token }));
+    clearTimeout(answer);
+    // A reader that is not ready for it hears no answer.
+    if (!isPaused) answer = late('No answer on the connection', answerTimeoutMs);
   };
   const renew = async () => {
     try {
@@ -118,8 +122,6 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
       if (isOver || openedAt === undefined || !fresh) return;
       send(fresh);
       scheduleRenewal();
-      clearTimeout(answer);
-      answer = late('No answer on the connection', answerTimeoutMs);
     },
     focus: (sessionId, visible) => {
       if (!isOver && openedAt !== undefined) socket.send(JSON.stringify({ type: 'focus', sessionId, visible }));
@@ -128,7 +130,15 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
       if (openedAt === undefined) end(new ClosedError(1000, ''));
       socket.close();
     },
-    pause: () => socket.pause?.(),
-    resume: () => socket.resume?.(),
+    pause: () => {
+      if (!socket.pause) return;
+      isPaused = true;
+      clearTimeout(answer);
+      socket.pause();
+    },
+    resume: () => {
+      isPaused = false;
+      socket.resume?.();
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RelayDouble, startRelayDouble } from '@relay/testing';
 import { WebSocket } from 'ws';
 import {
@@ -8,9 +8,12 @@ import {
   ClosedError,
   RelayError,
   SignedOutError,
+  TimeoutError,
   type WebSocketConstructor,
   createClient,
 } from '../src/node.ts';
+import { type Ending, connect } from '../src/connection.ts';
+import type { OpenSocket } from '../src/socket.ts';
 
 let relay: RelayDouble;
 beforeEach(async () => {
@@ -187,6 +190,56 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     await stream.return();
     token = new SignedOutError('Sign in again.');
     expect(await endOf(open({ getToken }).attention())).toBe(token);
+  });
+});
+
+describe('a connection', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** An open one whose token is renewed after a minute; nothing answers. */
+  const opened = () => {
+    const sent: unknown[] = [];
+    const open: OpenSocket = (_wish, events) => {
+      setTimeout(() => events.onOpen(), 0);
+      const nothing = () => undefined;
+      return { send: (text) => void sent.push(JSON.parse(text)), close: nothing, pause: nothing, resume: nothing };
+    };
+    const grantOf = (token: string, forMs: number) => ({ token, expiresAt: Date.now() + forMs });
+    const connection = connect({
+      open,
+      tokens: { renewable: true, get: () => Promise.resolve(grantOf('fresh', 600_000)) },
+      grant: grantOf('old', 120_000),
+      url: relay.url,
+      ticket: () => Promise.resolve(''),
+      onOpen: () => undefined,
+      onText: () => undefined,
+    });
+    const endings: Ending[] = [];
+    void connection.ended.then((ending) => endings.push(ending));
+    return { connection, sent, endings };
+  };
+
+  it('ends when its renewed credential is not answered', async () => {
+    const { sent, endings } = opened();
+    await jest.advanceTimersByTimeAsync(61_000);
+    expect([sent, endings]).toEqual([[{ type: 'auth', token: 'fresh' }], []]);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(endings).toMatchObject([{ error: expect.any(TimeoutError), token: 'fresh' }]);
+  });
+
+  it.each(['before', 'after'])('waits for no answer while it is not read, from %s the renewal', async (when) => {
+    const { connection, sent, endings } = opened();
+    if (when === 'before') connection.pause();
+    await jest.advanceTimersByTimeAsync(61_000);
+    if (when === 'after') connection.pause();
+    expect(sent).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(endings).toEqual([]);
+    connection.resume();
+    await connection.refresh();
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(endings).toMatchObject([{ error: expect.any(TimeoutError) }]);
   });
 });
 
