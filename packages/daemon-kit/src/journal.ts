@@ -63,7 +63,7 @@ export interface Journal {
   delivered(ends: readonly FinalEvent[]): string[];
   /** Ends that the relay has not yet saved, as far as this daemon knows; oldest first. */
   owed(): FinalEvent[];
-  /** Tries a last time to save what the disk refused, and nothing afterwards. */
+  /** Tries a last time to save what the disk refused. Afterwards no timer runs. */
   close(): void;
 }
 

@@ -166,7 +166,7 @@ describe('the journal', () => {
       expect(readFileSync(file, 'utf8').trim().split('\n').at(-1)).toBe('{"began":"b","session_id":"sb"}');
     });
 
-    it('saves them when it is closed, and writes nothing afterwards', () => {
+    it('saves them when it is closed, and leaves no timer', () => {
       const { file, heal, journal, end } = refused();
       heal();
       journal.close();

@@ -171,7 +171,7 @@ async function untilEnded({ home, daemon }: Running, several: boolean, terminal:
   return stop;
 }
 
-/** 78 tells a service manager that a restart will not help. Any profile that it may help has another code. */
+/** 78 tells a service manager that a restart will not help; another code, that it may help a profile that did not start. */
 const exitCodeOf = (failures: readonly unknown[]): number =>
   failures
     .map((error) => (error instanceof Failure ? error.exitCode : exitCodes.failed))
