@@ -1,6 +1,7 @@
 /** The command line: words → one command → an exit code. */
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
+import { runOn } from './commands/add-command.ts';
 import { completionOf, shells } from './commands/completion.ts';
 import { addAgentCommands } from './commands/agent-of-session.ts';
 import { addConversationCommands } from './commands/conversation.ts';
@@ -68,12 +69,13 @@ function createProgram(terminal: Terminal, json: boolean, done: (exitCode: numbe
     })
     .showHelpAfterError('(see --help)')
     .addHelpText('after', generalHelp);
-  addAccountCommands(program, terminal, done);
-  addConversationCommands(program, terminal, done);
-  addAgentCommands(program, terminal, done);
-  addKeepingCommands(program, terminal, done);
-  addInboxCommands(program, terminal, done);
-  addNotifyCommands(program, terminal, done);
+  const run = runOn(terminal, done);
+  addAccountCommands(program, run);
+  addConversationCommands(program, run);
+  addAgentCommands(program, run);
+  addKeepingCommands(program, run);
+  addInboxCommands(program, run);
+  addNotifyCommands(program, run);
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')

@@ -1,7 +1,6 @@
 /** Declares the commands for the account and its machines. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { type Run, addCommand } from './add-command.ts';
 import { activityCommand } from './activity.ts';
 import { addAcpTokenCommands } from './acp-token.ts';
 import { addDeviceKeyCommands } from './device-keys.ts';
@@ -12,12 +11,12 @@ import {
   renameDeviceCommand,
   showDeviceCommand,
 } from './devices.ts';
-import { type LoginOptions, loginCommand } from './login.ts';
-import { type LogoutOptions, logoutCommand } from './logout.ts';
-import { type WhoamiOptions, whoamiCommand } from './whoami.ts';
+import { loginCommand } from './login.ts';
+import { logoutCommand } from './logout.ts';
+import { whoamiCommand } from './whoami.ts';
 import { deleteAccountCommand, exportAccountCommand } from './your-account.ts';
 
-export function addAccountCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addAccountCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'login',
@@ -31,7 +30,7 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     .option('--insecure', 'allow plain http to another machine: anyone on the network can read the credential')
     .option('--port <number>', 'port on 127.0.0.1 for the answer of the browser (default: any free port)')
     .option('--token <token>', 'use this access token instead; "-" reads it from standard input')
-    .action(async (options: LoginOptions) => done(await loginCommand(options, terminal)));
+    .action(run(loginCommand));
 
   addCommand(
     program,
@@ -41,7 +40,7 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay logout --url http://localhost:4000',
   )
     .option('--force', 'delete it here even if the relay cannot revoke it')
-    .action(async (options: LogoutOptions) => done(await logoutCommand(options, terminal)));
+    .action(run(logoutCommand));
 
   addCommand(
     program,
@@ -51,7 +50,7 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay whoami --all --json',
   )
     .option('--all', 'list every relay you are signed in to, without contacting them')
-    .action(async (options: WhoamiOptions) => done(await whoamiCommand(options, terminal)));
+    .action(run(whoamiCommand));
 
   const account = addCommand(
     program,
@@ -60,8 +59,6 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay account export --out relay-account.json',
     'relay account delete',
   );
-  // `--json` is accepted before and after the second word.
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
   addCommand(
     account,
     'export',
@@ -69,9 +66,7 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay account export --out me.json',
   )
     .option('--out <file>', 'write to this new file, which only you can read')
-    .action(async (_options: CommonOptions, command: Command) =>
-      done(await exportAccountCommand(all(command), terminal)),
-    );
+    .action(run(exportAccountCommand));
   addCommand(
     account,
     'activity',
@@ -80,19 +75,15 @@ export function addAccountCommands(program: Command, terminal: Terminal, done: D
     'relay account activity --limit 1000 --json | jq ".entries[] | select(.outcome != \"done\")"',
   )
     .option('--limit <number>', 'how many of the newest', '50')
-    .action(async (_options: CommonOptions, command: Command) =>
-      done(await activityCommand(all<CommonOptions & { limit: string }>(command), terminal)),
-    );
+    .action(run(activityCommand));
   addCommand(account, 'delete', 'delete your account and all its data for good', 'relay account delete')
     .option('-y, --yes', 'skip the confirmation')
-    .action(async (_options: CommonOptions, command: Command) =>
-      done(await deleteAccountCommand(all(command), terminal)),
-    );
+    .action(run(deleteAccountCommand));
 
-  addDeviceCommands(program, terminal, done);
+  addDeviceCommands(program, run);
 }
 
-function addDeviceCommands(program: Command, terminal: Terminal, done: Done): void {
+function addDeviceCommands(program: Command, run: Run): void {
   const devices = addCommand(
     program,
     'devices',
@@ -100,32 +91,21 @@ function addDeviceCommands(program: Command, terminal: Terminal, done: Done): vo
     'relay devices',
     'relay devices --json | jq -r ".devices[].id"',
     'relay devices show laptop',
-  ).action(async (options: CommonOptions) => done(await listDevicesCommand(options, terminal)));
-  // `--json` is accepted before and after the word "show".
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
-
+  ).action(run(listDevicesCommand));
   addCommand(devices, 'show', 'show a device and its connections', 'relay devices show laptop')
     .argument('<device>', 'id or name')
-    .action(async (device: string, _options: CommonOptions, command: Command) =>
-      done(await showDeviceCommand(device, all(command), terminal)),
-    );
+    .action(run(showDeviceCommand));
   addCommand(devices, 'ping', 'ask the daemon of a device whether it answers', 'relay devices ping laptop')
     .argument('<device>', 'id or name')
-    .action(async (device: string, _options: CommonOptions, command: Command) =>
-      done(await pingDeviceCommand(device, all(command), terminal)),
-    );
+    .action(run(pingDeviceCommand));
   addCommand(devices, 'rename', 'rename a device', 'relay devices rename laptop "Old laptop"')
     .argument('<device>', 'id or name')
     .argument('<name>', 'the new name')
-    .action(async (device: string, name: string, _options: CommonOptions, command: Command) =>
-      done(await renameDeviceCommand(device, name, all(command), terminal)),
-    );
+    .action(run(renameDeviceCommand));
   addCommand(devices, 'remove', 'remove a device and revoke its credential', 'relay devices remove laptop --yes')
     .argument('<device>', 'id or name')
     .option('-y, --yes', 'skip the confirmation')
-    .action(async (device: string, _options: CommonOptions, command: Command) =>
-      done(await removeDeviceCommand(device, all(command), terminal)),
-    );
-  addDeviceKeyCommands(devices, terminal, done);
-  addAcpTokenCommands(program, terminal, done);
+    .action(run(removeDeviceCommand));
+  addDeviceKeyCommands(devices, run);
+  addAcpTokenCommands(program, run);
 }

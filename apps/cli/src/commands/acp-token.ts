@@ -7,7 +7,7 @@ import { tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { type Run, addCommand } from './add-command.ts';
 import { contextOf } from './context.ts';
 
 interface CreateOptions extends CommonOptions {
@@ -15,7 +15,8 @@ interface CreateOptions extends CommonOptions {
   readOnly?: boolean;
 }
 
-async function createCommand(typed: string, options: CreateOptions, terminal: Terminal): Promise<number> {
+async function createCommand(typed: string | undefined, options: CreateOptions, terminal: Terminal): Promise<number> {
+  if (typed === undefined) throw usage('Say which device is meant: relay acp-token <device>.');
   const { relay, say } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const scopes: AcpScope[] = options.readOnly ? ['sessions:read'] : [...acpScopes];
@@ -69,9 +70,7 @@ async function revokeCommand(id: string, options: CommonOptions, terminal: Termi
   return exitCodes.ok;
 }
 
-export function addAcpTokenCommands(program: Command, terminal: Terminal, done: Done): void {
-  // `--json` is accepted before and after the second word.
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
+export function addAcpTokenCommands(program: Command, run: Run): void {
   const tokens = addCommand(
     program,
     'acp-token',
@@ -83,16 +82,9 @@ export function addAcpTokenCommands(program: Command, terminal: Terminal, done: 
     .argument('[device]', 'id or name')
     .option('--name <text>', 'the client that it is for')
     .option('--read-only', 'it may read, and not send, answer or cancel')
-    .action(async (device: string | undefined, _: CreateOptions, command: Command) => {
-      if (device === undefined) throw usage('Say which device is meant: relay acp-token <device>.');
-      done(await createCommand(device, all(command), terminal));
-    });
-  addCommand(tokens, 'list', 'list the tokens of ACP clients', 'relay acp-token list').action(
-    async (_: CommonOptions, command: Command) => done(await listCommand(all(command), terminal)),
-  );
+    .action(run(createCommand));
+  addCommand(tokens, 'list', 'list the tokens of ACP clients', 'relay acp-token list').action(run(listCommand));
   addCommand(tokens, 'revoke', 'revoke a token of an ACP client', 'relay acp-token revoke 01KKNS0W7M4GQ0C3Y5R8T2V6XC')
     .argument('<id>', 'its id, from "relay acp-token list"')
-    .action(async (id: string, _: CommonOptions, command: Command) =>
-      done(await revokeCommand(id, all(command), terminal)),
-    );
+    .action(run(revokeCommand));
 }

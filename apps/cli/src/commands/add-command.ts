@@ -1,7 +1,21 @@
-/** Options that every command takes, and the text of its examples. */
+/** Options that every command takes, the text of its examples, and how it is run. */
 import type { Command } from 'commander';
+import type { Terminal } from '../terminal.ts';
 
-export type Done = (exitCode: number) => void;
+/** Makes an action of a command: its arguments as they were typed, its options, the terminal → the exit code. */
+export type Run = <Given extends unknown[]>(
+  work: (...given: [...Given, Terminal]) => Promise<number>,
+) => (...given: unknown[]) => Promise<void>;
+
+export const runOn =
+  (terminal: Terminal, done: (exitCode: number) => void): Run =>
+  <Given extends unknown[]>(work: (...given: [...Given, Terminal]) => Promise<number>) =>
+  async (...given) => {
+    const command = given.at(-1) as Command;
+    // `--json` is accepted before and after the second word.
+    const all = [...given.slice(0, -2), command.optsWithGlobals(), terminal];
+    done(await work(...(all as [...Given, Terminal])));
+  };
 
 const examplesText = (examples: readonly string[]) => `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`;
 

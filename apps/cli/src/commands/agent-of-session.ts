@@ -1,19 +1,18 @@
 /** Declares the commands for the agent of a session: its settings, its questions, its tasks. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type CancelOptions, cancelCommand } from './cancel.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { cancelCommand } from './cancel.ts';
+import { type Run, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
-import { type QueueOptions, queueCommand } from './queue.ts';
-import { type AnswerOptions, answerCommand } from './send.ts';
+import { queueCommand } from './queue.ts';
+import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
 import { sending } from './shared-options.ts';
 
-export function addAgentCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addAgentCommands(program: Command, run: Run): void {
   addCommand(program, 'commands', 'list the slash commands of the agent of a session', 'relay commands k3j9x2ab')
     .argument('<session>', 'id or part of it')
-    .action(async (session: string, options: CommonOptions) => done(await commandsCommand(session, options, terminal)));
+    .action(run(commandsCommand));
 
   addCommand(
     program,
@@ -25,13 +24,11 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
     .argument('<session>', 'id or part of it')
     .argument('[name]', 'id or name of a setting')
     .argument('[value]', 'id or name of one of its values')
-    .action(async (session: string, name: string | undefined, value: string | undefined, options: CommonOptions) =>
-      done(await settingsCommand(session, name, value, options, terminal)),
-    );
+    .action(run(settingsCommand));
 
   addCommand(program, 'summary', 'show the summary of a session that its machine keeps', 'relay summary k3j9x2ab')
     .argument('<session>', 'id or part of it')
-    .action(async (session: string, options: CommonOptions) => done(await summaryCommand(session, options, terminal)));
+    .action(run(summaryCommand));
 
   addCommand(
     program,
@@ -40,7 +37,7 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
     'relay release k3j9x2ab',
   )
     .argument('<session>', 'id or part of it')
-    .action(async (session: string, options: CommonOptions) => done(await releaseCommand(session, options, terminal)));
+    .action(run(releaseCommand));
 
   sending(
     addCommand(
@@ -61,9 +58,7 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
         (value: string, earlier: readonly string[] = []) => [...earlier, value],
       )
       .option('--question <id>', 'id of the question, as shown; no other question is answered'),
-  ).action(async (session: string, text: string | undefined, options: AnswerOptions) =>
-    done(await answerCommand(session, text, options, terminal)),
-  );
+  ).action(run(answerCommand));
 
   addCommand(
     program,
@@ -75,7 +70,7 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
     .argument('<session>', 'id or part of it')
     .option('--running', 'only the running task or the question, no queued message')
     .option('--all', 'also every queued message')
-    .action(async (session: string, options: CancelOptions) => done(await cancelCommand(session, options, terminal)));
+    .action(run(cancelCommand));
 
   addCommand(
     program,
@@ -92,13 +87,5 @@ export function addAgentCommands(program: Command, terminal: Terminal, done: Don
     .argument('[text]', 'for "edit": the new text; "-" or a pipe reads standard input')
     .option('--before <task>', 'for "move": before this task')
     .option('--after <task>', 'for "move": after this task')
-    .action(
-      async (
-        session: string,
-        action: string | undefined,
-        task: string | undefined,
-        text: string | undefined,
-        options: QueueOptions,
-      ) => done(await queueCommand(session, { action, task, text }, options, terminal)),
-    );
+    .action(run(queueCommand));
 }

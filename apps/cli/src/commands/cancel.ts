@@ -4,7 +4,7 @@ import { findSessionId } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export interface CancelOptions extends CommonOptions {
+interface CancelOptions extends CommonOptions {
   running?: boolean;
   all?: boolean;
 }

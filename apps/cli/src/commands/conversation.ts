@@ -1,16 +1,15 @@
 /** Declares the commands that list and start sessions, and send to them. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import type { AcpOptions } from './acp.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { type Run, addCommand } from './add-command.ts';
 import { foldersCommand } from './folders.ts';
-import type { SendingOptions } from './message.ts';
-import { type NewOptions, newCommand } from './new.ts';
+import { newCommand } from './new.ts';
 import { sendCommand } from './send.ts';
-import { type SessionsOptions, sessionsCommand } from './sessions.ts';
+import { sessionsCommand } from './sessions.ts';
 import { sending, withImages } from './shared-options.ts';
 
-export function addConversationCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addConversationCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'sessions',
@@ -28,14 +27,12 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
     )
     .option('--pinned', 'only pinned sessions')
     .option('--all', 'include archived sessions')
-    .action(async (options: SessionsOptions) => done(await sessionsCommand(options, terminal)));
+    .action(run(sessionsCommand));
 
   addCommand(program, 'folders', 'list where the sessions of a device worked last', 'relay folders laptop')
     .argument('<device>', 'id or name')
     .argument('[path]', 'list the folders inside this folder; `.` lists those that its daemon allows')
-    .action(async (device: string, path: string | undefined, options: CommonOptions) =>
-      done(await foldersCommand(device, path, options, terminal)),
-    );
+    .action(run(foldersCommand));
 
   withImages(
     sending(
@@ -53,9 +50,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
         .option('--agent <type>', 'one of the agents that "relay devices" lists for it (default: the first)')
         .option('--title <text>', 'title of the session'),
     ),
-  ).action(async (device: string, message: string | undefined, options: NewOptions) =>
-    done(await newCommand(device, message, options, terminal)),
-  );
+  ).action(run(newCommand));
 
   withImages(
     sending(
@@ -70,9 +65,7 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
         .argument('<session>', 'id or part of it')
         .argument('[message]', 'the message; "-" or a pipe reads standard input'),
     ),
-  ).action(async (session: string, message: string | undefined, options: SendingOptions) =>
-    done(await sendCommand(session, message, options, terminal)),
-  );
+  ).action(run(sendCommand));
 
   addCommand(
     program,
@@ -91,9 +84,11 @@ export function addConversationCommands(program: Command, terminal: Terminal, do
       (mapping: string, earlier: readonly string[] = []) => [...earlier, mapping],
     )
     .option('--queue <seconds>', 'how long a prompt may wait for a device that is offline (default: not at all)')
-    .action(async (device: string | undefined, options: AcpOptions) => {
-      // Its libraries are of no use to the other commands.
-      const { acpCommand } = await import('./acp.ts');
-      done(await acpCommand(device, options, terminal));
-    });
+    .action(
+      run(async (device: string | undefined, options: AcpOptions, terminal: Terminal) => {
+        // Its libraries are of no use to the other commands.
+        const { acpCommand } = await import('./acp.ts');
+        return acpCommand(device, options, terminal);
+      }),
+    );
 }

@@ -6,7 +6,7 @@ import { tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { type Run, addCommand } from './add-command.ts';
 import { contextOf } from './context.ts';
 
 interface InviteOptions extends CommonOptions {
@@ -73,9 +73,7 @@ async function revokeKeyCommand(id: string, options: CommonOptions, terminal: Te
   return exitCodes.ok;
 }
 
-export function addDeviceKeyCommands(devices: Command, terminal: Terminal, done: Done): void {
-  // `--json` is accepted before and after the second word.
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
+export function addDeviceKeyCommands(devices: Command, run: Run): void {
   addCommand(
     devices,
     'invite',
@@ -86,15 +84,9 @@ export function addDeviceKeyCommands(devices: Command, terminal: Terminal, done:
     .option('--ttl <time>', 'how long it is valid, at most 30d', '10m')
     .option('--uses <number>', 'how many machines may register with it', '1')
     .option('--name <text>', 'what it is for')
-    .action(async (_: CommonOptions, command: Command) =>
-      done(await inviteCommand(all<InviteOptions>(command), terminal)),
-    );
-  addCommand(devices, 'keys', 'list your registration keys', 'relay devices keys').action(
-    async (_: CommonOptions, command: Command) => done(await keysCommand(all(command), terminal)),
-  );
+    .action(run(inviteCommand));
+  addCommand(devices, 'keys', 'list your registration keys', 'relay devices keys').action(run(keysCommand));
   addCommand(devices, 'revoke-key', 'revoke a registration key', 'relay devices revoke-key 01KKNS0W7M4GQ0C3Y5R8T2V6XB')
     .argument('<id>', 'its id, from "relay devices keys"')
-    .action(async (id: string, _: CommonOptions, command: Command) =>
-      done(await revokeKeyCommand(id, all(command), terminal)),
-    );
+    .action(run(revokeKeyCommand));
 }

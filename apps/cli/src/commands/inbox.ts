@@ -9,7 +9,7 @@ import { ago } from '../show/times.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
 import { contextOf, jsonLine } from './context.ts';
 
-export interface InboxOptions extends CommonOptions {
+interface InboxOptions extends CommonOptions {
   kind?: string;
   snoozed?: boolean;
   watch?: boolean;

@@ -1,10 +1,9 @@
 /** Declares `relay inbox` and its parts. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type Done, addCommand } from './add-command.ts';
-import { type InboxOptions, ackInboxCommand, listInboxCommand, snoozeInboxCommand } from './inbox.ts';
+import { type Run, addCommand } from './add-command.ts';
+import { ackInboxCommand, listInboxCommand, snoozeInboxCommand } from './inbox.ts';
 
-export function addInboxCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addInboxCommands(program: Command, run: Run): void {
   const inbox = addCommand(
     program,
     'inbox',
@@ -18,10 +17,7 @@ export function addInboxCommands(program: Command, terminal: Terminal, done: Don
     .option('--kind <kind>', 'only of this kind: question, failure, unknown, finished or device')
     .option('--snoozed', 'snoozed items instead of open ones')
     .option('--watch', 'print every change until interrupted')
-    .action(async (options: InboxOptions) => done(await listInboxCommand(options, terminal)));
-  // `--json` is accepted before and after the second word.
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
-
+    .action(run(listInboxCommand));
   addCommand(
     inbox,
     'ack',
@@ -31,9 +27,7 @@ export function addInboxCommands(program: Command, terminal: Terminal, done: Don
   )
     .argument('[item]', 'the beginning of its id')
     .option('--all', 'all that need no answer')
-    .action(async (typed: string | undefined, _: CommonOptions, command: Command) =>
-      done(await ackInboxCommand(typed, all<CommonOptions & { all?: boolean }>(command), terminal)),
-    );
+    .action(run(ackInboxCommand));
   addCommand(
     inbox,
     'snooze',
@@ -43,7 +37,5 @@ export function addInboxCommands(program: Command, terminal: Terminal, done: Don
   )
     .argument('<item>', 'the beginning of its id')
     .argument('<time>', 'for how long: 30m, 2h, 3d; "off" shows it again')
-    .action(async (typed: string, time: string, _: CommonOptions, command: Command) =>
-      done(await snoozeInboxCommand(typed, time, all<CommonOptions>(command), terminal)),
-    );
+    .action(run(snoozeInboxCommand));
 }

@@ -1,16 +1,15 @@
 /** Declares the commands that read sessions, keep them in order and follow them. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
 import { archiveCommand, deleteCommand, renameCommand } from './change-session.ts';
-import { type Done, addCommand } from './add-command.ts';
-import { type MessagesOptions, messagesCommand } from './messages.ts';
+import { type Run, addCommand } from './add-command.ts';
+import { messagesCommand } from './messages.ts';
 import { markCommand, markings } from './mark.ts';
-import { type TailOptions, tailCommand } from './tail.ts';
-import { type TidyOptions, tidyCommand } from './tidy.ts';
-import { type WatchOptions, unwatchCommand, watchCommand } from './watch.ts';
+import { tailCommand } from './tail.ts';
+import { tidyCommand } from './tidy.ts';
+import { unwatchCommand, watchCommand } from './watch.ts';
 import { reading } from './shared-options.ts';
 
-export function addKeepingCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addKeepingCommands(program: Command, run: Run): void {
   reading(
     addCommand(
       program,
@@ -23,23 +22,17 @@ export function addKeepingCommands(program: Command, terminal: Terminal, done: D
       .argument('<session>', 'id or part of it')
       .option('-n, --lines <number>', 'number of newest messages, up to 200', '50')
       .option('--before <uuid>', 'only messages older than this one'),
-  ).action(async (session: string, options: MessagesOptions) =>
-    done(await messagesCommand(session, options, terminal)),
-  );
+  ).action(run(messagesCommand));
 
   addCommand(program, 'rename', 'rename a session', 'relay rename k3j9x2ab "The build"')
     .argument('<session>', 'id or part of it')
     .argument('<title>', 'the new title')
-    .action(async (session: string, title: string, options: CommonOptions) =>
-      done(await renameCommand(session, title, options, terminal)),
-    );
+    .action(run(renameCommand));
 
-  for (const { action, what } of markings) {
+  for (const { action, what, mark } of markings) {
     addCommand(program, action, what, `relay ${action} k3j9x2ab`)
       .argument('<session>', 'id or part of it')
-      .action(async (session: string, options: CommonOptions) =>
-        done(await markCommand(session, action, options, terminal)),
-      );
+      .action(run(markCommand(mark)));
   }
 
   addCommand(
@@ -56,7 +49,7 @@ export function addKeepingCommands(program: Command, terminal: Terminal, done: D
     .option('--before <date>', 'only sessions last changed before this date')
     .option('--archived', 'for "delete": archived sessions instead of the others')
     .option('-y, --yes', 'skip the confirmation')
-    .action(async (action: string, options: TidyOptions) => done(await tidyCommand(action, options, terminal)));
+    .action(run(tidyCommand));
 
   addCommand(
     program,
@@ -67,16 +60,12 @@ export function addKeepingCommands(program: Command, terminal: Terminal, done: D
   )
     .argument('<session...>', 'ids or parts of ids')
     .option('--undo', 'unarchive: list them again')
-    .action(async (sessions: string[], options: CommonOptions & { undo?: boolean }) =>
-      done(await archiveCommand(sessions, options, terminal)),
-    );
+    .action(run(archiveCommand));
 
   addCommand(program, 'delete', 'delete a session from the relay', 'relay delete k3j9x2ab --yes')
     .argument('<session>', 'id or part of it')
     .option('-y, --yes', 'skip the confirmation')
-    .action(async (session: string, options: CommonOptions & { yes?: boolean }) =>
-      done(await deleteCommand(session, options, terminal)),
-    );
+    .action(run(deleteCommand));
 
   reading(
     addCommand(
@@ -90,7 +79,7 @@ export function addKeepingCommands(program: Command, terminal: Terminal, done: D
       .option('--once', 'stop when the running task ends; exit code 1 if it does not succeed')
       .option('-n, --lines <number>', 'number of earlier messages, up to 200', '20')
       .option('--no-output', 'omit verbose output, from daemons without items'),
-  ).action(async (session: string, options: TailOptions) => done(await tailCommand(session, options, terminal)));
+  ).action(run(tailCommand));
 
   addCommand(
     program,
@@ -102,11 +91,9 @@ export function addKeepingCommands(program: Command, terminal: Terminal, done: D
   )
     .argument('[session...]', 'ids or parts of ids; they stay watched until "relay unwatch"')
     .option('--no-follow', 'print no events')
-    .action(async (sessions: string[], options: WatchOptions) => done(await watchCommand(sessions, options, terminal)));
+    .action(run(watchCommand));
 
   addCommand(program, 'unwatch', 'turn off notifications for sessions', 'relay unwatch k3j9x2ab')
     .argument('<session...>', 'ids or parts of ids')
-    .action(async (sessions: string[], options: CommonOptions) =>
-      done(await unwatchCommand(sessions, options, terminal)),
-    );
+    .action(run(unwatchCommand));
 }

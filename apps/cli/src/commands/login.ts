@@ -11,7 +11,7 @@ import { expiryOf } from '../sign-in/token-text.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
 import { speech } from './context.ts';
 
-export interface LoginOptions extends CommonOptions {
+interface LoginOptions extends CommonOptions {
   token?: string;
   browser: boolean;
   insecure?: boolean;

@@ -7,7 +7,7 @@ import { revoke } from '../sign-in/renew.ts';
 import { type CommonOptions, type Terminal, uninterrupted } from '../terminal.ts';
 import { speech } from './context.ts';
 
-export interface LogoutOptions extends CommonOptions {
+interface LogoutOptions extends CommonOptions {
   force?: boolean;
 }
 

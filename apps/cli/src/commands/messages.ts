@@ -12,7 +12,7 @@ export interface ReadingOptions extends CommonOptions {
   full?: boolean | undefined;
 }
 
-export interface MessagesOptions extends ReadingOptions {
+interface MessagesOptions extends ReadingOptions {
   lines: string;
   before?: string;
 }

@@ -9,7 +9,7 @@ import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tell } from './telling.ts';
 
-export interface NewOptions extends SendingOptions {
+interface NewOptions extends SendingOptions {
   project?: string;
   title?: string;
   agent?: string;

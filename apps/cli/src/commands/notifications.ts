@@ -1,26 +1,16 @@
 /** Declares `relay notify` and its parts, and `relay notifications`. */
 import type { Command } from 'commander';
-import type { CommonOptions, Terminal } from '../terminal.ts';
-import { type Done, addCommand } from './add-command.ts';
+import { type Run, addCommand } from './add-command.ts';
 import {
-  type NotifyAddOptions,
   addNotifyCommand,
   listNotifyCommand,
   pauseNotifyCommand,
   removeNotifyCommand,
   testNotifyCommand,
 } from './notify.ts';
-import {
-  type HistoryOptions,
-  type QuietOptions,
-  type SettingsOptions,
-  notificationsCommand,
-  notifySettingsCommand,
-  quietCommand,
-  sessionNotifyCommand,
-} from './notify-settings.ts';
+import { notificationsCommand, notifySettingsCommand, quietCommand, sessionNotifyCommand } from './notify-settings.ts';
 
-export function addNotifyCommands(program: Command, terminal: Terminal, done: Done): void {
+export function addNotifyCommands(program: Command, run: Run): void {
   const notify = addCommand(
     program,
     'notify',
@@ -28,10 +18,7 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     'relay notify',
     'relay notify add ntfy my-secret-topic --name "My phone"',
     'relay notify test phone',
-  ).action(async (options: CommonOptions) => done(await listNotifyCommand(options, terminal)));
-  // `--json` is accepted before and after the second word.
-  const all = <T extends CommonOptions>(command: Command) => command.optsWithGlobals<T>();
-
+  ).action(run(listNotifyCommand));
   addCommand(
     notify,
     'add',
@@ -49,22 +36,16 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     .option('--group <name>', 'tried only after an older address of this group failed')
     .option('--delay <seconds>', 'notify it only of what is still open after this time')
     .option('--detail <detail>', 'none: say only that something waits; title: name the session (default: none)')
-    .action(async (kind: string, address: string, _: NotifyAddOptions, command: Command) =>
-      done(await addNotifyCommand(kind, address, all<NotifyAddOptions>(command), terminal)),
-    );
+    .action(run(addNotifyCommand));
 
-  const named = (name: string, description: string, run: (typed: string, options: CommonOptions) => Promise<number>) =>
+  const named = (name: string, description: string, work: typeof testNotifyCommand) =>
     addCommand(notify, name, description, `relay notify ${name} phone`)
       .argument('<address>', 'its name, or a part of its name or id')
-      .action(async (typed: string, _: CommonOptions, command: Command) =>
-        done(await run(typed, all<CommonOptions>(command))),
-      );
-  named('test', 'send a test and wait for its outcome', (typed, options) =>
-    testNotifyCommand(typed, options, terminal),
-  );
-  named('pause', 'stop notifying it', (typed, options) => pauseNotifyCommand(typed, 'paused', options, terminal));
-  named('resume', 'end a pause', (typed, options) => pauseNotifyCommand(typed, 'active', options, terminal));
-  named('remove', 'remove it', (typed, options) => removeNotifyCommand(typed, options, terminal));
+      .action(run(work));
+  named('test', 'send a test and wait for its outcome', testNotifyCommand);
+  named('pause', 'stop notifying it', pauseNotifyCommand('paused'));
+  named('resume', 'end a pause', pauseNotifyCommand('active'));
+  named('remove', 'remove it', removeNotifyCommand);
 
   addCommand(
     notify,
@@ -74,9 +55,7 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     'relay notify settings --set done=all,failed=watched,device=off',
   )
     .option('--set <levels>', 'cause=level, separated by commas; levels: off, watched, all')
-    .action(async (_: SettingsOptions, command: Command) =>
-      done(await notifySettingsCommand(all<SettingsOptions>(command), terminal)),
-    );
+    .action(run(notifySettingsCommand));
   addCommand(
     notify,
     'quiet',
@@ -89,9 +68,7 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     .option('--zone <name>', 'the time zone (default: of this machine)')
     .option('--days <list>', 'on which they begin: mon, tue, … (default: every day)')
     .option('--let <causes>', 'causes that are not held (default: needs_you)')
-    .action(async (hours: string, _: QuietOptions, command: Command) =>
-      done(await quietCommand(hours, all<QuietOptions>(command), terminal)),
-    );
+    .action(run(quietCommand));
   addCommand(
     notify,
     'session',
@@ -101,9 +78,7 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
   )
     .argument('<session>', 'the session')
     .argument('<level>', 'all: every cause; watched: as in your settings; off: none')
-    .action(async (session: string, level: string, _: CommonOptions, command: Command) =>
-      done(await sessionNotifyCommand(session, level, all<CommonOptions>(command), terminal)),
-    );
+    .action(run(sessionNotifyCommand));
 
   addCommand(
     program,
@@ -113,5 +88,5 @@ export function addNotifyCommands(program: Command, terminal: Terminal, done: Do
     'relay notifications --limit 5 --json',
   )
     .option('--limit <count>', 'how many (default: 20)')
-    .action(async (options: HistoryOptions) => done(await notificationsCommand(options, terminal)));
+    .action(run(notificationsCommand));
 }

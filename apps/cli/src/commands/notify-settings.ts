@@ -16,17 +16,17 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 import { isOneOf, levelsOf } from './notify.ts';
 
-export interface SettingsOptions extends CommonOptions {
+interface SettingsOptions extends CommonOptions {
   set?: string;
 }
 
-export interface QuietOptions extends CommonOptions {
+interface QuietOptions extends CommonOptions {
   zone?: string;
   days?: string;
   let?: string;
 }
 
-export interface HistoryOptions extends CommonOptions {
+interface HistoryOptions extends CommonOptions {
   limit?: string;
 }
 

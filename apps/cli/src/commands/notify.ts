@@ -15,7 +15,7 @@ import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export interface NotifyAddOptions extends CommonOptions {
+interface NotifyAddOptions extends CommonOptions {
   name?: string;
   server?: string;
   token?: string;
@@ -153,18 +153,15 @@ export async function testNotifyCommand(typed: string, options: CommonOptions, t
   return state === 'accepted' ? exitCodes.ok : exitCodes.failed;
 }
 
-export async function pauseNotifyCommand(
-  typed: string,
-  state: 'paused' | 'active',
-  options: CommonOptions,
-  terminal: Terminal,
-): Promise<number> {
-  const { relay, say } = contextOf(options, terminal);
-  const { id } = await findAddress(relay, typed);
-  const changed = await relay.call('changeSubscription', { params: { id }, body: { state } });
-  say(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
-  return exitCodes.ok;
-}
+export const pauseNotifyCommand =
+  (state: 'paused' | 'active') =>
+  async (typed: string, options: CommonOptions, terminal: Terminal): Promise<number> => {
+    const { relay, say } = contextOf(options, terminal);
+    const { id } = await findAddress(relay, typed);
+    const changed = await relay.call('changeSubscription', { params: { id }, body: { state } });
+    say(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
+    return exitCodes.ok;
+  };
 
 export async function removeNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);

@@ -9,20 +9,16 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 import { messageOf } from './message.ts';
 
-export interface QueueOptions extends CommonOptions {
+interface QueueOptions extends CommonOptions {
   before?: string;
   after?: string;
 }
 
-interface Wish {
-  action: string | undefined;
-  task: string | undefined;
-  text: string | undefined;
-}
-
 export async function queueCommand(
   typed: string,
-  { action, task, text }: Wish,
+  action: string | undefined,
+  task: string | undefined,
+  text: string | undefined,
   options: QueueOptions,
   terminal: Terminal,
 ): Promise<number> {

@@ -26,7 +26,7 @@ export async function sendCommand(
   return deliver(context, await messageTo(relay, id, { content }, options), options);
 }
 
-export interface AnswerOptions extends SendingOptions {
+interface AnswerOptions extends SendingOptions {
   option?: string;
   /** Values of a form, `name=value`. */
   field?: readonly string[];

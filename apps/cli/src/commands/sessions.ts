@@ -9,7 +9,7 @@ import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export interface SessionsOptions extends CommonOptions {
+interface SessionsOptions extends CommonOptions {
   device?: string;
   status?: string;
   all?: boolean;

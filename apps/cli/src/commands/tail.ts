@@ -5,7 +5,7 @@ import { contextOf } from './context.ts';
 import { type ReadingOptions, linesOf } from './messages.ts';
 import { tell } from './telling.ts';
 
-export interface TailOptions extends ReadingOptions {
+interface TailOptions extends ReadingOptions {
   once?: boolean;
   lines: string;
   output: boolean;

@@ -6,7 +6,7 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 import { statusOf } from './sessions.ts';
 
-export interface TidyOptions extends CommonOptions {
+interface TidyOptions extends CommonOptions {
   device?: string;
   status?: string;
   search?: string;

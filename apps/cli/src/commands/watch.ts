@@ -9,7 +9,7 @@ import { lostText } from '../show/said.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 
-export interface WatchOptions extends CommonOptions {
+interface WatchOptions extends CommonOptions {
   /** `--no-follow` makes it false. */
   follow: boolean;
 }

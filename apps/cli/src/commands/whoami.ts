@@ -6,7 +6,7 @@ import { listOf, tableOf } from '../show/table.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf, speech } from './context.ts';
 
-export interface WhoamiOptions extends CommonOptions {
+interface WhoamiOptions extends CommonOptions {
   all?: boolean;
 }
 
