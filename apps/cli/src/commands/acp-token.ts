@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type AcpScope, acpScopes } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
-import { tableOf } from '../show/table.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -37,24 +37,15 @@ async function listCommand(options: CommonOptions, terminal: Terminal): Promise<
   const { relay, say } = contextOf(options, terminal);
   const [answer, { devices }] = await Promise.all([relay.call('listAcpTokens'), relay.call('listDevices')]);
   const names = new Map(devices.map(({ id, name }) => [id, name]));
-  const columns = [
-    { title: 'NAME', shrinks: true },
-    { title: 'DEVICE', shrinks: true },
-    { title: 'MAY' },
-    { title: 'USED' },
-    { title: 'UNTIL' },
-    { title: 'ID' },
-  ];
-  const rows = answer.tokens.map(({ id, deviceId, name, scopes, usedAt, expiresAt }) =>
-    [
-      oneLine(name) || '–',
-      oneLine(names.get(deviceId) ?? deviceId),
-      scopes.includes('sessions:write') ? 'write' : 'read',
-      usedAt === undefined ? 'never' : ago(usedAt),
-      clockTime(expiresAt),
-      id,
-    ].map((text) => ({ text })),
-  );
+  const columns = [shrinking('NAME'), shrinking('DEVICE'), 'MAY', 'USED', 'UNTIL', 'ID'];
+  const rows = answer.tokens.map(({ id, deviceId, name, scopes, usedAt, expiresAt }) => [
+    oneLine(name) || '–',
+    names.get(deviceId) ?? deviceId,
+    scopes.includes('sessions:write') ? 'write' : 'read',
+    usedAt === undefined ? 'never' : ago(usedAt),
+    clockTime(expiresAt),
+    id,
+  ]);
   say(answer, () =>
     rows.length === 0
       ? 'No tokens of ACP clients. "relay acp-token <device>" makes one.\n'

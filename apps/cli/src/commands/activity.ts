@@ -1,7 +1,6 @@
 /** `relay account activity`: what was done in the name of the person, newest first. */
 import { exitCodes, usage } from '../failure.ts';
-import { tableOf } from '../show/table.ts';
-import { oneLine } from '../show/text.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -22,17 +21,15 @@ export async function activityCommand(options: CommonOptions & { limit: string }
     entries.push(...page.entries);
     cursor = page.nextCursor;
   } while (cursor !== undefined && entries.length < wanted);
-  const columns = [
-    { title: 'WHEN' },
-    { title: 'ACTION' },
-    { title: 'OUTCOME' },
-    { title: 'PROGRAM' },
-    { title: 'FROM' },
-    { title: 'TARGET', shrinks: true },
-  ];
-  const rows = entries.map(({ at, action, outcome, program = '', address = '', target = '' }) =>
-    [clockTime(at), action, outcome, program, address, target].map((text) => ({ text: oneLine(text) })),
-  );
+  const columns = ['WHEN', 'ACTION', 'OUTCOME', 'PROGRAM', 'FROM', shrinking('TARGET')];
+  const rows = entries.map(({ at, action, outcome, program = '', address = '', target = '' }) => [
+    clockTime(at),
+    action,
+    outcome,
+    program,
+    address,
+    target,
+  ]);
   say({ entries }, () => (rows.length === 0 ? 'Nothing in the last 90 days.\n' : tableOf(columns, rows, terminal)));
   return exitCodes.ok;
 }

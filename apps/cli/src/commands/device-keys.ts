@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { deviceKeyTtl, deviceKeyUses } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
-import { tableOf } from '../show/table.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -47,16 +47,14 @@ async function inviteCommand(options: InviteOptions, terminal: Terminal): Promis
 async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
   const answer = await relay.call('listDeviceKeys');
-  const columns = [
-    { title: 'NAME', shrinks: true },
-    { title: 'USED' },
-    { title: 'MADE' },
-    { title: 'UNTIL' },
-    { title: 'ID' },
-  ];
-  const rows = answer.keys.map(({ name, used, uses, createdAt, expiresAt, id }) =>
-    [oneLine(name) || '–', `${used} of ${uses}`, ago(createdAt), clockTime(expiresAt), id].map((text) => ({ text })),
-  );
+  const columns = [shrinking('NAME'), 'USED', 'MADE', 'UNTIL', 'ID'];
+  const rows = answer.keys.map(({ name, used, uses, createdAt, expiresAt, id }) => [
+    oneLine(name) || '–',
+    `${used} of ${uses}`,
+    ago(createdAt),
+    clockTime(expiresAt),
+    id,
+  ]);
   say(answer, () =>
     rows.length === 0 ? 'No registration keys. "relay devices invite" makes one.\n' : tableOf(columns, rows, terminal),
   );

@@ -3,7 +3,7 @@ import { type Device, limits } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { paintOf } from '../show/style.ts';
-import { listOf, tableOf } from '../show/table.ts';
+import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -25,24 +25,18 @@ function conflictOf({ name, conflict }: Device): string {
 export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
   const { devices } = await relay.call('listDevices');
-  const columns = [
-    { title: 'NAME', shrinks: true },
-    { title: 'STATUS' },
-    { title: 'AGENT' },
-    { title: 'SEEN' },
-    { title: 'ID' },
-  ];
+  const columns = [shrinking('NAME'), 'STATUS', 'AGENT', 'SEEN', 'ID'];
   say({ devices }, () =>
     devices.length === 0
       ? 'No devices yet. Run "relay-daemon register" on the machine with the agent.\n'
       : tableOf(
           columns,
           devices.map(({ name, status, agents, agentType, lastSeenAt, id }) => [
-            { text: name },
+            name,
             { text: status, paint: paintOf(status) },
-            { text: agentsOf({ agents, agentType }) },
-            { text: status === 'online' ? 'now' : ago(lastSeenAt) },
-            { text: id },
+            agentsOf({ agents, agentType }),
+            status === 'online' ? 'now' : ago(lastSeenAt),
+            id,
           ]),
           terminal,
         ) + devices.map((device) => conflictOf(device)).join(''),
@@ -66,12 +60,12 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
       ]) + conflictOf(device);
     if (connections.length === 0) return `${facts}It has never connected.\n`;
     const rows = connections.map(({ connectedAt, disconnectedAt, closeCode, reason, daemonVersion }) => [
-      { text: clockTime(connectedAt) },
-      disconnectedAt ? { text: clockTime(disconnectedAt) } : { text: 'now', paint: paintOf('online') },
-      { text: [closeCode, reason].filter((part) => part !== undefined && part !== '').join(' ') },
-      { text: daemonVersion },
+      clockTime(connectedAt),
+      disconnectedAt ? clockTime(disconnectedAt) : { text: 'now', paint: paintOf('online') },
+      [closeCode, reason].filter((part) => part !== undefined && part !== '').join(' '),
+      daemonVersion,
     ]);
-    const columns = [{ title: 'CONNECTED' }, { title: 'UNTIL' }, { title: 'WHY', shrinks: true }, { title: 'DAEMON' }];
+    const columns = ['CONNECTED', 'UNTIL', shrinking('WHY'), 'DAEMON'];
     return `${facts}\n${tableOf(columns, rows, terminal)}`;
   });
   return exitCodes.ok;

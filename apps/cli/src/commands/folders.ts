@@ -26,8 +26,8 @@ export async function foldersCommand(
     }
     if (recent.length === 0) return 'No session of this device has worked in a folder yet.\n';
     return tableOf(
-      [{ title: 'FOLDER' }, { title: 'USED' }],
-      recent.map(({ path, usedAt }) => [{ text: oneLine(path) }, { text: ago(usedAt) }]),
+      ['FOLDER', 'USED'],
+      recent.map(({ path, usedAt }) => [path, ago(usedAt)]),
       terminal,
     );
   });

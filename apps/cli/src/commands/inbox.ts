@@ -3,7 +3,7 @@ import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKind
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { happenings } from '../happenings.ts';
 import type { Relay } from '../relay.ts';
-import { tableOf } from '../show/table.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
 import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
@@ -26,14 +26,7 @@ const kindNames: Record<InboxKind, string> = {
   device: 'machine',
 };
 
-const columns = [
-  { title: 'KIND' },
-  { title: 'WHAT', shrinks: true },
-  { title: 'SESSION', shrinks: true },
-  { title: 'MACHINE', shrinks: true },
-  { title: 'SINCE' },
-  { title: 'ID' },
-];
+const columns = ['KIND', shrinking('WHAT'), shrinking('SESSION'), shrinking('MACHINE'), 'SINCE', 'ID'];
 
 function whatOf({ kind, prompt, reason, error, lastMessage }: InboxItem): string {
   if (prompt) return prompt.prompt || prompt.result;
@@ -70,16 +63,14 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   context.say(inbox, () => {
     const said = summary(inbox, snoozed);
     if (inbox.items.length === 0) return `Nothing waits for you.${said === '' ? '' : ` ${said}`}\n`;
-    const rows = inbox.items.map((item) =>
-      [
-        kindNames[item.kind],
-        whatOf(item),
-        item.title ?? '',
-        item.deviceName ?? '',
-        ago(item.createdAt),
-        shortId(item.id),
-      ].map((text) => ({ text })),
-    );
+    const rows = inbox.items.map((item) => [
+      kindNames[item.kind],
+      whatOf(item),
+      item.title ?? '',
+      item.deviceName ?? '',
+      ago(item.createdAt),
+      shortId(item.id),
+    ]);
     return `${tableOf(columns, rows, terminal)}${said === '' ? '' : `${said}\n`}`;
   });
   return exitCodes.ok;

@@ -9,7 +9,7 @@ import {
 } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
-import { listOf, tableOf } from '../show/table.ts';
+import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -123,22 +123,15 @@ export async function notificationsCommand(options: HistoryOptions, terminal: Te
   ]);
   const labels = new Map(subscriptions.map(({ id, label }) => [id, label]));
   const rows = notifications.flatMap((one) => {
-    const head = [{ text: ago(one.createdAt) }, { text: one.cause }, { text: subjectOf(one) }];
-    if (one.deliveries === undefined || one.deliveries.length === 0)
-      return [[...head, { text: '' }, { text: one.state }]];
+    const head = [ago(one.createdAt), one.cause, subjectOf(one)];
+    if (one.deliveries === undefined || one.deliveries.length === 0) return [[...head, '', one.state]];
     return one.deliveries.map((delivery, index) => [
-      ...(index === 0 ? head : [{ text: '' }, { text: '' }, { text: '' }]),
-      { text: labels.get(delivery.subscriptionId) ?? 'removed' },
-      { text: verdictOf(delivery) },
+      ...(index === 0 ? head : ['', '', '']),
+      labels.get(delivery.subscriptionId) ?? 'removed',
+      verdictOf(delivery),
     ]);
   });
-  const columns = [
-    { title: 'WHEN' },
-    { title: 'CAUSE' },
-    { title: 'ABOUT', shrinks: true },
-    { title: 'ADDRESS', shrinks: true },
-    { title: 'OUTCOME', shrinks: true },
-  ];
+  const columns = ['WHEN', 'CAUSE', shrinking('ABOUT'), shrinking('ADDRESS'), shrinking('OUTCOME')];
   say({ notifications }, () =>
     rows.length === 0 ? 'No notifications in 30 days.\n' : tableOf(columns, rows, terminal),
   );

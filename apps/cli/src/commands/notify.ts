@@ -9,7 +9,7 @@ import {
 } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import type { Relay } from '../relay.ts';
-import { tableOf } from '../show/table.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -25,13 +25,7 @@ interface NotifyAddOptions extends CommonOptions {
   delay?: string;
 }
 
-const columns = [
-  { title: 'NAME', shrinks: true },
-  { title: 'KIND' },
-  { title: 'STATE' },
-  { title: 'LAST' },
-  { title: 'ID' },
-];
+const columns = [shrinking('NAME'), 'KIND', 'STATE', 'LAST', 'ID'];
 
 export async function listNotifyCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
@@ -42,11 +36,11 @@ export async function listNotifyCommand(options: CommonOptions, terminal: Termin
       : tableOf(
           columns,
           subscriptions.map(({ label, kind, state, lastDelivery, id }) => [
-            { text: label },
-            { text: kind },
-            { text: state },
-            { text: lastDelivery ? `${lastDelivery.state} ${ago(lastDelivery.createdAt)}` : '' },
-            { text: id },
+            label,
+            kind,
+            state,
+            lastDelivery ? `${lastDelivery.state} ${ago(lastDelivery.createdAt)}` : '',
+            id,
           ]),
           terminal,
         ),

@@ -2,8 +2,7 @@
 import type { ChangeQueued, QueuedTask } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
-import { tableOf } from '../show/table.ts';
-import { oneLine } from '../show/text.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
@@ -69,11 +68,11 @@ function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] 
   say(queue, () => {
     if (queue.tasks.length === 0) return 'Nothing is queued in this session.\n';
     return tableOf(
-      [{ title: 'TASK' }, { title: 'SENT' }, { title: 'MESSAGE', shrinks: true }],
+      ['TASK', 'SENT', shrinking('MESSAGE')],
       queue.tasks.map(({ taskId, createdAt, answers, content }) => [
-        { text: taskId.slice(-shortest) },
-        { text: ago(createdAt) },
-        { text: oneLine(`${answers === undefined ? '' : '(answer) '}${content}`) },
+        taskId.slice(-shortest),
+        ago(createdAt),
+        `${answers === undefined ? '' : '(answer) '}${content}`,
       ]),
       terminal,
     );

@@ -4,7 +4,7 @@ import { exitCodes, usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
 import { allSessions } from '../relay.ts';
 import { paintOf } from '../show/style.ts';
-import { tableOf } from '../show/table.ts';
+import { shrinking, tableOf } from '../show/table.ts';
 import { ago } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -45,21 +45,13 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
         : `No session matches "${options.search}".\n`;
     const short = shortNames(sessions.map(({ id }) => id));
     return tableOf(
-      [
-        { title: 'ID' },
-        { title: 'STATUS' },
-        { title: 'DEVICE', shrinks: true },
-        { title: 'TITLE', shrinks: true },
-        { title: 'CHANGED' },
-      ],
+      ['ID', 'STATUS', shrinking('DEVICE'), shrinking('TITLE'), 'CHANGED'],
       sessions.map((session) => [
-        { text: short.get(session.id) ?? session.id },
+        short.get(session.id) ?? session.id,
         { text: session.status, paint: paintOf(session.status) },
-        { text: names.get(session.deviceId) ?? session.deviceId },
-        {
-          text: `${session.pinned ? '^ ' : ''}${session.unread ? '* ' : ''}${session.title}${session.archived ? ' (archived)' : ''}`,
-        },
-        { text: ago(session.updatedAt) },
+        names.get(session.deviceId) ?? session.deviceId,
+        `${session.pinned ? '^ ' : ''}${session.unread ? '* ' : ''}${session.title}${session.archived ? ' (archived)' : ''}`,
+        ago(session.updatedAt),
       ]),
       terminal,
     );

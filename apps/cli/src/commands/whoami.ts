@@ -2,7 +2,7 @@
 import { exitCodes } from '../failure.ts';
 import { homeOf } from '../home.ts';
 import { readProfiles } from '../profiles.ts';
-import { listOf, tableOf } from '../show/table.ts';
+import { listOf, shrinking, tableOf } from '../show/table.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf, speech } from './context.ts';
 
@@ -47,12 +47,8 @@ function everywhere(options: WhoamiOptions, terminal: Terminal): number {
     relays.length === 0
       ? 'You are not signed in to any relay. Run "relay login --url <address>".\n'
       : tableOf(
-          [{ title: 'RELAY' }, { title: 'ACCOUNT', shrinks: true }, { title: '' }],
-          relays.map((entry) => [
-            { text: entry.relay },
-            { text: entry.account },
-            { text: entry.default ? 'default' : '' },
-          ]),
+          ['RELAY', shrinking('ACCOUNT'), ''],
+          relays.map((entry) => [entry.relay, entry.account, entry.default ? 'default' : '']),
           terminal,
         ),
   );

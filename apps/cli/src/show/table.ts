@@ -3,28 +3,29 @@ import type { Terminal } from '../terminal.ts';
 import { type Paint, styleOf } from './style.ts';
 import { fitted, oneLine, widthOf } from './text.ts';
 
-interface Cell {
-  text: string;
-  paint?: Paint | undefined;
-}
+/** A text, or one with a colour. */
+type Cell = string | { text: string; paint?: Paint | undefined };
 
-interface Column {
-  title: string;
-  /** May be cut when the screen is too narrow. Ids never are: people copy them. */
-  shrinks?: boolean;
-}
+/** Its title. */
+type Column = string | { title: string; shrinks?: boolean };
+
+/** A column that may be cut when the screen is too narrow. Ids never are: people copy them. */
+export const shrinking = (title: string): Column => ({ title, shrinks: true });
 
 const gap = 2;
 const narrowest = 8;
 
 export function tableOf(columns: readonly Column[], rows: readonly (readonly Cell[])[], terminal: Terminal): string {
   const style = styleOf(terminal);
-  const cells = rows.map((row) => row.map(({ text, paint }) => ({ text: oneLine(text), paint })));
-  const widths = columns.map(({ title }, at) =>
+  const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'string' ? { text: oneLine(cell) } : { ...cell, text: oneLine(cell.text) })),
+  );
+  const widths = heads.map(({ title }, at) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[at]?.text ?? ''))),
   );
-  if (terminal.outIsScreen) shrink(columns, widths, terminal.columns);
-  const line = (row: readonly Cell[]) =>
+  if (terminal.outIsScreen) shrink(heads, widths, terminal.columns);
+  const line = (row: readonly Exclude<Cell, string>[]) =>
     row
       .map(({ text, paint }, at) => {
         const shown = fitted(text, widths[at] ?? 0);
@@ -33,12 +34,12 @@ export function tableOf(columns: readonly Column[], rows: readonly (readonly Cel
       })
       .join('')
       .trimEnd();
-  return [columns.map(({ title }) => ({ text: title, paint: 'bold' as const })), ...cells]
+  return [heads.map(({ title }) => ({ text: title, paint: 'bold' as const })), ...cells]
     .map((row) => `${line(row)}\n`)
     .join('');
 }
 
-function shrink(columns: readonly Column[], widths: number[], available: number): void {
+function shrink(columns: readonly Exclude<Column, string>[], widths: number[], available: number): void {
   const excess = () => widths.reduce((sum, width) => sum + width + gap, -gap) - available;
   while (excess() > 0) {
     const candidates = widths.map((width, at) => (columns[at]?.shrinks && width > narrowest ? width : 0));
