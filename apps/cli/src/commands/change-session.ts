@@ -4,6 +4,7 @@ import { exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { fitted, oneLine } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
+import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 
 export async function renameCommand(
@@ -48,14 +49,8 @@ export async function deleteCommand(
   const { relay, say } = contextOf(options, terminal);
   const { id, title } = await findSession(relay, typed);
   const name = `"${fitted(oneLine(title), 60)}" (${nameOf(id)})`;
-  if (!options.yes) {
-    if (!terminal.inIsScreen) throw usage(`Add --yes to delete ${name}: there is no terminal to confirm it in.`);
-    const question = `Delete ${name}? This deletes it from the relay; its history on the machine stays. [y/N] `;
-    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
-      terminal.err('Nothing was changed.\n');
-      return exitCodes.failed;
-    }
-  }
+  const question = `Delete ${name}? This deletes it from the relay; its history on the machine stays.`;
+  if (!(await isConfirmed(options, terminal, `delete ${name}`, question))) return exitCodes.failed;
   await relay.call('deleteSession', { params: { id } });
   say({ id, deleted: true }, () => `${name} is deleted.\n`);
   return exitCodes.ok;

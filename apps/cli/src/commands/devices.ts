@@ -7,6 +7,7 @@ import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
+import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 
 /** A line about two machines with one registration; empty where there is no such thing. */
@@ -107,15 +108,8 @@ export async function removeDeviceCommand(
   const { relay, say } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const name = oneLine(device.name);
-  if (!options.yes) {
-    if (!terminal.inIsScreen)
-      throw usage(`Add --yes to remove "${name}" (${device.id}): there is no terminal to confirm it in.`);
-    const question = `Remove "${name}" (${device.id})? This revokes its credential and deletes its sessions from the relay; files on the machine stay. [y/N] `;
-    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
-      terminal.err('Nothing was changed.\n');
-      return exitCodes.failed;
-    }
-  }
+  const question = `Remove "${name}" (${device.id})? This revokes its credential and deletes its sessions from the relay; files on the machine stay.`;
+  if (!(await isConfirmed(options, terminal, `remove "${name}" (${device.id})`, question))) return exitCodes.failed;
   await relay.call('deleteDevice', { params: { id: device.id } });
   say({ id: device.id, removed: true }, () => `Removed "${name}" and disconnected its daemon.\n`);
   return exitCodes.ok;

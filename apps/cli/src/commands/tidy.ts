@@ -3,6 +3,7 @@ import type { ChangeSessions } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
+import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 import { statusOf } from './sessions.ts';
 
@@ -35,14 +36,9 @@ export async function tidyCommand(action: string, options: TidyOptions, terminal
     throw usage('Choose sessions with --device, --status, --search, --before or --archived.');
   const { relay, say } = contextOf(options, terminal);
   if (options.device !== undefined) filter.deviceId = (await findDevice(relay, options.device)).id;
-  if (action === 'delete' && !options.yes) {
-    if (!terminal.inIsScreen) throw usage('Add --yes to delete sessions: there is no terminal to confirm it in.');
-    const question = 'Delete every matching session from the relay? [y/N] ';
-    if (!/^y(es)?$/i.test(await terminal.ask(question))) {
-      terminal.err('Nothing was changed.\n');
-      return exitCodes.failed;
-    }
-  }
+  const question = 'Delete every matching session from the relay?';
+  if (action === 'delete' && !(await isConfirmed(options, terminal, 'delete sessions', question)))
+    return exitCodes.failed;
   let changed = 0;
   for (;;) {
     const done = await relay.call('changeSessions', { body: { action, filter } });

@@ -1,0 +1,17 @@
+/** The question before something is lost. */
+import { usage } from '../failure.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Whether the person agrees, which `--yes` says beforehand. `action`: behind "to". @throws Failure BAD_USAGE without a terminal */
+export async function isConfirmed(
+  { yes }: { yes?: boolean },
+  terminal: Terminal,
+  action: string,
+  question: string,
+): Promise<boolean> {
+  if (yes) return true;
+  if (!terminal.inIsScreen) throw usage(`Add --yes to ${action}: there is no terminal to confirm it in.`);
+  if (/^y(es)?$/i.test(await terminal.ask(`${question} [y/N] `))) return true;
+  terminal.err('Nothing was changed.\n');
+  return false;
+}
