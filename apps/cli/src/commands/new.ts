@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
-import { tell } from './telling.ts';
+import { tellTask } from './telling.ts';
 
 interface NewOptions extends SendingOptions {
   project?: string;
@@ -57,16 +57,8 @@ export async function newCommand(
     await create();
     return exitCodes.ok;
   }
-  return tell(context, {
-    begin: async () => {
-      const { id, taskId, message: said, replayed } = await create();
-      return { sessionId: id, taskId, said, isNew: !replayed };
-    },
-    history: 0,
-    output: options.output ?? false,
-    once: true,
-    heading: false,
-    thoughts: options.thoughts,
-    full: options.full,
+  return tellTask(context, options, async () => {
+    const { id: sessionId, taskId, message: said, replayed } = await create();
+    return { sessionId, taskId, message: said, replayed };
   });
 }

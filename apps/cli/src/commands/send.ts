@@ -9,7 +9,7 @@ import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
-import { tell } from './telling.ts';
+import { tellTask } from './telling.ts';
 
 export async function sendCommand(
   typedSession: string,
@@ -71,19 +71,18 @@ export async function answerCommand(
   }
   const { relay } = context;
   const bound = prompt.id === undefined ? {} : { answers: prompt.id };
+  const { id: uuid, digest } = prompt;
+  const asShown = digest === undefined ? {} : { digest };
   if (options.option !== undefined) {
     const option = optionOf(prompt, options.option);
-    const { id: uuid, digest } = prompt;
     const isPlain = options.image === undefined && options.ttl === undefined && options.queue;
     if (uuid === undefined || option.id === undefined || !isPlain)
       return deliver(context, await messageTo(relay, id, { content: option.label, ...bound }, options), options);
-    const chosen = { option: option.id, ...(digest === undefined ? {} : { digest }) };
-    return deliver(context, choiceOf(relay, id, uuid, chosen, options), options);
+    return deliver(context, choiceOf(relay, id, uuid, { option: option.id, ...asShown }, options), options);
   }
   if (options.field !== undefined) {
-    const { id: uuid, digest } = prompt;
     if (uuid === undefined) throw usage('This question has no fields: answer with --option or a text.');
-    const filled = { fields: fieldValuesOf(prompt, options.field), ...(digest === undefined ? {} : { digest }) };
+    const filled = { fields: fieldValuesOf(prompt, options.field), ...asShown };
     return deliver(context, choiceOf(relay, id, uuid, filled, options), options);
   }
   if (typedText !== undefined) {
@@ -163,18 +162,7 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
     if (!context.json) await warnIfAway(context, id, terminal);
     return exitCodes.ok;
   }
-  return tell(context, {
-    begin: async () => {
-      const { sessionId: id, taskId, message: said, replayed } = await send();
-      return { sessionId: id, taskId, said, isNew: !replayed };
-    },
-    history: 0,
-    output: options.output ?? false,
-    once: true,
-    heading: false,
-    thoughts: options.thoughts,
-    full: options.full,
-  });
+  return tellTask(context, options, send);
 }
 
 /** Sent it is, whatever comes of this. */

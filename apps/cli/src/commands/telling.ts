@@ -1,11 +1,12 @@
 /** Prints a conversation while it goes on, and turns its end into an exit code. */
-import type { Task } from '@relay/protocol';
+import type { SentMessage, Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
 import { type FollowWish, follow, hasEnded } from '../follow.ts';
 import { type ConversationWish, createConversationView } from '../show/said.ts';
 import { oneLine } from '../show/text.ts';
 import { untilInterrupted } from '../terminal.ts';
 import { type Context, jsonLine } from './context.ts';
+import type { SendingOptions } from './message.ts';
 
 type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
@@ -42,6 +43,27 @@ export async function tell(
   }
   return ended ? verdict(ended, json ? undefined : terminal.err) : exitCodes.ok;
 }
+
+type SentTask = Pick<SentMessage, 'sessionId' | 'taskId' | 'message'> & { replayed: boolean };
+
+/** Sends, and prints the conversation until the task has ended. */
+export const tellTask = (
+  context: Context,
+  { output = false, thoughts, full }: SendingOptions,
+  send: () => Promise<SentTask>,
+): Promise<number> =>
+  tell(context, {
+    begin: async () => {
+      const { sessionId, taskId, message: said, replayed } = await send();
+      return { sessionId, taskId, said, isNew: !replayed };
+    },
+    history: 0,
+    output,
+    once: true,
+    heading: false,
+    thoughts,
+    full,
+  });
 
 const endings: Partial<Record<Task['state'], string>> = {
   failed: 'failed',
