@@ -3,15 +3,12 @@
  * (RFC 8252, RFC 7636, RFC 9207). Asks the relay, not the person: what the person sees is passed in.
  */
 import * as oauth from 'oauth4webapi';
-import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
-import { client, clientId, discover, refuseTrouble, requestOptions } from './issuer.ts';
+import { Failure, exitCodes, reasonOf } from '../failure.ts';
+import type { Profile } from '../profiles.ts';
+import { answerOf, client, clientId, discover, refusalOf, requestOptions } from './issuer.ts';
 import { type Loopback, listenForAnswer } from './loopback.ts';
 
-interface SignedIn {
-  accessToken: string;
-  expiresAt?: string;
-  renewal: { clientId: string; refreshToken: string; tokenEndpoint: string; revocationEndpoint?: string };
-}
+type SignedIn = Pick<Profile, 'accessToken' | 'expiresAt'> & Required<Pick<Profile, 'renewal'>>;
 
 interface BrowserFlow {
   /** Base address of the relay. */
@@ -63,24 +60,21 @@ export async function signInWithBrowser({ url, port, onLink, signal, waitMs }: B
 
 function answerWithin({ answer }: Loopback, waitMs: number, signal: AbortSignal): Promise<URLSearchParams> {
   return new Promise((resolve, reject) => {
-    const end = (failure: Failure) => {
+    const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      reject(failure);
     };
-    const onAbort = () => end(new Failure('INTERRUPTED', 'The sign-in was cancelled.', exitCodes.interrupted));
-    const timer = setTimeout(
-      () =>
-        end(
-          new Failure('SIGN_IN_TIMEOUT', 'The sign-in was not completed within five minutes. Run "relay login" again.'),
-        ),
-      waitMs,
-    );
+    const fail = (code: string, message: string, exitCode: number = exitCodes.failed) => {
+      end();
+      reject(new Failure(code, message, exitCode));
+    };
+    const onAbort = () => fail('INTERRUPTED', 'The sign-in was cancelled.', exitCodes.interrupted);
+    const late = 'The sign-in was not completed within five minutes. Run "relay login" again.';
+    const timer = setTimeout(() => fail('SIGN_IN_TIMEOUT', late), waitMs);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     void answer.then((parameters) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      end();
       resolve(parameters);
     });
   });
@@ -117,27 +111,21 @@ async function redeem(
   redirectUri: string,
   verifier: string,
 ): Promise<SignedIn> {
-  let response: Response;
-  try {
-    response = await oauth.authorizationCodeGrantRequest(
-      issuer,
-      client,
-      oauth.None(),
-      parameters,
-      redirectUri,
-      verifier,
-      requestOptions(url),
-    );
-  } catch (error) {
-    throw unreachable(url, error);
-  }
-  refuseTrouble(url, response);
+  const request = oauth.authorizationCodeGrantRequest(
+    issuer,
+    client,
+    oauth.None(),
+    parameters,
+    redirectUri,
+    verifier,
+    requestOptions(url),
+  );
+  const response = await answerOf(url, request);
   let tokens: oauth.TokenEndpointResponse;
   try {
     tokens = await oauth.processAuthorizationCodeResponse(issuer, client, response);
   } catch (error) {
-    const why = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
-    throw new Failure('SIGN_IN_REFUSED', `The relay issued no token: ${why}. Run "relay login" again.`);
+    throw new Failure('SIGN_IN_REFUSED', `The relay issued no token: ${refusalOf(error)}. Run "relay login" again.`);
   }
   if (tokens.refresh_token === undefined) {
     throw new Failure(

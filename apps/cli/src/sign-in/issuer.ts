@@ -20,9 +20,15 @@ export const requestOptions = (url: string) => ({
 const send = (url: string, { method, headers, body }: oauth.CustomFetchOptions<string, URLSearchParams | undefined>) =>
   exchange(new URL(url), { method, headers, body: body?.toString(), timeoutMs: requestTimeoutMs });
 
-/** The relay is in trouble, which says nothing about the credential. Throws a Failure (temporary), or returns. */
-export function refuseTrouble(url: string, response: Response): void {
-  if (response.status < 500 && response.status !== 429) return;
+/**
+ * The answer of the sign-in. Throws a Failure (temporary) when there is none, or the relay is in trouble, which says nothing about the
+ * credential.
+ */
+export async function answerOf(url: string, request: Promise<Response>): Promise<Response> {
+  const response = await request.catch((error: unknown) => {
+    throw unreachable(url, error);
+  });
+  if (response.status < 500 && response.status !== 429) return response;
   const waitMs = retryAfterMs(response.headers.get('retry-after'), Date.now());
   const when = waitMs === undefined ? 'later' : `in ${Math.ceil(waitMs / 1000)} s`;
   throw new Failure(
@@ -33,15 +39,14 @@ export function refuseTrouble(url: string, response: Response): void {
   );
 }
 
+/** Why the sign-in refused, in its own words where it has some. */
+export const refusalOf = (error: unknown): string =>
+  error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
+
 /** Where the relay's sign-in is. Throws a Failure when it has none, calls itself something else, or cannot be reached. */
 export async function discover(url: string): Promise<oauth.AuthorizationServer> {
-  let response: Response;
-  try {
-    response = await oauth.discoveryRequest(new URL(url), { algorithm: 'oidc', ...requestOptions(url) });
-  } catch (error) {
-    throw unreachable(url, error);
-  }
-  refuseTrouble(url, response);
+  const request = oauth.discoveryRequest(new URL(url), { algorithm: 'oidc', ...requestOptions(url) });
+  const response = await answerOf(url, request);
   if (response.status === 404) {
     if ((await fieldIn(response, 'code')) !== 'NOT_FOUND') throw notARelay(url, 'it answered 404');
     throw new Failure(

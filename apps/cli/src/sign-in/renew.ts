@@ -1,9 +1,9 @@
 /** Renews and revokes the tokens of a sign-in in the browser. Knows the relay's sign-in and no file. */
 import * as oauth from 'oauth4webapi';
-import { Failure, exitCodes, reasonOf, unreachable } from '../failure.ts';
+import { Failure, exitCodes, reasonOf } from '../failure.ts';
 import type { Profile } from '../profiles.ts';
 import { expiry } from './browser-flow.ts';
-import { client, refuseTrouble, requestOptions } from './issuer.ts';
+import { answerOf, client, refusalOf, requestOptions } from './issuer.ts';
 
 type Renewal = NonNullable<Profile['renewal']>;
 
@@ -21,19 +21,9 @@ export const signInAgain = (url: string) => `Run "relay login --url ${url}".`;
  */
 export async function renew(profile: Profile, renewal: Renewal): Promise<Profile> {
   const issuer = issuerOf(profile.url, renewal);
-  let response: Response;
-  try {
-    response = await oauth.refreshTokenGrantRequest(
-      issuer,
-      client,
-      oauth.None(),
-      renewal.refreshToken,
-      requestOptions(profile.url),
-    );
-  } catch (error) {
-    throw unreachable(profile.url, error);
-  }
-  refuseTrouble(profile.url, response);
+  const options = requestOptions(profile.url);
+  const request = oauth.refreshTokenGrantRequest(issuer, client, oauth.None(), renewal.refreshToken, options);
+  const response = await answerOf(profile.url, request);
   try {
     const tokens = await oauth.processRefreshTokenResponse(issuer, client, response);
     const { expiresAt: _old, ...kept } = profile;
@@ -51,7 +41,7 @@ export async function renew(profile: Profile, renewal: Renewal): Promise<Profile
         exitCodes.notSignedIn,
       );
     }
-    const why = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
+    const why = refusalOf(error);
     throw new Failure('RENEWAL_REFUSED', `The relay did not renew the sign-in: ${why}. ${signInAgain(profile.url)}`);
   }
 }
@@ -59,19 +49,10 @@ export async function renew(profile: Profile, renewal: Renewal): Promise<Profile
 /** Revokes the refresh token, so that it can no longer be used. Throws a Failure when the relay does not confirm. */
 export async function revoke(profile: Profile, renewal: Renewal): Promise<void> {
   if (renewal.revocationEndpoint === undefined) return;
-  let response: Response;
-  try {
-    response = await oauth.revocationRequest(
-      issuerOf(profile.url, renewal),
-      client,
-      oauth.None(),
-      renewal.refreshToken,
-      { ...requestOptions(profile.url), additionalParameters: { token_type_hint: 'refresh_token' } },
-    );
-  } catch (error) {
-    throw unreachable(profile.url, error);
-  }
-  refuseTrouble(profile.url, response);
+  const issuer = issuerOf(profile.url, renewal);
+  const options = { ...requestOptions(profile.url), additionalParameters: { token_type_hint: 'refresh_token' } };
+  const request = oauth.revocationRequest(issuer, client, oauth.None(), renewal.refreshToken, options);
+  const response = await answerOf(profile.url, request);
   try {
     await oauth.processRevocationResponse(response);
   } catch (error) {
