@@ -140,8 +140,10 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
       yield { type: 'connection', state: 'lost', why: happening.why, waitMs: happening.waitMs };
     } else if (happening.kind === 'connected') {
       yield { type: 'connection', state: 'back' };
-    } else if (happening.kind === 'gap') yield* reload();
-    else {
+    } else if (happening.kind === 'gap') {
+      yield { type: 'resync' };
+      yield* load(reloadMessages);
+    } else {
       const { frame } = happening;
       switch (frame.type) {
         case 'session_update':
@@ -172,11 +174,6 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
           yield frame;
       }
     }
-  }
-
-  async function* reload(): AsyncGenerator<Said, void> {
-    yield { type: 'resync' };
-    yield* load(reloadMessages);
   }
 
   return { load, hear, isOver: () => over, taskId: () => taskId, sessionId: () => sessionId };

@@ -100,14 +100,11 @@ export async function ackInboxCommand(
 ): Promise<number> {
   if (all === (typed !== undefined)) throw usage('Name one item, or give --all.');
   const { relay, say } = contextOf(options, terminal);
-  if (typed === undefined) {
-    const { version } = await relay.call('listInbox', { query: { limit: 1 } });
-    const state = await relay.call('ackInbox', { body: { upToVersion: version } });
-    say(state, () => left(state.counts));
-    return exitCodes.ok;
-  }
-  const { id } = await findItem(relay, typed);
-  const state = await relay.call('ackItem', { params: { id } });
+  const upTo = async () => (await relay.call('listInbox', { query: { limit: 1 } })).version;
+  const state =
+    typed === undefined
+      ? await relay.call('ackInbox', { body: { upToVersion: await upTo() } })
+      : await relay.call('ackItem', { params: { id: (await findItem(relay, typed)).id } });
   say(state, () => left(state.counts));
   return exitCodes.ok;
 }
