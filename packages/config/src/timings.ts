@@ -4,7 +4,6 @@ import type { Role, Variable } from './variable.ts';
 
 const daemonDoor: readonly Role[] = ['standalone', 'gateway'];
 const appDoor: readonly Role[] = ['standalone', 'api'];
-const maxTimerSeconds = Math.floor(maxTimerMs / 1000);
 
 function limit(value: number, unit: string, meaning: string, readBy?: readonly Role[]): Variable<number> {
   const shape = int({ min: 1, max: 1_000_000, unit });
@@ -17,16 +16,12 @@ interface Options {
   readonly readBy?: readonly Role[];
 }
 
-function ms(value: number, meaning: string, { min = 1, max = maxTimerMs, readBy }: Options = {}): Variable<number> {
-  const shape = int({ min, max, unit: 'milliseconds' });
-  return variable('Timings', shape, { default: value, meaning, ...(readBy ? { readBy } : {}) });
-}
-
-function seconds(value: number, meaning: string, options: Options = {}): Variable<number> {
-  const { min = 1, max = maxTimerSeconds, readBy } = options;
-  const shape = int({ min, max, unit: 'seconds' });
-  return variable('Timings', shape, { default: value, meaning, ...(readBy ? { readBy } : {}) });
-}
+const timing =
+  (unit: string, longest: number) =>
+  (value: number, meaning: string, { min = 1, max = longest, readBy }: Options = {}): Variable<number> =>
+    variable('Timings', int({ min, max, unit }), { default: value, meaning, ...(readBy ? { readBy } : {}) });
+const ms = timing('milliseconds', maxTimerMs);
+const seconds = timing('seconds', Math.floor(maxTimerMs / 1000));
 
 export const limits = {
   RATE_LIMIT_PER_MINUTE: limit(

@@ -37,6 +37,10 @@ const issuersRule =
 const upstreamRule =
   'a JSON list such as [{"provider":"github","clientId":"…","clientSecret":"…"},{"provider":"oidc","id":"corp","issuer":"https://id.example.com","clientId":"…"}]';
 
+/** A variable that no gateway reads. */
+const appVariable: typeof variable = (group, shape, facts) =>
+  variable(group, shape, { ...facts, readBy: ['standalone', 'api'] });
+
 type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 export const variables = {
@@ -57,9 +61,8 @@ export const variables = {
         'the address that people and daemons use; every link, and the audience `$PUBLIC_URL/api`, derive from it. The roles `api` and `gateway` refuse http, except on this machine',
     },
   ),
-  ALLOWED_ORIGINS: variable(listening, list(origin, 'a comma list of origins'), {
+  ALLOWED_ORIGINS: appVariable(listening, list(origin, 'a comma list of origins'), {
     default: [],
-    readBy: ['standalone', 'api'],
     meaning: 'origins of browser apps, besides `PUBLIC_URL`, that may call the API and open `/ws/attention`',
   }),
   TRUST_PROXY: variable<TrustProxy>(
@@ -92,20 +95,17 @@ export const variables = {
       'statements are prepared by PostgreSQL, once per connection. `off` behind a pooler in transaction mode that does not keep them, such as PgBouncer before 1.21',
   }),
   REDIS_URL: variable<string | undefined>(memory, redisUrl(), {
-    derived: { text: 'none', from: () => undefined },
     meaning:
       'Redis 7 between several instances; required by the roles `api` and `gateway`. `redis://[user:password@]host:6379[/db]`; `redis+sentinel://host:26379,host:26379/master` finds the server through Sentinel (`?sentinelUsername=`, `?sentinelPassword=`); `redis+cluster://host:6379,host:6379` is a Cluster; `rediss` instead of `redis` is TLS',
   }),
 
-  AUTH_BUILTIN: variable(identity, onOff(), {
+  AUTH_BUILTIN: appVariable(identity, onOff(), {
     default: true,
-    readBy: ['standalone', 'api'],
     meaning:
       'the built-in sign-in: accounts with e-mail and password, and OAuth 2.1 for apps, under `/auth`. Needs a `PUBLIC_URL` that is https, or of this machine',
   }),
-  AUTH_ISSUERS: variable<readonly IssuerSettings[]>(identity, json(issuers, issuersRule), {
+  AUTH_ISSUERS: appVariable<readonly IssuerSettings[]>(identity, json(issuers, issuersRule), {
     default: [],
-    readBy: ['standalone', 'api'],
     meaning:
       'sign-in services whose tokens are accepted: `issuer`, `audience`, and optionally `jwksUri`, `algorithms`, `scopeClaim`, `roleMap`, `defaultScopes`',
   }),
@@ -122,88 +122,69 @@ export const variables = {
     meaning:
       'accepts the tokens that `npm run dev:token` makes with a key in `DATA_DIR`: for trying things out on one machine',
   }),
-  AUTH_SIGNUP: variable(identity, oneOf('invite', 'open', 'closed'), {
+  AUTH_SIGNUP: appVariable(identity, oneOf('invite', 'open', 'closed'), {
     default: 'invite',
-    readBy: ['standalone', 'api'],
     meaning:
       'who may create an account with the built-in sign-in: people with a link from an existing account, everyone, or no one. The first account is always created by the link that the start prints',
   }),
-  AUTH_UPSTREAM: variable<readonly UpstreamSettings[]>(identity, json(upstreams, upstreamRule, { secret: true }), {
+  AUTH_UPSTREAM: appVariable<readonly UpstreamSettings[]>(identity, json(upstreams, upstreamRule, { secret: true }), {
     default: [],
-    readBy: ['standalone', 'api'],
     meaning:
       'services that people may sign in with instead of a password: `provider` (`github`, `google`, `oidc`), `clientId`, `clientSecret`, and optionally `id`, `name`; for `oidc` also `issuer`, for GitHub Enterprise `address`. Their redirect address is `$PUBLIC_URL/auth/callback/<id>`. `AUTH_SIGNUP` holds for them too',
   }),
-  AUTH_SECRET: variable(identity, secrets(secretsRule), {
+  AUTH_SECRET: appVariable(identity, secrets(secretsRule), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },
-    readBy: ['standalone', 'api'],
     meaning: 'secrets of the built-in sign-in; the first signs, the others still verify',
   }),
 
-  PUSH_SECRET: variable(notifying, secrets(secretsRule), {
+  PUSH_SECRET: appVariable(notifying, secrets(secretsRule), {
     derived: { text: '`AUTH_SECRET`', from: ({ earlier }) => earlier<readonly string[]>('AUTH_SECRET') },
-    readBy: ['standalone', 'api'],
     meaning:
       'secrets that seal the addresses of people to notify; the first seals, all open. Without one, and without `AUTH_SECRET`, nothing is sent to addresses',
   }),
-  PUSH_CONTACT: variable<string | undefined>(
+  PUSH_CONTACT: appVariable<string | undefined>(
     notifying,
     { kind: 'url', accepts: contactRule, parse: contact },
     {
       derived: { text: '`$PUBLIC_URL`', from: () => undefined },
-      readBy: ['standalone', 'api'],
       meaning: 'where push services of browsers reach the operator: a `mailto:` or https address (RFC 8292)',
     },
   ),
-  PUSH_ALLOWED_HOSTS: variable(
+  PUSH_ALLOWED_HOSTS: appVariable(
     notifying,
     list(hostAndPort, 'a comma list of hosts with a port, such as ntfy.internal:8080'),
     {
       default: [],
-      readBy: ['standalone', 'api'],
       meaning:
         'hosts that people may be notified at although they are not public or not https: exactly these, each with its port',
     },
   ),
 
-  FCM_SERVICE_ACCOUNT_FILE: variable<string | undefined>(notifying, path(), {
-    derived: { text: 'none', from: () => undefined },
-    readBy: ['standalone', 'api'],
+  FCM_SERVICE_ACCOUNT_FILE: appVariable<string | undefined>(notifying, path(), {
     meaning: 'the JSON file of a service account of Firebase: apps on Android can then be notified (kind `fcm`)',
   }),
-  FCM_URL: variable(notifying, serviceUrl, {
+  FCM_URL: appVariable(notifying, serviceUrl, {
     default: 'https://fcm.googleapis.com',
-    readBy: ['standalone', 'api'],
     meaning: 'where Firebase Cloud Messaging is',
   }),
-  APNS_KEY_FILE: variable<string | undefined>(notifying, path(), {
-    derived: { text: 'none', from: () => undefined },
-    readBy: ['standalone', 'api'],
+  APNS_KEY_FILE: appVariable<string | undefined>(notifying, path(), {
     meaning: 'the `.p8` file of a key of Apple: apps on iOS can then be notified (kind `apns`)',
   }),
-  APNS_KEY_ID: variable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
-    derived: { text: 'none', from: () => undefined },
-    readBy: ['standalone', 'api'],
+  APNS_KEY_ID: appVariable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
     meaning: 'the id of the key in `APNS_KEY_FILE`',
   }),
-  APNS_TEAM_ID: variable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
-    derived: { text: 'none', from: () => undefined },
-    readBy: ['standalone', 'api'],
+  APNS_TEAM_ID: appVariable<string | undefined>(notifying, text(/^[A-Z0-9]{10}$/, 'ten capitals and digits'), {
     meaning: 'the id of the team that the key belongs to',
   }),
-  APNS_TOPIC: variable<string | undefined>(notifying, text(/^[A-Za-z0-9.-]{1,255}$/, 'the bundle id of an app'), {
-    derived: { text: 'none', from: () => undefined },
-    readBy: ['standalone', 'api'],
+  APNS_TOPIC: appVariable<string | undefined>(notifying, text(/^[A-Za-z0-9.-]{1,255}$/, 'the bundle id of an app'), {
     meaning: 'the bundle id of the app, such as `com.example.relay`',
   }),
-  APNS_URL: variable(notifying, serviceUrl, {
+  APNS_URL: appVariable(notifying, serviceUrl, {
     default: 'https://api.push.apple.com',
-    readBy: ['standalone', 'api'],
     meaning: 'where Apple takes notifications; `https://api.sandbox.push.apple.com` for builds of development',
   }),
-  VAPID_PRIVATE_KEY: variable<readonly string[]>(notifying, vapidKeys, {
+  VAPID_PRIVATE_KEY: appVariable<readonly string[]>(notifying, vapidKeys, {
     default: [],
-    readBy: ['standalone', 'api'],
     meaning:
       'keys that name this relay to push services of browsers, in the place of the one that it makes: the first is given to new browsers, the others still reach those that were given them',
   }),
@@ -214,9 +195,8 @@ export const variables = {
     meaning: 'what daemons are told about their version, by agent type',
   }),
 
-  BOUND_APPROVALS: variable<'off' | 'required'>(policy, oneOf('off', 'required'), {
+  BOUND_APPROVALS: appVariable<'off' | 'required'>(policy, oneOf('off', 'required'), {
     default: 'off',
-    readBy: ['standalone', 'api'],
     meaning:
       '`required`: while a permission is open, a message that names no question is refused with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: it answers the oldest question',
   }),
