@@ -1,5 +1,6 @@
 /** The separate port of /metrics. Apart from the public one, so that no proxy rule stands between strangers and the numbers. */
-import { type Server, type RequestListener, createServer } from 'node:http';
+import { once } from 'node:events';
+import { type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 
@@ -50,16 +51,6 @@ function listener({ metrics, log }: MetricsServerOptions): RequestListener {
   };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
 /**
  * Serves `GET /metrics` and nothing else: other paths 404, other methods 405, both as JSON.
  *
@@ -73,7 +64,8 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
   server.requestTimeout = requestTimeoutMs;
   server.headersTimeout = requestTimeoutMs;
   try {
-    await listen(server, host, port);
+    server.listen(port, host);
+    await once(server, 'listening');
   } catch (err) {
     if (required) throw Object.assign(err as Error, { setting: 'METRICS_PORT' });
     const { code } = err as NodeJS.ErrnoException;
