@@ -42,22 +42,27 @@ export function pageOf(messages: readonly HistoryMessage[], request: PageRequest
   if (afterUuid !== undefined && start === 0)
     return { ok: false, error: 'after_uuid is not a message of this session' };
   if (end === -1) return { ok: false, error: 'before_uuid is not a message of this session' };
-  let first = end;
+  const between = messages.slice(start, end);
+  const last = fitting(between, limit, maxBytes);
+  return { ok: true, page: pageWith(last, last.length < between.length) };
+}
+
+/** The page of these messages. */
+export const pageWith = (messages: HistoryMessage[], hasMore: boolean): Page => ({
+  messages,
+  hasMore,
+  oldestUuid: messages[0]?.uuid ?? null,
+  newestUuid: messages.at(-1)?.uuid ?? null,
+});
+
+/** The last rows within the bounds; one that is larger by itself is still returned. */
+export function fitting<T>(rows: readonly T[], limit: number, maxBytes: number): T[] {
+  let first = rows.length;
   let bytes = 0;
-  while (first > start && end - first < limit) {
-    const message = messages[first - 1];
-    bytes += Buffer.byteLength(JSON.stringify(message), 'utf8') + 1;
-    if (bytes > maxBytes && first < end) break;
+  while (first > 0 && rows.length - first < limit) {
+    bytes += Buffer.byteLength(JSON.stringify(rows[first - 1]), 'utf8') + 1;
+    if (bytes > maxBytes && first < rows.length) break;
     first--;
   }
-  const page = messages.slice(first, end);
-  return {
-    ok: true,
-    page: {
-      messages: page,
-      hasMore: first > start,
-      oldestUuid: page[0]?.uuid ?? null,
-      newestUuid: page.at(-1)?.uuid ?? null,
-    },
-  };
+  return rows.slice(first);
 }

@@ -3,7 +3,7 @@
  * files as the page needs. So the cost of a session of any size is that of a page.
  */
 import { type Item, isPlain } from '@relay/protocol';
-import type { PageRequest } from './history.ts';
+import { type PageRequest, fitting, pageWith } from './history.ts';
 import { messageOf } from './session-pages.ts';
 import { type Store, itemsRequest } from './store.ts';
 
@@ -86,10 +86,7 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
       };
       const view = (item: Item) => (isPlain(item) ? messageOf({ item, m: true }) : undefined);
       const reached = across(sessionId, request, ask, view);
-      if (!reached) return found;
-      const { rows, hasMore } = reached;
-      const [oldestUuid, newestUuid] = [rows[0]?.uuid ?? null, rows.at(-1)?.uuid ?? null];
-      return { ok: true, page: { messages: rows, hasMore, oldestUuid, newestUuid } };
+      return reached ? { ok: true, page: pageWith(reached.rows, reached.hasMore) } : found;
     },
     items(sessionId, request) {
       const found = store.items(sessionId, request);
@@ -104,16 +101,4 @@ export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'i
       return { items: reached.rows, hasMore: reached.hasMore, v: store.version(sessionId), reset: false };
     },
   };
-}
-
-/** The last rows within the bounds; one that is larger by itself is still returned. */
-function fitting<T>(rows: readonly T[], limit: number, maxBytes: number): T[] {
-  let first = rows.length;
-  let bytes = 0;
-  while (first > 0 && rows.length - first < limit) {
-    bytes += Buffer.byteLength(JSON.stringify(rows[first - 1]), 'utf8') + 1;
-    if (bytes > maxBytes && first < rows.length) break;
-    first--;
-  }
-  return rows.slice(first);
 }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Item, type Operation, isPlain, transcriptLimits } from '@relay/protocol';
-import type { HistoryMessage, PageRequest, PageResult } from './history.ts';
+import { type HistoryMessage, type PageRequest, type PageResult, pageWith } from './history.ts';
 import { appendRows, isClosed, readSession, type Stored } from './session-file.ts';
 import { changedSince, messageOf, pageOfItems } from './session-pages.ts';
 import { type Change, type NewItem, type SessionSummary, type Writing, openSessionTable } from './session-table.ts';
@@ -155,16 +155,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       const found = pageOfItems(indexOf(session), session, request, view(reader));
       if (!found.ok) return found;
       const messages = found.items.flatMap((stored) => view(reader)(stored) ?? []);
-      const [oldest, newest] = [messages[0], messages.at(-1)];
-      return {
-        ok: true,
-        page: {
-          messages,
-          hasMore: found.hasMore,
-          oldestUuid: oldest?.uuid ?? null,
-          newestUuid: newest?.uuid ?? null,
-        },
-      };
+      return { ok: true, page: pageWith(messages, found.hasMore) };
     },
     items(sessionId, { changed, ...request }) {
       const session = sessions.get(sessionId);
