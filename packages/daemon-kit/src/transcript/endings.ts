@@ -81,18 +81,15 @@ export function createEndings({
     talk: Talk | undefined,
     ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
   ): string => {
-    let uuid: string;
-    if (ending.type === 'TASK_COMPLETE') uuid = final(sessionId, talk, ending.result);
-    else {
-      uuid = randomUUID();
-      const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
-      const turn = talk === undefined ? {} : { turn: talk.turn };
-      const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
-      const closed = talk ? closing(sessionId, talk, 'interrupted') : [];
-      // An answer that came too late ends nothing but itself.
-      if (talk && ending.code !== 'PROMPT_SUPERSEDED') closed.push(...unanswered(sessionId));
-      write(sessionId, [...closed, error], { sync: true });
-    }
+    if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result);
+    const uuid = randomUUID();
+    const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
+    const turn = talk === undefined ? {} : { turn: talk.turn };
+    const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
+    const closed = talk ? closing(sessionId, talk, 'interrupted') : [];
+    // An answer that came too late ends nothing but itself.
+    if (talk && ending.code !== 'PROMPT_SUPERSEDED') closed.push(...unanswered(sessionId));
+    write(sessionId, [...closed, error], { sync: true });
     return uuid;
   };
 

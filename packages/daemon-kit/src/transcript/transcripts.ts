@@ -219,12 +219,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     change: (sessionId, changes) => write(sessionId, changes, { sync: true }),
     recover() {
-      for (const { sessionId } of store.sessions()) {
-        if (!endings.recover(sessionId)) continue;
-        streams.of(sessionId).flush();
-        streams.drop(sessionId);
-        tidy(sessionId);
-      }
+      for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
     },
     written: (sessionId, ops, v) => streams.of(sessionId).push(ops, v),
     flush: (sessionId) => streams.flush(sessionId),
