@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Item, applyOperations, isItem, isOperation, mergeItems } from '@relay/protocol';
-import { type DaemonCheck, begin, conversation, declares, id, must, page, same, tell } from './check.ts';
+import { type DaemonCheck, ask, begin, conversation, declares, id, must, page, same, tell } from './check.ts';
 import type { DoubleConnection } from './relay-double.ts';
 
 /** The list of a reader that applied every frame; undefined when a version is missing, which the reader would request. */
@@ -176,15 +176,12 @@ export const abilityChecks: readonly DaemonCheck[] = [
       connection.send({ type: 'task_start', task_id: taskId, instruction: 'hello', message_uuid: uuid, ...images });
       const { session_id: session } = await connection.event('TASK_COMPLETE', taskId);
       const { messages } = await page(connection, session ?? '', { limit: 200, parts: true });
-      const ask = async (uuid: string, name: string, offset: number, limit: number) => {
-        const request = { type: 'content_request', request_id: id('request'), session_id: session };
-        connection.send({ ...request, uuid, name, offset, limit });
-        const answer = await connection.frame('content_response');
-        must(answer.request_id === request.request_id, 'the answer echoes request_id');
-        return answer;
+      const read = (uuid: string, name: string, offset: number, limit: number) => {
+        const request = { type: 'content_request', session_id: session, uuid, name, offset, limit };
+        return ask(connection, request, 'content_response');
       };
       const [user] = messages ?? [];
-      const none = await ask(user?.uuid ?? id('item'), id('none'), 0, 100);
+      const none = await read(user?.uuid ?? id('item'), id('none'), 0, 100);
       must(none.code === 'CONTENT_NOT_FOUND' && !none.data, 'a content that it does not have is refused as such');
       const [image] = (user?.part?.images ?? []) as { data?: string }[];
       if (!declares(connection, 'images')) return;
@@ -195,7 +192,7 @@ export const abilityChecks: readonly DaemonCheck[] = [
         [40, 1000],
         [bytes.length, 10],
       ] as const) {
-        const { size, data } = await ask(user?.uuid ?? '', image.data, offset, limit);
+        const { size, data } = await read(user?.uuid ?? '', image.data, offset, limit);
         must(size === bytes.length, 'each piece has the size of the whole');
         const wanted = bytes.subarray(offset, offset + limit).toString('base64');
         must(data === wanted, 'a piece has the bytes from its offset on, and none behind the end');
@@ -207,19 +204,13 @@ export const abilityChecks: readonly DaemonCheck[] = [
     rule: 'rules, 6.26',
     async run({ connection }) {
       if (!declares(connection, 'browse')) return;
-      const ask = async (path: string) => {
-        const request = { type: 'get_folders', request_id: id('request'), path };
-        connection.send(request);
-        const answer = await connection.frame('folders');
-        must(answer.request_id === request.request_id, 'the answer echoes request_id');
-        return answer;
-      };
-      const none = await ask(`/none-${randomUUID()}`);
+      const browse = (path: string) => ask(connection, { type: 'get_folders', path }, 'folders');
+      const none = await browse(`/none-${randomUUID()}`);
       must(none.code === 'FOLDER_NOT_FOUND' && !none.folders, 'a folder that there is not is refused as such');
-      const top = await ask('');
+      const top = await browse('');
       must(Array.isArray(top.folders), 'the top has folders');
       const [first] = top.folders ?? [];
-      if (first) must((await ask(first.path)).path === first.path, 'a folder that it named can be asked for');
+      if (first) must((await browse(first.path)).path === first.path, 'a folder that it named can be asked for');
     },
   },
   {
@@ -228,15 +219,12 @@ export const abilityChecks: readonly DaemonCheck[] = [
     async run({ connection }) {
       if (!declares(connection, 'settings')) return;
       const session = await conversation(connection);
-      const ask = async (sessionId: string, change?: { id: string; value: string }) => {
-        const request = { type: 'settings_request', request_id: id('request'), session_id: sessionId };
-        connection.send({ ...request, ...(change ? { change } : {}) });
-        const answer = await connection.frame('settings_response');
-        must(answer.request_id === request.request_id, 'the answer echoes request_id');
-        return answer;
+      const settingsOf = (sessionId: string, change?: { id: string; value: string }) => {
+        const request = { type: 'settings_request', session_id: sessionId, ...(change ? { change } : {}) };
+        return ask(connection, request, 'settings_response');
       };
-      must(Boolean((await ask(id('nobody'))).error), 'a session that it does not know has an error');
-      const { settings, code } = await ask(session);
+      must(Boolean((await settingsOf(id('nobody'))).error), 'a session that it does not know has an error');
+      const { settings, code } = await settingsOf(session);
       if (!settings) {
         must(code === 'SETTINGS_NOT_SUPPORTED', 'an agent without settings is refused as such');
         return;
@@ -244,13 +232,13 @@ export const abilityChecks: readonly DaemonCheck[] = [
       for (const { value, options } of settings)
         must(options.length === 0 || options.some((option) => option.id === value), 'a value is one of its options');
       const [first] = settings;
-      const wrong = await ask(session, { id: first?.id ?? '', value: `none-${randomUUID()}` });
+      const wrong = await settingsOf(session, { id: first?.id ?? '', value: `none-${randomUUID()}` });
       must(wrong.code === 'INVALID_SETTING' && !wrong.settings, 'a value that there is not is refused as such');
-      const missing = await ask(session, { id: `none-${randomUUID()}`, value: first?.value ?? '' });
+      const missing = await settingsOf(session, { id: `none-${randomUUID()}`, value: first?.value ?? '' });
       must(missing.code === 'INVALID_SETTING', 'a setting that there is not is refused as such');
       const other = first?.options.find((option) => option.id !== first.value);
       if (!first || !other) return;
-      const changed = await ask(session, { id: first.id, value: other.id });
+      const changed = await settingsOf(session, { id: first.id, value: other.id });
       const now = changed.settings?.find((setting) => setting.id === first.id)?.value;
       must(now === other.id, 'a change is in the answer to it');
     },

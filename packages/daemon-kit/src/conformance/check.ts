@@ -57,7 +57,19 @@ export async function conversation(connection: DoubleConnection): Promise<string
   await connection.status();
   return session ?? '';
 }
-export async function page(
+/** Sends a request, and returns the answer to it. */
+export async function ask<T extends 'messages' | 'content_response' | 'folders' | 'settings_response'>(
+  connection: DoubleConnection,
+  request: { type: string; [field: string]: unknown },
+  answered: T,
+): Promise<FromDaemon<T>> {
+  const requestId = id('request');
+  connection.send({ ...request, request_id: requestId });
+  const answer = await connection.frame(answered);
+  must('request_id' in answer && answer.request_id === requestId, 'the answer echoes request_id');
+  return answer;
+}
+export const page = (
   connection: DoubleConnection,
   session: string,
   query: {
@@ -67,13 +79,7 @@ export async function page(
     parts?: boolean;
     changed?: number | null | undefined;
   },
-): Promise<FromDaemon<'messages'>> {
-  const requestId = id('request');
-  connection.send({ type: 'get_messages', request_id: requestId, session_id: session, ...query });
-  const answer = await connection.frame('messages');
-  must(answer.request_id === requestId, 'the answer echoes request_id');
-  return answer;
-}
+) => ask(connection, { type: 'get_messages', session_id: session, ...query }, 'messages');
 export const declares = ({ headers }: DoubleConnection, name: string): boolean =>
   [headers['x-daemon-capabilities'] ?? []]
     .flat()
