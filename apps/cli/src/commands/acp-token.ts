@@ -1,7 +1,7 @@
 /** `relay acp-token`: tokens with which ACP clients on phones and in browsers reach a device. */
 import type { Command } from 'commander';
 import { type AcpScope, acpScopes } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
@@ -15,7 +15,7 @@ interface CreateOptions extends CommonOptions {
   readOnly?: boolean;
 }
 
-async function createCommand(typed: string | undefined, options: CreateOptions, terminal: Terminal): Promise<number> {
+async function createCommand(typed: string | undefined, options: CreateOptions, terminal: Terminal): Promise<void> {
   if (typed === undefined) throw usage('Say which device is meant: relay acp-token <device>.');
   const { relay, say } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
@@ -30,10 +30,9 @@ async function createCommand(typed: string | undefined, options: CreateOptions, 
       `It gives ${options.readOnly ? 'read-only ' : ''}access to ${oneLine(device.name)} only, and expires after 90 days without use. ` +
       `Revoke it: relay acp-token revoke ${token.id}\n`,
   );
-  return exitCodes.ok;
 }
 
-async function listCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+async function listCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const [answer, { devices }] = await Promise.all([relay.call('listAcpTokens'), relay.call('listDevices')]);
   const names = new Map(devices.map(({ id, name }) => [id, name]));
@@ -51,14 +50,12 @@ async function listCommand(options: CommonOptions, terminal: Terminal): Promise<
       ? 'No tokens of ACP clients. "relay acp-token <device>" makes one.\n'
       : tableOf(columns, rows, terminal),
   );
-  return exitCodes.ok;
 }
 
-async function revokeCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+async function revokeCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   await relay.call('revokeAcpToken', { params: { id } });
   say({ id, revoked: true }, () => 'Revoked. Clients that were connected with it are disconnected.\n');
-  return exitCodes.ok;
 }
 
 export function addAcpTokenCommands(program: Command, run: Run): void {

@@ -20,7 +20,7 @@ export interface AcpOptions extends CommonOptions {
 const maxMessageBytes = 20 * 1024 * 1024;
 
 /** Serves until the editor closes standard input. @throws Failure when the device is unknown, or the sign-in ends */
-export async function acpCommand(typed: string | undefined, options: AcpOptions, terminal: Terminal): Promise<number> {
+export async function acpCommand(typed: string | undefined, options: AcpOptions, terminal: Terminal): Promise<void> {
   const mappings = (options.map ?? []).map(mappingOf);
   const queueSeconds = queueOf(options.queue);
   const { relay, access, url } = contextOf(options, terminal);
@@ -40,7 +40,6 @@ export async function acpCommand(typed: string | undefined, options: AcpOptions,
   } catch (error) {
     throw streamFailureOf(url, error);
   }
-  return exitCodes.ok;
 }
 
 /** An entry of a registry cannot know the names of devices. */

@@ -1,5 +1,5 @@
 /** `relay account activity`: what was done in the name of the person, newest first. */
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -8,7 +8,7 @@ import { contextOf } from './context.ts';
 const maxEntries = 10_000;
 const pageSize = 100;
 
-export async function activityCommand(options: CommonOptions & { limit: string }, terminal: Terminal): Promise<number> {
+export async function activityCommand(options: CommonOptions & { limit: string }, terminal: Terminal): Promise<void> {
   const wanted = Number(options.limit);
   if (!/^\d+$/.test(options.limit) || wanted < 1 || wanted > maxEntries)
     throw usage(`--limit must be a number from 1 to ${maxEntries}.`);
@@ -31,5 +31,4 @@ export async function activityCommand(options: CommonOptions & { limit: string }
     target,
   ]);
   say({ entries }, () => (rows.length === 0 ? 'Nothing in the last 90 days.\n' : tableOf(columns, rows, terminal)));
-  return exitCodes.ok;
 }

@@ -2,19 +2,21 @@
 import type { Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/** Makes an action of a command: its arguments as they were typed, its options, the terminal → the exit code. */
-export type Run = <Given extends unknown[]>(
-  work: (...given: [...Given, Terminal]) => Promise<number>,
-) => (...given: unknown[]) => Promise<void>;
+/** The work of a command: its arguments as they were typed, its options, the terminal → the exit code. Without one it has succeeded. */
+type Work<Given extends unknown[]> = (...given: [...Given, Terminal]) => Promise<number> | Promise<void>;
+
+/** Makes an action of a command. */
+export type Run = <Given extends unknown[]>(work: Work<Given>) => (...given: unknown[]) => Promise<void>;
 
 export const runOn =
   (terminal: Terminal, done: (exitCode: number) => void): Run =>
-  <Given extends unknown[]>(work: (...given: [...Given, Terminal]) => Promise<number>) =>
+  <Given extends unknown[]>(work: Work<Given>) =>
   async (...given) => {
     const command = given.at(-1) as Command;
     // `--json` is accepted before and after the second word.
     const all = [...given.slice(0, -2), command.optsWithGlobals(), terminal];
-    done(await work(...(all as [...Given, Terminal])));
+    const exitCode = await work(...(all as [...Given, Terminal]));
+    if (typeof exitCode === 'number') done(exitCode);
   };
 
 const examplesText = (examples: readonly string[]) => `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`;

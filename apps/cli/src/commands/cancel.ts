@@ -1,5 +1,5 @@
 /** `relay cancel`: ends what runs in a session, else dismisses what the agent asks, else takes back what waits longest. */
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -9,7 +9,7 @@ interface CancelOptions extends CommonOptions {
   all?: boolean;
 }
 
-export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<number> {
+export async function cancelCommand(typed: string, options: CancelOptions, terminal: Terminal): Promise<void> {
   if (options.running && options.all) throw usage('Use --running or --all, not both.');
   const { relay, say } = contextOf(options, terminal);
   const body = options.all ? { which: 'all' as const } : options.running ? { which: 'running' as const } : {};
@@ -17,5 +17,4 @@ export async function cancelCommand(typed: string, options: CancelOptions, termi
   const { taskId, state, queued = [] } = cancelled;
   const behind = queued.filter((id) => id !== taskId).length;
   say(cancelled, () => `Task ${taskId} is ${state}${behind > 0 ? `, and ${behind} queued behind it` : ''}.\n`);
-  return exitCodes.ok;
 }

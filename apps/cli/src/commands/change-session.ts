@@ -12,7 +12,7 @@ export async function renameCommand(
   title: string,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   if (title.trim() === '' || title.length > limits.nameCharacters)
     throw usage(`A title must have 1 to ${limits.nameCharacters} characters.`);
   const { relay, say } = contextOf(options, terminal);
@@ -21,14 +21,13 @@ export async function renameCommand(
     body: { title },
   });
   say(session, () => `Renamed ${nameOf(session.id)} to "${oneLine(session.title)}".\n`);
-  return exitCodes.ok;
 }
 
 export async function archiveCommand(
   typed: readonly string[],
   options: CommonOptions & { undo?: boolean },
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const archived = !options.undo;
   const ids: string[] = [];
@@ -38,7 +37,6 @@ export async function archiveCommand(
     const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
     say(session, () => `${nameOf(session.id)} ${where}.\n`);
   }
-  return exitCodes.ok;
 }
 
 export async function deleteCommand(

@@ -1,15 +1,10 @@
 /** `relay commands`: what the agent of a session understands after a slash. */
-import { exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export async function commandsCommand(
-  typedSession: string,
-  options: CommonOptions,
-  terminal: Terminal,
-): Promise<number> {
+export async function commandsCommand(typedSession: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { commands } = await relay.call('listCommands', {
     params: { id: await findSessionId(relay, typedSession) },
@@ -26,5 +21,4 @@ export async function commandsCommand(
           .map((line) => `${line}\n`)
           .join(''),
   );
-  return exitCodes.ok;
 }

@@ -1,7 +1,7 @@
 /** `relay devices invite`, `keys` and `revoke-key`: registration keys, with which machines register without a person. */
 import type { Command } from 'commander';
 import { deviceKeyTtl, deviceKeyUses } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago, clockTime } from '../show/times.ts';
@@ -26,7 +26,7 @@ function secondsOf(typed: string): number {
   return seconds;
 }
 
-async function inviteCommand(options: InviteOptions, terminal: Terminal): Promise<number> {
+async function inviteCommand(options: InviteOptions, terminal: Terminal): Promise<void> {
   const ttlSeconds = secondsOf(options.ttl);
   const uses = Number(options.uses);
   if (!/^\d+$/.test(options.uses) || uses < 1 || uses > deviceKeyUses.max)
@@ -41,10 +41,9 @@ async function inviteCommand(options: InviteOptions, terminal: Terminal): Promis
       `  RELAY_DAEMON_KEY=${key.key} relay-daemon register --server ${url} --agent auto\n\n` +
       `Revoke it: relay devices revoke-key ${key.id}\n`,
   );
-  return exitCodes.ok;
 }
 
-async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const answer = await relay.call('listDeviceKeys');
   const columns = [shrinking('NAME'), 'USED', 'MADE', 'UNTIL', 'ID'];
@@ -58,17 +57,15 @@ async function keysCommand(options: CommonOptions, terminal: Terminal): Promise<
   say(answer, () =>
     rows.length === 0 ? 'No registration keys. "relay devices invite" makes one.\n' : tableOf(columns, rows, terminal),
   );
-  return exitCodes.ok;
 }
 
-async function revokeKeyCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+async function revokeKeyCommand(id: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   await relay.call('revokeDeviceKey', { params: { id } });
   say(
     { id, revoked: true },
     () => 'Revoked. Machines that registered with it stay; "relay devices remove" removes one.\n',
   );
-  return exitCodes.ok;
 }
 
 export function addDeviceKeyCommands(devices: Command, run: Run): void {

@@ -23,7 +23,7 @@ function conflictOf({ name, conflict }: Device): string {
   return `Two machines use the registration of "${oneLine(name)}"${which}: run "relay-daemon register --force" on one of them.\n`;
 }
 
-export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function listDevicesCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { devices } = await relay.call('listDevices');
   const columns = [shrinking('NAME'), 'STATUS', 'AGENT', 'SEEN', 'ID'];
@@ -42,10 +42,9 @@ export async function listDevicesCommand(options: CommonOptions, terminal: Termi
           terminal,
         ) + devices.map((device) => conflictOf(device)).join(''),
   );
-  return exitCodes.ok;
 }
 
-export async function showDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function showDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const device = await findDevice(relay, typed);
   const { connections } = await relay.call('listConnections', { params: { id: device.id } });
@@ -69,16 +68,14 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
     const columns = ['CONNECTED', 'UNTIL', shrinking('WHY'), 'DAEMON'];
     return `${facts}\n${tableOf(columns, rows, terminal)}`;
   });
-  return exitCodes.ok;
 }
 
 /** How the daemon of a device answers. */
-export async function pingDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function pingDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { id, name } = await findDevice(relay, typed);
   const answer = await relay.call('pingDevice', { params: { id } });
   say(answer, () => `"${oneLine(name)}" answered in ${answer.ms} ms.\n`);
-  return exitCodes.ok;
 }
 
 const agentsOf = ({ agents, agentType }: Pick<Device, 'agents' | 'agentType'>): string =>
@@ -89,7 +86,7 @@ export async function renameDeviceCommand(
   name: string,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   if (name.trim() === '' || name.length > limits.nameCharacters) {
     throw usage(`A name must have 1 to ${limits.nameCharacters} characters.`);
   }
@@ -97,7 +94,6 @@ export async function renameDeviceCommand(
   const before = await findDevice(relay, typed);
   const device = await relay.call('updateDevice', { params: { id: before.id }, body: { name } });
   say(device, () => `Renamed "${oneLine(before.name)}" to "${oneLine(device.name)}".\n`);
-  return exitCodes.ok;
 }
 
 export async function removeDeviceCommand(

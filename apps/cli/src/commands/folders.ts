@@ -1,5 +1,4 @@
 /** `relay folders`: where the sessions of a device worked last, or what is in one of its folders. */
-import { exitCodes } from '../failure.ts';
 import { findDevice } from '../naming.ts';
 import { tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
@@ -12,7 +11,7 @@ export async function foldersCommand(
   path: string | undefined,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { id } = await findDevice(relay, typed);
   // `.` is where apps begin to look: the top.
@@ -31,5 +30,4 @@ export async function foldersCommand(
       terminal,
     );
   });
-  return exitCodes.ok;
 }

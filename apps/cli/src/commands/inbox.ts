@@ -53,7 +53,7 @@ function summary({ counts, items }: Inbox, snoozed: boolean): string {
   return `${more}${hidden}`.trimEnd();
 }
 
-export async function listInboxCommand(options: InboxOptions, terminal: Terminal): Promise<number> {
+export async function listInboxCommand(options: InboxOptions, terminal: Terminal): Promise<void> {
   const kind = kindOf(options.kind);
   const context = contextOf(options, terminal);
   if (options.watch) return watchInbox(context, terminal);
@@ -73,7 +73,6 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
     ]);
     return `${tableOf(columns, rows, terminal)}${said === '' ? '' : `${said}\n`}`;
   });
-  return exitCodes.ok;
 }
 
 /** By the beginning of its id, as the list shows it; only when exactly one matches. @throws Failure ITEM_NOT_FOUND */
@@ -97,7 +96,7 @@ export async function ackInboxCommand(
   typed: string | undefined,
   { all = false, ...options }: CommonOptions & { all?: boolean },
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   if (all === (typed !== undefined)) throw usage('Name one item, or give --all.');
   const { relay, say } = contextOf(options, terminal);
   const upTo = async () => (await relay.call('listInbox', { query: { limit: 1 } })).version;
@@ -106,7 +105,6 @@ export async function ackInboxCommand(
       ? await relay.call('ackInbox', { body: { upToVersion: await upTo() } })
       : await relay.call('ackItem', { params: { id: (await findItem(relay, typed)).id } });
   say(state, () => left(state.counts));
-  return exitCodes.ok;
 }
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -125,7 +123,7 @@ export async function snoozeInboxCommand(
   time: string,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const until = time === 'off' ? undefined : untilOf(time, Date.now());
   const { relay, say } = contextOf(options, terminal);
   const { id } = await findItem(relay, typed);
@@ -134,13 +132,12 @@ export async function snoozeInboxCommand(
       ? await relay.call('unsnoozeItem', { params: { id } })
       : await relay.call('snoozeItem', { params: { id }, body: { until: until.toISOString() } });
   say(state, () => left(state.counts));
-  return exitCodes.ok;
 }
 
 type Context = ReturnType<typeof contextOf>;
 
 /** Prints the counts, and after each change what is new; until it is interrupted. With --json the state and each frame, one per line. */
-async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<number> {
+async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<void> {
   const { signal, release } = untilInterrupted();
   let version = -1;
   const show = (record: { version: number; counts: InboxCounts }, items: readonly InboxItem[]) => {
@@ -171,5 +168,4 @@ async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise
   } finally {
     release();
   }
-  return exitCodes.ok;
 }

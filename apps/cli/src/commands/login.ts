@@ -1,6 +1,6 @@
 /** `relay login`: signs in through the browser, or takes an access token of another issuer. */
 import { chosenAddress, localRelay, refuseClear } from '../address.ts';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { homeOf, makePrivateFolder } from '../home.ts';
 import { type Profile, changingProfiles, putProfile, readProfiles } from '../profiles.ts';
 import { relayOf } from '../relay.ts';
@@ -21,7 +21,7 @@ interface LoginOptions extends CommonOptions {
 const waitMs = 5 * 60_000;
 const maxTokenBytes = 16 * 1024;
 
-export async function loginCommand(options: LoginOptions, terminal: Terminal): Promise<number> {
+export async function loginCommand(options: LoginOptions, terminal: Terminal): Promise<void> {
   const { env } = terminal;
   const home = homeOf(env);
   const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
@@ -51,7 +51,6 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   );
   if (env.RELAY_CLI_TOKEN)
     terminal.err('RELAY_CLI_TOKEN is set and overrides this sign-in. Unset it to use this one.\n');
-  return exitCodes.ok;
 }
 
 const handedOver = (expiresAt: string | undefined) =>

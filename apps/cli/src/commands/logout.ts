@@ -11,7 +11,7 @@ interface LogoutOptions extends CommonOptions {
   force?: boolean;
 }
 
-export async function logoutCommand(options: LogoutOptions, terminal: Terminal): Promise<number> {
+export async function logoutCommand(options: LogoutOptions, terminal: Terminal): Promise<void> {
   const home = homeOf(terminal.env);
   const url = currentAddress(options, { ...terminal.env, RELAY_CLI_TOKEN: undefined }, home);
   let revoked = false;
@@ -39,5 +39,4 @@ export async function logoutCommand(options: LogoutOptions, terminal: Terminal):
     { relay: url, account, signedOut: true, revoked },
     () => `Signed out of ${url} (${account}).\n`,
   );
-  return exitCodes.ok;
 }

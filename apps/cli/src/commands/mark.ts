@@ -1,6 +1,5 @@
 /** `relay read`, `unread`, `pin`, `unpin`: how a session is marked, on every device of its user. */
 import type { Session } from '@relay/protocol';
-import { exitCodes } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import type { Relay } from '../relay.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -25,10 +24,9 @@ export const markings: readonly { action: string; what: string; mark: Mark }[] =
 
 export const markCommand =
   (mark: Mark) =>
-  async (typed: string, options: CommonOptions, terminal: Terminal): Promise<number> => {
+  async (typed: string, options: CommonOptions, terminal: Terminal): Promise<void> => {
     const { relay, say } = contextOf(options, terminal);
     const session = await mark(relay, await findSessionId(relay, typed));
     const now = [session.unread ? 'unread' : 'read', ...(session.pinned ? ['pinned'] : [])].join(', ');
     say(session, () => `${nameOf(session.id)}: ${now}.\n`);
-    return exitCodes.ok;
   };

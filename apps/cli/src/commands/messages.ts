@@ -1,6 +1,6 @@
 /** `relay messages`: a page of what was said in a session, and no more. */
 import { isItem, limits } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { wholeOutputs } from '../whole-output.ts';
 import { createItemsView } from '../show/items.ts';
@@ -25,7 +25,7 @@ export function linesOf(typed: string): number {
 }
 
 /** With --json one item per line as the daemon has it, or one message where it knows no items. */
-export async function messagesCommand(typed: string, options: MessagesOptions, terminal: Terminal): Promise<number> {
+export async function messagesCommand(typed: string, options: MessagesOptions, terminal: Terminal): Promise<void> {
   const limit = linesOf(options.lines);
   if (limit === 0) throw usage(`-n must be a number from 1 to ${limits.historyPage}.`);
   const { relay, json, style } = contextOf(options, terminal);
@@ -46,5 +46,4 @@ export async function messagesCommand(typed: string, options: MessagesOptions, t
   terminal.out(view.interrupt());
   if (hasMore && oldestUuid !== null && !json)
     terminal.err(`Older messages: relay messages ${nameOf(id)} --before ${oldestUuid}\n`);
-  return exitCodes.ok;
 }

@@ -38,14 +38,14 @@ export function addNotifyCommands(program: Command, run: Run): void {
     .option('--detail <detail>', 'none: say only that something waits; title: name the session (default: none)')
     .action(run(addNotifyCommand));
 
-  const named = (name: string, description: string, work: typeof testNotifyCommand) =>
+  const named = (name: string, description: string, action: ReturnType<Run>) =>
     addCommand(notify, name, description, `relay notify ${name} phone`)
       .argument('<address>', 'its name, or a part of its name or id')
-      .action(run(work));
-  named('test', 'send a test and wait for its outcome', testNotifyCommand);
-  named('pause', 'stop notifying it', pauseNotifyCommand('paused'));
-  named('resume', 'end a pause', pauseNotifyCommand('active'));
-  named('remove', 'remove it', removeNotifyCommand);
+      .action(action);
+  named('test', 'send a test and wait for its outcome', run(testNotifyCommand));
+  named('pause', 'stop notifying it', run(pauseNotifyCommand('paused')));
+  named('resume', 'end a pause', run(pauseNotifyCommand('active')));
+  named('remove', 'remove it', run(removeNotifyCommand));
 
   addCommand(
     notify,

@@ -7,7 +7,7 @@ import {
   chosenCauses,
   weekdays,
 } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { listOf, shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
@@ -44,7 +44,7 @@ function settingsText({ causes, quietHours, held }: NotificationSettings): strin
   return listOf([...rows, ['quiet hours', quietText(quietHours)], ['held', `${held.count}${until}`]]);
 }
 
-export async function notifySettingsCommand({ set, ...common }: SettingsOptions, terminal: Terminal): Promise<number> {
+export async function notifySettingsCommand({ set, ...common }: SettingsOptions, terminal: Terminal): Promise<void> {
   const levels = levelsOf(set);
   const { relay, say } = contextOf(common, terminal);
   const before = await relay.call('readNotificationSettings');
@@ -54,7 +54,6 @@ export async function notifySettingsCommand({ set, ...common }: SettingsOptions,
       ? before
       : await relay.call('saveNotificationSettings', { body: { causes: { ...causes, ...levels }, quietHours } });
   say(settings, () => settingsText(settings));
-  return exitCodes.ok;
 }
 
 const split = (typed: string) => typed.split(',').map((word) => word.trim());
@@ -67,7 +66,7 @@ function listed<T extends string>(typed: string, known: readonly T[], name: stri
 }
 
 /** `typed`: `22:00-07:00`, or `off`. */
-export async function quietCommand(typed: string, options: QuietOptions, terminal: Terminal): Promise<number> {
+export async function quietCommand(typed: string, options: QuietOptions, terminal: Terminal): Promise<void> {
   const { zone, days, let: passes, ...common } = options;
   const [, start, end] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(typed) ?? [];
   if (typed !== 'off' && (start === undefined || end === undefined))
@@ -86,7 +85,6 @@ export async function quietCommand(typed: string, options: QuietOptions, termina
         };
   const settings = await relay.call('saveNotificationSettings', { body: { causes, quietHours } });
   say(settings, () => `Quiet hours: ${quietText(settings.quietHours)}.\n`);
-  return exitCodes.ok;
 }
 
 const levels = ['all', 'watched', 'off'] as const;
@@ -96,13 +94,12 @@ export async function sessionNotifyCommand(
   level: string,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   if (!isOneOf(levels, level)) throw usage(`The notifications of a session are one of: ${levels.join(', ')}.`);
   const { relay, say } = contextOf(options, terminal);
   const id = await findSessionId(relay, typed);
   const session = await relay.call('updateSession', { params: { id }, body: { notify: level } });
   say(session, () => `${nameOf(session.id)}: notifications are ${level}.\n`);
-  return exitCodes.ok;
 }
 
 type Told = NotificationList['notifications'][number];
@@ -113,7 +110,7 @@ const subjectOf = ({ sessionId, name, deviceId }: Told) =>
 /** `accepted`, or the state with its reason: the verdict about one address. */
 const verdictOf = ({ state, reason }: Delivery) => (reason === undefined ? state : `${state}: ${reason}`);
 
-export async function notificationsCommand(options: HistoryOptions, terminal: Terminal): Promise<number> {
+export async function notificationsCommand(options: HistoryOptions, terminal: Terminal): Promise<void> {
   const { limit = '20', ...common } = options;
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > 200) throw usage('--limit is a number from 1 to 200.');
   const { relay, say } = contextOf(common, terminal);
@@ -135,5 +132,4 @@ export async function notificationsCommand(options: HistoryOptions, terminal: Te
   say({ notifications }, () =>
     rows.length === 0 ? 'No notifications in 30 days.\n' : tableOf(columns, rows, terminal),
   );
-  return exitCodes.ok;
 }

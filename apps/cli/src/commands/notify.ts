@@ -27,7 +27,7 @@ interface NotifyAddOptions extends CommonOptions {
 
 const columns = [shrinking('NAME'), 'KIND', 'STATE', 'LAST', 'ID'];
 
-export async function listNotifyCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function listNotifyCommand(options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { subscriptions } = await relay.call('listSubscriptions');
   say({ subscriptions }, () =>
@@ -45,7 +45,6 @@ export async function listNotifyCommand(options: CommonOptions, terminal: Termin
           terminal,
         ),
   );
-  return exitCodes.ok;
 }
 
 export const isOneOf = <T extends string>(values: readonly T[], typed: string): typed is T =>
@@ -74,7 +73,7 @@ export async function addNotifyCommand(
   typed: string,
   { name, server, token, causes, detail, group, delay, ...common }: NotifyAddOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   if (kind !== 'ntfy' && kind !== 'webhook')
     throw usage('The kind must be "ntfy" or "webhook". Add a browser in the web app, under Settings › Notifications.');
   if (detail !== undefined && !isOneOf(subscriptionDetails, detail))
@@ -102,7 +101,6 @@ export async function addNotifyCommand(
     if (secret === undefined) return `${added}Try it: ${next}\n`;
     return `${added}The secret that signs its requests, shown once: ${secret}\nIt is not notified until it has accepted a test: ${next}\n`;
   });
-  return exitCodes.ok;
 }
 
 /** By id, by the beginning or end of one, or by a part of the name; only when exactly one matches. */
@@ -149,18 +147,16 @@ export async function testNotifyCommand(typed: string, options: CommonOptions, t
 
 export const pauseNotifyCommand =
   (state: 'paused' | 'active') =>
-  async (typed: string, options: CommonOptions, terminal: Terminal): Promise<number> => {
+  async (typed: string, options: CommonOptions, terminal: Terminal): Promise<void> => {
     const { relay, say } = contextOf(options, terminal);
     const { id } = await findAddress(relay, typed);
     const changed = await relay.call('changeSubscription', { params: { id }, body: { state } });
     say(changed, () => `${oneLine(changed.label)}: ${changed.state}.\n`);
-    return exitCodes.ok;
   };
 
-export async function removeNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function removeNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { id, label } = await findAddress(relay, typed);
   await relay.call('removeSubscription', { params: { id } });
   say({ id, removed: true }, () => `Removed ${oneLine(label)}. Nothing is sent there from now on.\n`);
-  return exitCodes.ok;
 }

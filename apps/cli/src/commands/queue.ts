@@ -20,7 +20,7 @@ export async function queueCommand(
   text: string | undefined,
   options: QueueOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { before, after } = options;
   const isMove = action === 'move';
   if (action !== undefined && !['edit', 'move', 'remove'].includes(action))
@@ -40,7 +40,7 @@ export async function queueCommand(
   if (action === 'remove') {
     await relay.call('removeQueued', { params });
     say({ taskId: params.taskId, state: 'cancelled' }, () => `Task ${params.taskId} is cancelled.\n`);
-    return exitCodes.ok;
+    return;
   }
   const body: ChangeQueued = {
     ...(content === undefined ? {} : { content }),
@@ -64,7 +64,7 @@ function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
   throw new Failure('TASK_NOT_FOUND', `No task "${typed}" is queued in this session.`, exitCodes.notFound);
 }
 
-function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] }): number {
+function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] }): void {
   say(queue, () => {
     if (queue.tasks.length === 0) return 'Nothing is queued in this session.\n';
     return tableOf(
@@ -77,5 +77,4 @@ function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] 
       terminal,
     );
   });
-  return exitCodes.ok;
 }

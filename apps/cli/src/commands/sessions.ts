@@ -1,6 +1,6 @@
 /** `relay sessions`: the conversations of this account, newest first. */
 import { type SessionStatus, sessionStatuses } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
 import { allSessions } from '../relay.ts';
 import { paintOf } from '../show/style.ts';
@@ -24,7 +24,7 @@ export function statusOf(text: string | undefined): SessionStatus | undefined {
   return status;
 }
 
-export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<number> {
+export async function sessionsCommand(options: SessionsOptions, terminal: Terminal): Promise<void> {
   const status = statusOf(options.status);
   const { relay, say, json } = contextOf(options, terminal);
   const device = options.device === undefined ? undefined : await findDevice(relay, options.device);
@@ -56,5 +56,4 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
       terminal,
     );
   });
-  return exitCodes.ok;
 }

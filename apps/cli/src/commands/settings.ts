@@ -1,6 +1,6 @@
 /** `relay settings`: what can be chosen in a session (mode, model, …), and choosing it. */
 import type { Setting } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
@@ -12,7 +12,7 @@ export async function settingsCommand(
   typedValue: string | undefined,
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { relay, say, style } = contextOf(options, terminal);
   const params = { id: await findSessionId(relay, typedSession) };
   let answer = await relay.call('readSettings', { params });
@@ -37,7 +37,6 @@ export async function settingsCommand(
       })
       .join('\n'),
   );
-  return exitCodes.ok;
 }
 
 /** By id, else by name, however it is written. */

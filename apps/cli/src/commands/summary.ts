@@ -5,7 +5,7 @@ import { oneLine, plain } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function summaryCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const summary = await relay.call('readSummary', { params: { id: await findSessionId(relay, typed) } });
   say(summary, () => {
@@ -24,7 +24,6 @@ export async function summaryCommand(typed: string, options: CommonOptions, term
     const said = recentMessages.map(({ role, content }) => `\n${role}\n${plain(content)}\n`);
     return [...lines, ...said].join('');
   });
-  return exitCodes.ok;
 }
 
 const sentences: Readonly<Record<string, string>> = {

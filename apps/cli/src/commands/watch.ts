@@ -1,5 +1,5 @@
 /** `relay watch`: marks sessions for notifications and prints what happens; `relay unwatch` takes the mark away. */
-import { exitCodes, usage } from '../failure.ts';
+import { usage } from '../failure.ts';
 import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { createRecentItems } from '../recent-items.ts';
@@ -14,11 +14,7 @@ interface WatchOptions extends CommonOptions {
   follow: boolean;
 }
 
-export async function watchCommand(
-  typed: readonly string[],
-  options: WatchOptions,
-  terminal: Terminal,
-): Promise<number> {
+export async function watchCommand(typed: readonly string[], options: WatchOptions, terminal: Terminal): Promise<void> {
   if (typed.length === 0 && !options.follow) throw usage('--no-follow needs a session to watch.');
   const context = contextOf(options, terminal);
   const { relay, json } = context;
@@ -35,14 +31,13 @@ export async function watchCommand(
       );
   }
   if (options.follow) await print(context, ids);
-  return exitCodes.ok;
 }
 
 export async function unwatchCommand(
   typed: readonly string[],
   options: CommonOptions,
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const sessionIds: string[] = [];
   for (const text of typed) {
@@ -50,7 +45,6 @@ export async function unwatchCommand(
     sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
   }
   say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
-  return exitCodes.ok;
 }
 
 /** Runs until Ctrl-C, for these sessions, or for all of them when none is named. */

@@ -11,20 +11,19 @@ import { contextOf } from './context.ts';
 export async function exportAccountCommand(
   options: CommonOptions & { out?: string },
   terminal: Terminal,
-): Promise<number> {
+): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const document = await relay.call('exportMe');
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (options.out === undefined) {
     terminal.out(text);
-    return exitCodes.ok;
+    return;
   }
   await writeNew(options.out, text);
   say(
     { file: options.out, bytes: Buffer.byteLength(text) },
     () => `Everything the relay keeps about you is in ${options.out}.\n`,
   );
-  return exitCodes.ok;
 }
 
 /** @throws Failure BAD_USAGE when there is such a file */
