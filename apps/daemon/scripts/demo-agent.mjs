@@ -94,6 +94,12 @@ const permission = (sessionId, id, title, rawInput) => ({
     { optionId: 'n', name: 'Reject', kind: 'reject_once' },
   ],
 });
+/** Asks for a form. */
+const elicited = ({ id: sessionId, client }, message, required, properties) => {
+  const requestedSchema = { type: 'object', properties, required };
+  const form = { sessionId, mode: 'form', message, requestedSchema };
+  return client.request(acp.methods.client.elicitation.create, form);
+};
 /** Asks, and withdraws the question a moment later. */
 async function withdrawn(client, asked) {
   const back = new AbortController();
@@ -207,68 +213,43 @@ const commands = {
     if (outcome.outcome === 'cancelled') return 'cancelled';
     await say(`permission: ${outcome.optionId}`);
   },
-  async ask({ id, client, say }) {
-    const answer = await client.request(acp.methods.client.elicitation.create, {
-      sessionId: id,
-      mode: 'form',
-      message: 'Which color?',
-      requestedSchema: {
-        type: 'object',
-        properties: { color: { type: 'string', enum: ['Red', 'Blue'] } },
-        required: ['color'],
-      },
+  async ask(turn) {
+    const answer = await elicited(turn, 'Which color?', ['color'], {
+      color: { type: 'string', enum: ['Red', 'Blue'] },
     });
     if (answer.action === 'cancel') return 'cancelled';
-    await say(`elicited: ${JSON.stringify(answer)}`);
+    await turn.say(`elicited: ${JSON.stringify(answer)}`);
   },
-  async form({ id, client, say }) {
-    const answer = await client.request(acp.methods.client.elicitation.create, {
-      sessionId: id,
-      mode: 'form',
-      message: 'Two things',
-      requestedSchema: {
-        type: 'object',
-        properties: {
-          size: {
-            type: 'string',
-            title: 'Size',
-            oneOf: [
-              { const: 's', title: 'Small' },
-              { const: 'l', title: 'Large' },
-            ],
-          },
-          gift: { type: 'boolean', title: 'Gift wrap' },
-          note: { type: 'string', title: 'Anything else' },
-        },
-        required: ['size', 'gift'],
+  async form(turn) {
+    const answer = await elicited(turn, 'Two things', ['size', 'gift'], {
+      size: {
+        type: 'string',
+        title: 'Size',
+        oneOf: [
+          { const: 's', title: 'Small' },
+          { const: 'l', title: 'Large' },
+        ],
       },
+      gift: { type: 'boolean', title: 'Gift wrap' },
+      note: { type: 'string', title: 'Anything else' },
     });
-    await say(`elicited: ${JSON.stringify(answer)}`);
+    await turn.say(`elicited: ${JSON.stringify(answer)}`);
   },
-  async details({ id, client, say }) {
-    const answer = await client.request(acp.methods.client.elicitation.create, {
-      sessionId: id,
-      mode: 'form',
-      message: 'Where does it listen?',
-      requestedSchema: {
-        type: 'object',
-        properties: {
-          color: {
-            type: 'string',
-            title: 'Color',
-            oneOf: [
-              { const: 'r', title: 'Red', description: 'warm' },
-              { const: 'b', title: 'Blue' },
-            ],
-          },
-          note: { type: 'string', title: 'Note', description: 'What else matters' },
-          port: { type: 'integer', title: 'Port', minimum: 1024, maximum: 65535, default: 8080 },
-          mail: { type: 'string', title: 'Mail', format: 'email' },
-        },
-        required: ['color', 'port'],
+  async details(turn) {
+    const answer = await elicited(turn, 'Where does it listen?', ['color', 'port'], {
+      color: {
+        type: 'string',
+        title: 'Color',
+        oneOf: [
+          { const: 'r', title: 'Red', description: 'warm' },
+          { const: 'b', title: 'Blue' },
+        ],
       },
+      note: { type: 'string', title: 'Note', description: 'What else matters' },
+      port: { type: 'integer', title: 'Port', minimum: 1024, maximum: 65535, default: 8080 },
+      mail: { type: 'string', title: 'Mail', format: 'email' },
     });
-    await say(`elicited: ${JSON.stringify(answer)}`);
+    await turn.say(`elicited: ${JSON.stringify(answer)}`);
   },
   async media({ send, say }) {
     const block = (content) => send({ sessionUpdate: 'agent_message_chunk', content });
