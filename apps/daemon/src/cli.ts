@@ -1,14 +1,14 @@
 /** The command line: words → one command → an exit code. */
 import { Command, CommanderError } from 'commander';
 import type { ChoiceOptions } from './agents/choice.ts';
-import { type RegisterOptions, registerCommand } from './commands/register.ts';
-import { type UpOptions, upCommand } from './commands/up.ts';
+import { registerCommand } from './commands/register.ts';
+import { upCommand } from './commands/up.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { type ServiceOptions, serviceCommand } from './commands/service.ts';
 import { statusCommand } from './commands/status.ts';
-import type { CommonOptions, Terminal } from './commands/terminal.ts';
-import { type UnregisterOptions, unregisterCommand } from './commands/unregister.ts';
+import type { Terminal } from './commands/terminal.ts';
+import { unregisterCommand } from './commands/unregister.ts';
 import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { daemonVersion } from './files.ts';
 
@@ -62,9 +62,17 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       .option('--profile <name>', 'name of the registration; each is a separate device')
       .option('--json', 'machine-readable output');
   const command = (name: string, description: string) => common(program.command(name).description(description));
+  const run =
+    <O>(work: (options: O, terminal: Terminal) => number | Promise<number>) =>
+    async (options: O) =>
+      done(await work(options, terminal));
   /** The first agent answers unless a person chooses one of the further ones. */
-  const several = <O extends ChoiceOptions>({ agent, ...options }: Given<O>): O =>
-    ({ ...options, ...(agent ? { agent: agent[0], further: agent.slice(1) } : {}) }) as unknown as O;
+  const runWithAgent =
+    <O extends ChoiceOptions>(work: (words: readonly string[], options: O, terminal: Terminal) => Promise<number>) =>
+    async (words: string[], { agent, ...options }: Given<O>) => {
+      const chosen = agent ? { agent: agent[0], further: agent.slice(1) } : {};
+      done(await work(words, { ...options, ...chosen } as unknown as O, terminal));
+    };
   const gather = (folder: string, folders: string[] = []) => [...folders, folder];
   const withAgent = (with_: Command) =>
     with_
@@ -99,9 +107,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     )
     .option('--force', 'replace an existing registration')
     .option('--insecure', 'use http to a relay on another machine: anyone on the network can read the credential')
-    .action(async (words: string[], options: Given<RegisterOptions>) =>
-      done(await registerCommand(words, several<RegisterOptions>(options), terminal)),
-    );
+    .action(runWithAgent(registerCommand));
 
   withAgent(command('up', 'connect and run tasks until SIGINT or SIGTERM'))
     .alias('run')
@@ -114,25 +120,14 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     .option('--insecure', 'use http to a relay on another machine, for this run')
     .option('--supervised', 'exit with 0 instead of 78, for service managers that always restart')
     .addHelpText('after', examples)
-    .action(async (words: string[], options: Given<UpOptions>) =>
-      done(await upCommand(words, several<UpOptions>(options), terminal)),
-    );
+    .action(runWithAgent(upCommand));
 
-  command('status', 'show registration, process and connection').action(async (options: CommonOptions) =>
-    done(await statusCommand(options, terminal)),
-  );
-
-  command('agents', 'show the known agents, and which of them are installed here').action((options: CommonOptions) =>
-    done(agentsCommand(options, terminal)),
-  );
-
-  command('doctor', 'find problems, and say how to solve them').action(async (options: CommonOptions) =>
-    done(await doctorCommand(options, terminal)),
-  );
-
+  command('status', 'show registration, process and connection').action(run(statusCommand));
+  command('agents', 'show the known agents, and which of them are installed here').action(run(agentsCommand));
+  command('doctor', 'find problems, and say how to solve them').action(run(doctorCommand));
   command('unregister', 'remove this device from the relay and from this machine')
     .option('--force', 'remove it from this machine even if the relay cannot be reached')
-    .action(async (options: UnregisterOptions) => done(await unregisterCommand(options, terminal)));
+    .action(run(unregisterCommand));
 
   const service = program.command('service').description('run the daemon as a user service');
   const actions = {

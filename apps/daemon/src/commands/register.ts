@@ -22,7 +22,7 @@ import { homeOf } from '../home.ts';
 import { type PlaceOptions, agentCountOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
+interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
   server: string;
   agentType?: string;
   name?: string;

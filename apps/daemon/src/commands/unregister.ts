@@ -7,7 +7,7 @@ import { homeOf } from '../home.ts';
 import { forgetState } from '../state-file.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface UnregisterOptions extends CommonOptions {
+interface UnregisterOptions extends CommonOptions {
   force?: boolean;
 }
 

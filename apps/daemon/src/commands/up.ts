@@ -30,7 +30,7 @@ import { keyboardOf } from './keyboard.ts';
 import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-export interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
+interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
   verbose?: boolean;
   supervised?: boolean;
   insecure?: boolean;
