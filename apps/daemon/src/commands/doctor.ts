@@ -22,6 +22,15 @@ interface Finding {
   remedy?: string;
 }
 
+const good = (about: string, says: string): Finding => ({ state: 'good', about, says });
+const odd = (about: string, says: string, remedy: string): Finding => ({ state: 'odd', about, says, remedy });
+const bad = (about: string, says: string, remedy?: string): Finding => ({
+  state: 'bad',
+  about,
+  says,
+  ...(remedy === undefined ? {} : { remedy }),
+});
+
 const healthTimeoutMs = 5000;
 const clockToleranceMs = 60_000;
 const lowestNode = '20.19.0';
@@ -37,15 +46,8 @@ export async function doctorCommand(options: CommonOptions, terminal: Terminal):
       findings.push({ ...finding, about: `${prefix}${finding.about}` });
     }
   }
-  const service = installedService(terminal.env);
-  findings.push({
-    state: 'good',
-    about: 'Service',
-    says:
-      service === undefined
-        ? 'not installed; "relay-daemon service install" starts the daemon with your session'
-        : service,
-  });
+  const noService = 'not installed; "relay-daemon service install" starts the daemon with your session';
+  findings.push(good('Service', installedService(terminal.env) ?? noService));
   if (options.json) terminal.out(`${JSON.stringify({ findings })}\n`);
   else for (const finding of findings) terminal.out(textOf(finding));
   return findings.some(({ state }) => state === 'bad') ? exitCodes.failed : exitCodes.ok;
@@ -62,32 +64,26 @@ async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]
     config = readConfig(home);
     if (config) readCredentials(home);
   } catch (error) {
-    return [{ state: 'bad', about: 'Registration', says: reasonOf(error) }];
+    return [bad('Registration', reasonOf(error))];
   }
   if (!config) {
-    return [
-      {
-        state: 'bad',
-        about: 'Registration',
-        says: `this machine is not registered (no ${home.configFile})`,
-        remedy: 'relay-daemon register --server <address> --agent <name>',
-      },
-    ];
+    const remedy = 'relay-daemon register --server <address> --agent <name>';
+    return [bad('Registration', `this machine is not registered (no ${home.configFile})`, remedy)];
   }
-  findings.push({ state: 'good', about: 'Registration', says: `device ${config.device_id} at ${config.server}` });
+  findings.push(good('Registration', `device ${config.device_id} at ${config.server}`));
   findings.push(...(await relayFindings(config.server)));
   const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
   findings.push(
     pid === undefined
-      ? { state: 'odd', about: 'Process', says: 'not running', remedy: 'relay-daemon up' }
-      : { state: 'good', about: 'Process', says: pid === 0 ? 'running' : `running, pid ${pid}` },
+      ? odd('Process', 'not running', 'relay-daemon up')
+      : good('Process', pid === 0 ? 'running' : `running, pid ${pid}`),
   );
   const rules = rulesOf(config, {}, home, env);
   const project = projectFolder('', rules);
   findings.push(
     'error' in project
-      ? { state: 'bad', about: 'Folder', says: project.error, remedy: 'Choose another one with --project.' }
-      : { state: 'good', about: 'Folders', says: `may work in ${rules.allowed?.join(', ')}` },
+      ? bad('Folder', project.error, 'Choose another one with --project.')
+      : good('Folders', `may work in ${rules.allowed?.join(', ')}`),
   );
   findings.push(...(await agentFindings(choiceOfConfig(config), env)));
   return findings;
@@ -98,32 +94,20 @@ async function relayFindings(server: string): Promise<Finding[]> {
     const asked = { method: 'GET', timeoutMs: healthTimeoutMs };
     const { status, headers, text } = await exchange(`${server}/health`, asked);
     const found = versionIn(text);
-    if (found === undefined) {
-      const says = `${server} does not answer like a relay (${status})`;
-      return [{ state: 'bad', about: 'Relay', says, remedy: 'Is --server right?' }];
-    }
+    if (found === undefined)
+      return [bad('Relay', `${server} does not answer like a relay (${status})`, 'Is --server right?')];
     const version = found === '' ? '' : `, version ${found.slice(0, 40)}`;
-    const findings: Finding[] = [{ state: 'good', about: 'Relay', says: `${server} answers${version}` }];
+    const findings = [good('Relay', `${server} answers${version}`)];
     const aheadMs = Date.now() - Date.parse(headers.date ?? '');
     if (Math.abs(aheadMs) > clockToleranceMs) {
       const minutes = Math.round(Math.abs(aheadMs) / 60_000);
-      findings.push({
-        state: 'odd',
-        about: 'Clock',
-        says: `this machine is ${minutes} min ${aheadMs > 0 ? 'ahead of' : 'behind'} the relay`,
-        remedy: 'Set the clock, for example with NTP.',
-      });
+      const says = `this machine is ${minutes} min ${aheadMs > 0 ? 'ahead of' : 'behind'} the relay`;
+      findings.push(odd('Clock', says, 'Set the clock, for example with NTP.'));
     }
     return findings;
   } catch (error) {
-    return [
-      {
-        state: 'bad',
-        about: 'Relay',
-        says: `${server} cannot be reached (${reasonOf(error)})`,
-        remedy: 'Is it running, and is this machine online?',
-      },
-    ];
+    const remedy = 'Is it running, and is this machine online?';
+    return [bad('Relay', `${server} cannot be reached (${reasonOf(error)})`, remedy)];
   }
 }
 
@@ -139,60 +123,42 @@ function versionIn(text: string): string | undefined {
 }
 
 async function agentFindings(choice: AgentChoice, env: NodeJS.ProcessEnv): Promise<Finding[]> {
-  if (choice.kind === 'scripted') {
-    return [{ state: 'odd', about: 'Agent', says: 'the built-in demonstration', remedy: 'relay-daemon agents' }];
-  }
+  if (choice.kind === 'scripted') return [odd('Agent', 'the built-in demonstration', 'relay-daemon agents')];
   const launch = launchOf(choice);
   const { preset, found } = launch;
   const name = preset?.title ?? choice.program ?? choice.preset ?? '';
   if (found === undefined) {
-    return [
-      {
-        state: 'bad',
-        about: 'Agent',
-        says: `${name} is not in the PATH (${choice.program ?? preset?.command ?? ''})`,
-        ...(preset ? { remedy: installCommand(preset) } : {}),
-      },
-    ];
+    const says = `${name} is not in the PATH (${choice.program ?? preset?.command ?? ''})`;
+    return [bad('Agent', says, preset && installCommand(preset))];
   }
   const findings: Finding[] = [];
   if (preset) {
     const version = packageVersion(found, preset.package);
     findings.push(
       version === preset.version
-        ? { state: 'good', about: 'Agent', says: `${name} ${version}, ${found}` }
-        : {
-            state: 'odd',
-            about: 'Agent',
-            says: `${name} ${version ?? 'of unknown version'}, ${found}; tested with ${preset.version}`,
-            remedy: `If it does not work: ${installCommand(preset)}`,
-          },
+        ? good('Agent', `${name} ${version}, ${found}`)
+        : odd(
+            'Agent',
+            `${name} ${version ?? 'of unknown version'}, ${found}; tested with ${preset.version}`,
+            `If it does not work: ${installCommand(preset)}`,
+          ),
     );
     if (preset.node !== undefined) {
       findings.push(nodeFinding(process.versions.node, preset.node, 'Node.js of the agent', name));
     }
     if (preset.name === 'claude_code' && process.getuid?.() === 0 && env.IS_SANDBOX !== '1') {
-      findings.push({
-        state: 'odd',
-        about: 'User',
-        says: 'Claude Code refuses to open sessions for root',
-        remedy: 'Run the daemon as an ordinary user, or set IS_SANDBOX=1 if this is a container.',
-      });
+      const remedy = 'Run the daemon as an ordinary user, or set IS_SANDBOX=1 if this is a container.';
+      findings.push(odd('User', 'Claude Code refuses to open sessions for root', remedy));
     }
-  } else findings.push({ state: 'good', about: 'Agent', says: found });
+  } else findings.push(good('Agent', found));
   if (choice.kind !== 'acp') return findings;
   const { abilities, problem } = await probeAgent(launch);
   if (abilities) {
     const can = (['resume', 'load', 'list', 'images'] as const).filter((what) => abilities[what]);
     const who = [abilities.name, abilities.version].filter((text) => text !== '').join(' ');
-    findings.push({
-      state: 'good',
-      about: 'ACP',
-      says: `${who || 'the agent'} answers; can ${can.join(', ') || 'only start'}`,
-    });
+    findings.push(good('ACP', `${who || 'the agent'} answers; can ${can.join(', ') || 'only start'}`));
   }
-  if (problem !== undefined) findings.push({ state: 'bad', about: 'Session', says: problem });
-  else findings.push({ state: 'good', about: 'Session', says: 'the agent opens one' });
+  findings.push(problem === undefined ? good('Session', 'the agent opens one') : bad('Session', problem));
   return findings;
 }
 
@@ -201,11 +167,6 @@ function nodeFinding(version: string, lowest: string, about: string, who: string
   const [have, need] = [numbers(version), numbers(lowest)];
   const difference = [0, 1, 2].map((at) => (have[at] ?? 0) - (need[at] ?? 0)).find((step) => step !== 0) ?? 0;
   return difference >= 0
-    ? { state: 'good', about, says: `${version}` }
-    : {
-        state: 'odd',
-        about,
-        says: `${version}, but ${who} needs ${lowest}`,
-        remedy: `Install Node.js ${lowest} or newer.`,
-      };
+    ? good(about, version)
+    : odd(about, `${version}, but ${who} needs ${lowest}`, `Install Node.js ${lowest} or newer.`);
 }
