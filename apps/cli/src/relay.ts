@@ -6,11 +6,8 @@ import { exchange } from './http.ts';
 import { failureOf } from './refusals.ts';
 import type { Access } from './sign-in/access.ts';
 
-/** @throws Failure from `call` and `request` */
-export interface Relay extends Pick<Client, 'url' | 'call' | 'request'> {
-  /** Fails as the package does. */
-  attention: Client['attention'];
-}
+/** Throws a Failure from `call` and `request`; `attention` fails as the package does. */
+export type Relay = Client;
 
 /** The fields that everything here is built on: an answer without them does not come from a relay. Others may come and go. */
 const essential: Partial<Record<RouteName, readonly string[]>> = {
