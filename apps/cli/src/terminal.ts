@@ -98,10 +98,10 @@ export interface CommonOptions {
 }
 
 /**
- * Aborts with the first SIGINT or SIGTERM; the second one ends the process as it would without us. For commands that wait:
- * they leave in order.
+ * Gives `work` a signal that aborts with the first SIGINT or SIGTERM; the second one ends the process as it would without us. For
+ * commands that wait: they leave in order.
  */
-export function untilInterrupted(): { signal: AbortSignal; release: () => void } {
+export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const release = () => {
     process.off('SIGINT', onSignal);
@@ -113,7 +113,11 @@ export function untilInterrupted(): { signal: AbortSignal; release: () => void }
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  return { signal: controller.signal, release };
+  try {
+    return await work(controller.signal);
+  } finally {
+    release();
+  }
 }
 
 /** Does what may not be cut in two: a signal that comes meanwhile takes effect afterwards. */

@@ -138,7 +138,6 @@ type Context = ReturnType<typeof contextOf>;
 
 /** Prints the counts, and after each change what is new; until it is interrupted. With --json the state and each frame, one per line. */
 async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<void> {
-  const { signal, release } = untilInterrupted();
   let version = -1;
   const show = (record: { version: number; counts: InboxCounts }, items: readonly InboxItem[]) => {
     if (record.version <= version) return;
@@ -157,7 +156,7 @@ async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise
     const inbox = await relay.call('listInbox', { query: { limit: shownItems } });
     show(inbox, inbox.items);
   };
-  try {
+  await untilInterrupted(async (signal) => {
     for await (const happening of happenings({ relay, output: false, signal })) {
       if (happening.kind === 'connected' || happening.kind === 'gap') await reload();
       if (happening.kind === 'frame' && happening.frame.type === 'inbox_update') {
@@ -165,7 +164,5 @@ async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise
       }
       await terminal.drained();
     }
-  } finally {
-    release();
-  }
+  });
 }

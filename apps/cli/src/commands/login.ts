@@ -61,23 +61,13 @@ type Tokens = Pick<Profile, 'accessToken' | 'expiresAt' | 'renewal'>;
 async function fromBrowser(url: string, options: LoginOptions, terminal: Terminal): Promise<Tokens> {
   const port = Number(options.port ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw usage('--port must be a number from 0 to 65535.');
-  const { signal, release } = untilInterrupted();
-  try {
-    return await signInWithBrowser({
-      url,
-      port,
-      signal,
-      waitMs,
-      onLink(link) {
-        if (options.json) terminal.out(`${JSON.stringify({ event: 'link', link })}\n`);
-        else terminal.out(`Open this link in a browser and sign in:\n\n    ${link}\n\n`);
-        if (options.browser) openBrowser(link, terminal.env);
-        terminal.err('Waiting for the browser, at most five minutes…\n');
-      },
-    });
-  } finally {
-    release();
-  }
+  const onLink = (link: string) => {
+    if (options.json) terminal.out(`${JSON.stringify({ event: 'link', link })}\n`);
+    else terminal.out(`Open this link in a browser and sign in:\n\n    ${link}\n\n`);
+    if (options.browser) openBrowser(link, terminal.env);
+    terminal.err('Waiting for the browser, at most five minutes…\n');
+  };
+  return untilInterrupted((signal) => signInWithBrowser({ url, port, signal, waitMs, onLink }));
 }
 
 async function fromToken(given: string, terminal: Terminal): Promise<Tokens> {

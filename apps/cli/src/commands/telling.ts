@@ -16,10 +16,9 @@ export async function tell(
   { heading, thoughts, full, ...wish }: TellingWish,
 ): Promise<number> {
   const show = createConversationView(terminal, { heading, thoughts, full });
-  const { signal, release } = untilInterrupted();
-  let ended: Task | undefined;
-  let removed = false;
-  try {
+  const { ended, removed, isInterrupted } = await untilInterrupted(async (signal) => {
+    let ended: Task | undefined;
+    let removed = false;
     for await (const said of follow({ relay, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
       if (said.type === 'session_removed') removed = true;
@@ -32,12 +31,11 @@ export async function tell(
       }
       await terminal.drained();
     }
-  } finally {
-    release();
-  }
+    return { ended, removed, isInterrupted: signal.aborted };
+  });
   if (removed) return exitCodes.notFound;
   if (!wish.once) return exitCodes.ok;
-  if (signal.aborted && !ended) {
+  if (isInterrupted && !ended) {
     if (!json) terminal.err('Stopped waiting. The agent keeps working; follow it with "relay tail".\n');
     return exitCodes.interrupted;
   }

@@ -49,7 +49,6 @@ export async function unwatchCommand(
 
 /** Runs until Ctrl-C, for these sessions, or for all of them when none is named. */
 async function print({ terminal, relay, json }: Context, ids: Set<string>): Promise<void> {
-  const { signal, release } = untilInterrupted();
   const isWanted = wanted(ids);
   const items = createRecentItems();
   /** Operations are printed as the items that they make. */
@@ -89,14 +88,12 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
       wasConnected = true;
     }
   };
-  try {
+  await untilInterrupted(async (signal) => {
     for await (const happening of happenings({ relay, output: false, signal })) {
       await handle(happening);
       await terminal.drained();
     }
-  } finally {
-    release();
-  }
+  });
 }
 
 /** Frames of types this release does not know are shown as they came. */
