@@ -6,6 +6,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
+/** The objects of a list; none when the value is no list. */
+export const fieldsIn = (value: unknown): Fields[] => listOf(value).filter(isFields);
+
 export const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text } });
 
 /**
@@ -13,9 +16,7 @@ export const textContent = (text: string): ToolCallContent => ({ type: 'content'
  * a move) is a sentence. Shapes are checked here: the relay has not.
  */
 export function contentOfDiffs(diffs: unknown, cwd: string, paths: Paths): ToolCallContent[] {
-  return listOf(diffs)
-    .filter(isFields)
-    .flatMap((diff) => contentOf(diff, cwd, paths));
+  return fieldsIn(diffs).flatMap((diff) => contentOf(diff, cwd, paths));
 }
 
 function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
@@ -24,8 +25,7 @@ function contentOf(diff: Fields, cwd: string, paths: Paths): ToolCallContent[] {
   const said: ToolCallContent[] = [];
   if (diff.change === 'move' && typeof diff.from === 'string')
     said.push(textContent(`Moved ${localPath(diff.from, cwd, paths)} to ${path}.`));
-  const hunks = listOf(diff.hunks).filter(isFields);
-  for (const { lines } of hunks) {
+  for (const { lines } of fieldsIn(diff.hunks)) {
     const all = listOf(lines).filter((line): line is string => typeof line === 'string');
     const side = (other: string) =>
       all

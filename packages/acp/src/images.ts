@@ -4,7 +4,8 @@ import { RelayError } from '@relay/client';
 import { type Item, transcriptLimits } from '@relay/protocol';
 import type { Relay } from './relay.ts';
 
-const drawn = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+/** Types of images that agents take, and clients draw. */
+export const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** undefined when it is not kept, too large, of another type, or cannot be fetched now. */
 export async function pictureOf(
@@ -13,7 +14,7 @@ export async function pictureOf(
   item: Item,
 ): Promise<ContentBlock | undefined> {
   const { data: name, mime } = item.part;
-  if (typeof name !== 'string' || name === '' || typeof mime !== 'string' || !drawn.has(mime)) return undefined;
+  if (typeof name !== 'string' || name === '' || typeof mime !== 'string' || !imageTypes.has(mime)) return undefined;
   const pieces: Buffer[] = [];
   let size = 0;
   try {

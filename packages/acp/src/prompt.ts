@@ -1,6 +1,7 @@
 /** The prompt of a client as a message: its text, and its images as data URLs. */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { invalid } from './errors.ts';
+import { imageTypes } from './images.ts';
 import type { Paths } from './paths.ts';
 
 export interface Instruction {
@@ -8,7 +9,6 @@ export interface Instruction {
   images?: string[];
 }
 
-const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const imageAlone = 'See the attached image.';
 
 /** @throws RequestError -32602 for sound, and for an image of a type that agents do not take */

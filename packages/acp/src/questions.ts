@@ -11,7 +11,7 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import type { AnswerPrompt, Prompt, QuestionField } from '@relay/protocol';
-import { contentOfDiffs } from './diffs.ts';
+import { contentOfDiffs, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
 export interface AskOptions {
@@ -81,10 +81,7 @@ function permissionOf(prompt: Prompt, { sessionId, toolCallId, cwd, paths }: Ask
                 ...(subject.cwd === undefined ? {} : { cwd: localPath(subject.cwd, cwd, paths) }),
               },
             }),
-        content:
-          changes.length > 0 || text === '' || text === prompt.prompt
-            ? changes
-            : [{ type: 'content' as const, content: { type: 'text' as const, text } }],
+        content: changes.length > 0 || text === '' || text === prompt.prompt ? changes : [textContent(text)],
       },
       options: prompt.options.map((option) => ({
         optionId: option.id!,

@@ -4,7 +4,7 @@
  */
 import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
 import { type Item, type Message, isItem } from '@relay/protocol';
-import { contentOfDiffs, textContent } from './diffs.ts';
+import { contentOfDiffs, fieldsIn, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
 interface TellerOptions {
@@ -131,10 +131,6 @@ function isNews(told: Told, name: string, value: unknown): boolean {
 
 type Part = Item['part'];
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const fieldsIn = (value: unknown): Readonly<Record<string, unknown>>[] =>
-  Array.isArray(value)
-    ? (value as unknown[]).filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
-    : [];
 
 function planOf(part: Part): SessionUpdate {
   const oneOf = <T extends string>(value: unknown, known: readonly T[], otherwise: T): T =>
