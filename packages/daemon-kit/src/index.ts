@@ -11,7 +11,7 @@ export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
 export { present } from './transcript/calls.ts';
 export { linesOf } from './transcript/diff.ts';
-export { below, commandOf, subjectOf } from './transcript/tool.ts';
+export { bareTitle, below, commandOf, subjectOf } from './transcript/tool.ts';
 export { type TranscriptSettings, transcriptSettings } from './transcript/transcripts.ts';
 export { fieldBytes, firstLine, keepHead, keepTail, tailOf } from './bounds.ts';
 export { type Cancel, type Clock, elapsedOn, pause, settledWithin, systemClock } from './clock.ts';

@@ -51,13 +51,13 @@ export function toolPart(call: Fields, cwd: string, outline: boolean): ToolPart 
   };
 }
 
-const titleOf = (call: Fields): string =>
+/** The title of a call, without the backticks around it; empty when it has none. */
+export const bareTitle = (call: Fields): string =>
   wordsOf(call.title)
     .trim()
-    .replace(/^`([^`]+)`$/, '$1') ||
-  commandOf(call) ||
-  wordsOf(call.kind) ||
-  'Tool';
+    .replace(/^`([^`]+)`$/, '$1');
+
+const titleOf = (call: Fields): string => bareTitle(call) || commandOf(call) || wordsOf(call.kind) || 'Tool';
 
 /** The command that a call runs, as one line. */
 export function commandOf(call: Fields): string | undefined {

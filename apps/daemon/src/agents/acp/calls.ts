@@ -1,5 +1,5 @@
 /** A tool call of ACP in words: its action, its object and its change. Pure; reads by shape. */
-import { below, commandOf, keepHead, linesOf } from '@relay/daemon-kit';
+import { bareTitle, below, commandOf, keepHead, linesOf } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 
 const actions: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const inputBytes = 2 * 1024;
 /** The action of a tool call and its object: its command, else its path, else its title. A command that is only in the title is no path. */
 export function describeCall(call: Fields, cwd: string): [action: string, target: string] {
   const kind = wordsOf(call.kind);
-  const title = titleOf(call);
+  const title = bareTitle(call);
   const path = pathOf(call, cwd);
   const target = commandOf(call) ?? (kind === 'execute' ? title || path : path || title);
   return [actions[kind] ?? 'Working', target ?? ''];
@@ -45,15 +45,9 @@ export function describeCall(call: Fields, cwd: string): [action: string, target
 export const hasInput = (call: Fields) =>
   Object.keys(recordOf(call.rawInput)).length > 0 || (call.kind !== 'execute' && listOf(call.locations).length > 0);
 
-/** The title, without the backticks around it. */
-export const titleOf = (call: Fields) =>
-  wordsOf(call.title)
-    .trim()
-    .replace(/^`([^`]+)`$/, '$1');
-
 /** The action that a call asks for, as verb and object: `Run npm test`, `Write src/a.ts`, or its title where that says so by itself. */
 export function intentOf(call: Fields, cwd: string): string {
-  const title = titleOf(call);
+  const title = bareTitle(call);
   const command = commandOf(call);
   const isPhrase = /\s/.test(title) && !title.startsWith('/');
   if (command !== undefined) return isPhrase && !title.includes(command) ? oneLine(title) : `Run ${oneLine(command)}`;

@@ -1,7 +1,7 @@
 /** `session/request_permission` as a question: may the agent do this? Some agents ask questions of their own in the same way. */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { chosen, subjectOf } from '@relay/daemon-kit';
-import { detailsOf, intentOf, titleOf } from './calls.ts';
+import { bareTitle, chosen, subjectOf } from '@relay/daemon-kit';
+import { detailsOf, intentOf } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { askFields } from './form.ts';
 import type { FormField } from './form-fields.ts';
@@ -55,7 +55,7 @@ export function askPermission(request: Fields, cwd: string): Asking<RequestPermi
 
 /** A question of the agent's own is shown unchanged; anything else is a request for permission. */
 function promptOf(call: Fields, options: readonly PermissionOption[], cwd: string): string {
-  const title = titleOf(call);
+  const title = bareTitle(call);
   if (title.endsWith('?')) return title;
   if (title !== '' && !options.some(({ kind }) => /^(allow|reject)/.test(kind))) return title;
   const intent = intentOf(call, cwd);
