@@ -269,7 +269,7 @@ describeWith('chromium', 'a form of an agent', () => {
   });
 
   const loseNetwork = () => person.page.route(/\/answer$/, (route) => route.abort(), { times: 1 });
-  const networkIsBack = () => person.page.evaluate(() => window.dispatchEvent(new Event('online')));
+  const networkIsBack = () => person.page.evaluate(`dispatchEvent(new Event('online'))`);
   const waits = () => person.page.getByText(/It will be sent automatically/);
 
   it('an answer that waited for the network goes to its question, whichever is shown by then', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openFilesLimit, openFilesWarning } from '../src/index.ts';
+import { openFilesLimit, openFilesWarning } from '../src/open-files.ts';
 
 describe('the limit of open files', () => {
   let folder: string;

@@ -2,7 +2,8 @@ import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Tickets, checkProxy, createQuietDoor, quietMsOf } from '../src/index.ts';
+import { checkProxy, quietMsOf } from '../src/proxy-check.ts';
+import { type Tickets, createQuietDoor } from '../src/quiet-door.ts';
 
 const pingIntervalMs = 300;
 const neverMs = 3_600_000;

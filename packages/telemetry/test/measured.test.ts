@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMetrics, measured } from '../src/index.ts';
+import { createMetrics } from '../src/index.ts';
+import { measured } from '../src/measured.ts';
 
 class Wire {
   #calls = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { safeUrl } from '../src/index.ts';
+import { safeUrl } from '../src/safe-url.ts';
 
 describe('an address that is logged', () => {
   it.each([
