@@ -244,7 +244,8 @@ onBoth('the inbox', (open) => {
     expect(await snoozeItem(database, userId, item!.id, new Date(Date.now() + 60_000))).toBe(true);
     expect((await inboxCounts(database, userId)).counts).toMatchObject({ question: 0, badge: 0, snoozed: 1 });
     expect(await endSnoozes(database)).toBe(0);
-    await database.sql.execute`UPDATE inbox_items SET snoozed_until = now() - interval '1 second' WHERE id = ${item!.id}`;
+    await database.sql
+      .execute`UPDATE inbox_items SET snoozed_until = now() - interval '1 second' WHERE id = ${item!.id}`;
     expect(await endSnoozes(database)).toBe(1);
     expect((await inboxCounts(database, userId)).counts).toMatchObject({ question: 1, snoozed: 0 });
     const notified = await database.models.notification.findMany({ where: { sessionKey: key, cause: 'needs_you' } });
