@@ -6,7 +6,7 @@ import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
 import { keepAlive, uncertain, unavailable } from './connection.ts';
 
-/** Also the words of the library, which waits longer. */
+/** The library rejects with the same words, but waits longer. */
 const timedOut = 'Command timed out';
 
 /** Nothing was carried out; another node of the cluster has the key. */
