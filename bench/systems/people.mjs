@@ -4,6 +4,8 @@ import { deriveDeviceToken, hashDeviceToken } from '@relay/auth';
 import { openDatabase } from '@relay/database';
 
 const perStatement = 1000;
+/** A soak takes longer than an hour. */
+const tokenSeconds = 4 * 3600;
 
 /**
  * Person `i` is user `bench-i` with the device `bench-device-i`; person 0 has `moreOfFirst` further devices. `where` is what `openDatabase`
@@ -19,7 +21,7 @@ export async function registerPeople(where, issuer, count, moreOfFirst = 0) {
     const user = `bench-${i}`;
     const more = Array.from({ length: i === 0 ? moreOfFirst : 0 }, (_, n) => device(`bench-more-${n}`));
     const devices = [device(`bench-device-${i}`), ...more];
-    return { user, token: issuer.token(user), ...devices[0], devices };
+    return { user, token: issuer.token(user, { expiresInSeconds: tokenSeconds }), ...devices[0], devices };
   });
   const rows = people.flatMap(({ user, devices }) => devices.map((one) => ({ user, ...one })));
   const database = await openDatabase(where);
