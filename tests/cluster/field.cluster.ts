@@ -23,7 +23,7 @@ const times: Record<'STATUS_WAIT_MS' | 'OUTCOME_ASK_MS' | 'DAEMON_REPLY_TIMEOUT_
   {
     ...loadTimes,
     DAEMON_REPLY_TIMEOUT_MS: '10000',
-    DRAIN_SECONDS: '2',
+    DRAIN_SECONDS: '5',
     // On a busy machine a daemon may be silent for longer than its reply may take: it is asked over a minute, in production over two.
     OUTCOME_ASK_MS: '2000',
     STATUS_WAIT_MS: '1000',

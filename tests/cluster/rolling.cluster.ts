@@ -12,7 +12,7 @@ describe('two apis and two gateways behind HAProxy, replaced one after the other
   let truth: Truth;
 
   beforeAll(async () => {
-    cluster = await startCluster({ apis: 2, gateways: 2, haproxy: true, env: { ...loadTimes, DRAIN_SECONDS: '2' } });
+    cluster = await startCluster({ apis: 2, gateways: 2, haproxy: true, env: { ...loadTimes, DRAIN_SECONDS: '5' } });
     truth = await openTruth(cluster);
   }, 180_000);
   afterAll(async () => {

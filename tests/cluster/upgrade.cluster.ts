@@ -40,7 +40,7 @@ describe('the release before this one and this one, in one cluster behind HAProx
       gateways: 3,
       haproxy: true,
       release: before.folder,
-      env: { ...loadTimes, ...suiteLimits, DRAIN_SECONDS: '2', TRUST_PROXY: '1' },
+      env: { ...loadTimes, ...suiteLimits, DRAIN_SECONDS: '5', TRUST_PROXY: '1' },
     });
     ends.push(() => cluster.stop());
     truth = await openTruth(cluster, cluster.redis.url, join(before.folder, 'prisma/migrations'));

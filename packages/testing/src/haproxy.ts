@@ -1,11 +1,16 @@
 /**
- * HAProxy in front of instances, as in production (rules, 15.13): TLS, daemons hashed by `X-Device-ID` to one gateway, apps
- * round robin to the apis. Takes an instance out of the rotation when its /ready says so.
+ * HAProxy in front of instances, with the backends that the manifests ship (rules, 15.13): TLS, daemons hashed by `X-Device-ID` to one
+ * gateway, apps to the api with the fewest connections. An instance leaves the rotation when three checks of its /ready have failed.
  */
 import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { findProgram, freePort, runProgram, startProgram } from './programs.ts';
+
+interface Ingress {
+  metadata: { name: string; annotations: Record<string, string> };
+}
 
 export interface HaProxy {
   /** `https://localhost:…`, or `http` if it is `plain`: everything at one address, chosen by path. */
@@ -13,9 +18,25 @@ export interface HaProxy {
   readonly port: number;
   /** File of the certificate that clients must trust (`NODE_EXTRA_CA_CERTS`). Of no use if it is `plain`. */
   readonly certificate: string;
-  /** Whether the instance at this port is in the rotation: its newest check said that it is ready. */
+  /** Whether the instance at this port is in the rotation. */
   sends(port: number): Promise<boolean>;
   stop(): Promise<void>;
+}
+
+/** The backend of an Ingress as HAProxy's controller writes it from the annotations of k8s/components/ingress-haproxy, before these ports. */
+function backend(name: string, ingress: string, ports: readonly number[]): string {
+  const file = new URL('../../../k8s/components/ingress-haproxy/ingress.yaml', import.meta.url);
+  const objects = parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS() as Ingress);
+  const annotations = objects.find(({ metadata }) => metadata.name === ingress)!.metadata.annotations;
+  const shipped = (annotation: string) => annotations[`haproxy.org/${annotation}`]!;
+  return [
+    `backend ${name}`,
+    `balance ${shipped('load-balance')}`,
+    `option httpchk GET ${shipped('check-http')}`,
+    `timeout server ${shipped('timeout-server')}`,
+    ...shipped('backend-config-snippet').trimEnd().split('\n'),
+    ...ports.map((port, n) => `server ${name}${n} 127.0.0.1:${port} check inter ${shipped('check-interval')}`),
+  ].join('\n  ');
 }
 
 const config = (
@@ -30,18 +51,11 @@ global
   maxconn 9000
 defaults
   mode http
-  option redispatch 1
-  retries 3
-  retry-on conn-failure
   timeout connect 2s
   timeout client 90s
-  timeout server 90s
   timeout tunnel ${tunnelMs}ms
   timeout http-request 10s
   timeout check 5s
-  http-error status 502 content-type application/json string '{"error":"The relay did not answer. Try again.","code":"SERVICE_UNAVAILABLE","status":502}'
-  http-error status 503 content-type application/json hdr Retry-After 5 string '{"error":"No instance of the relay can be reached. Try again.","code":"SERVICE_UNAVAILABLE","status":503}'
-  http-error status 504 content-type application/json string '{"error":"The relay did not answer in time. Try again.","code":"SERVICE_UNAVAILABLE","status":504}'
 frontend states
   bind 127.0.0.1:${statsPort}
   stats enable
@@ -53,17 +67,8 @@ frontend doors
   http-request set-header X-Forwarded-For %[src]
   use_backend gateways if { path /ws/daemon }
   default_backend apis
-backend apis
-  balance roundrobin
-  option httpchk GET /ready
-${apis.map((target, index) => `  server api${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
-backend gateways
-  balance hdr(X-Device-ID)
-  hash-type consistent sdbm avalanche
-  hash-balance-factor 125
-  retry-on conn-failure 503
-  option httpchk GET /ready
-${gateways.map((target, index) => `  server gateway${index} 127.0.0.1:${target} check inter 300ms fall 1 rise 1`).join('\n')}
+${backend('apis', 'relay-apps', apis)}
+${backend('gateways', 'relay-daemons', gateways)}
 `;
 
 /** Starts it in front of these ports of the loopback address. Needs `haproxy` and `openssl`. */
@@ -101,7 +106,7 @@ export async function startHaProxy(targets: {
       const states = await (await fetch(`http://127.0.0.1:${statsPort}/;csv`)).text();
       const [head = '', ...rows] = states.split('\n').map((line) => line.split(','));
       const [address, status] = [head.indexOf('addr'), head.indexOf('status')];
-      return rows.some((row) => row[address] === `127.0.0.1:${target}` && row[status] === 'UP');
+      return rows.some((row) => row[address] === `127.0.0.1:${target}` && row[status]?.startsWith('UP'));
     },
     stop: async () => {
       await child.end('SIGTERM');
