@@ -76,7 +76,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
                   daemon, gateway and api at every tenth; with --rounds 1, and --share 0.1 for one minute
                   churn: half an hour in which people come and go, and the memory of gateway, api and Redis at every
                   tenth; with --rounds 1, and --share 0.1 for three minutes
-                  soak: an hour of 16,000 daemons, 3,000 apps and five turns a second: what a socket and a turn take, and
+                  soak: an hour of 15,000 daemons, 3,000 apps and five turns a second: what a socket and a turn take, and
                   what they leave behind; one round, whatever --rounds says
   --rounds <n>    rounds of everything, at least 1 (default: 5)
   --share <n>     how much of everything, above 0 and up to 1 (default: 1)
