@@ -9,6 +9,7 @@ import { buildOf } from './builds.mjs';
 import { churn } from './suites/churn.mjs';
 import { connect } from './suites/connect.mjs';
 import { counts, lists } from './suites/counts.mjs';
+import { edge } from './suites/edge.mjs';
 import { events } from './suites/events.mjs';
 import { growth } from './suites/growth.mjs';
 import { longTurn } from './suites/long-turn.mjs';
@@ -42,6 +43,7 @@ const single = {
 /** The relay beside itself: others while one person attacks. Sixteen minutes at five rounds, so that it runs when it is asked for. */
 const asked = {
   neighbours,
+  edge,
   push,
   churn,
   soak,
@@ -69,6 +71,7 @@ alternating rounds. Loads are processes of their own and not counted. Numbers ar
   --only <names>  comma list of ${Object.keys(compared).join(', ')} (default: these)
                   and, for the single process alone, ${Object.keys(single).join(', ')};
                   neighbours: requests of others while one person attacks
+                  edge: HAProxy as shipped, with TLS: what a socket, a connection and an event take there
                   push: notifications to a thousand browsers, and others meanwhile
                   transcript: a page from a long file and the memory of a long turn at a daemon,
                   and a frame of a transcript next to output of the same size

@@ -67,10 +67,10 @@ export async function startAll(wanted, options) {
   return { systems: running, stop };
 }
 
-/** A process that speaks to this system as its clients do. */
-export async function startLoad(system) {
+/** A process that speaks to this system as its clients do; `env`: further variables of it. */
+export async function startLoad(system, env = {}) {
   const child = await start(loadMain, {
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...env },
     port: (said) => /listening on (\d+)/.exec(said)?.[1],
   });
   const { dialect, people } = system;

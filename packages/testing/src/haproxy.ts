@@ -20,6 +20,8 @@ export interface HaProxy {
   readonly certificate: string;
   /** Whether the instance at this port is in the rotation. */
   sends(port: number): Promise<boolean>;
+  /** The processes that pass traffic on. */
+  pids(): number[];
   stop(): Promise<void>;
 }
 
@@ -107,6 +109,10 @@ export async function startHaProxy(targets: {
       const [head = '', ...rows] = states.split('\n').map((line) => line.split(','));
       const [address, status] = [head.indexOf('addr'), head.indexOf('status')];
       return rows.some((row) => row[address] === `127.0.0.1:${target}` && row[status]?.startsWith('UP'));
+    },
+    pids: () => {
+      const master = child.process.pid!;
+      return readFileSync(`/proc/${master}/task/${master}/children`, 'utf8').trim().split(' ').map(Number);
     },
     stop: async () => {
       await child.end('SIGTERM');
