@@ -188,6 +188,7 @@ class RedisInstance {
       openConnection(address, times, (reason) => this.#connectionErrors.note(reason), node);
     const events: TopologyEvents = {
       onMessage: (channel, text) => this.#receive(channel, text),
+      onLost: (channels) => this.#subscriptions.onLost(channels),
       onRestored: (interrupted) => {
         this.#emitRestored();
         if (!this.#closed) this.#subscriptions.onRestored(interrupted);

@@ -26,7 +26,7 @@ const written: Record<WireRecord['kind'], [text: string, record: object]> = {
   probe: ['p1:5', { id: '5' }],
   control: ['t2:{}', { body: '{}' }],
   frame: ['f2,2,4,2:o2o1{3}uhi', { offset: 'o2', previous: 'o1', id: '{3}u', body: 'hi' }],
-  longFrame: ['F2,2,4,9999:o2o1{3}u', { offset: 'o2', previous: 'o1', id: '{3}u' }],
+  longFrame: ['F2,2,4,9999:o2o1{3}u', { offset: 'o2', previous: 'o1', id: '{3}u', bodyLength: 9999 }],
   hotFrame: ['h4,2:{3}uhi', { id: '{3}u', body: 'hi' }],
   longHotFrame: ['H4,2,2:{3}uhi42', { id: '{3}u', body: 'hi', until: 42 }],
   top: ['i2,4:o1{3}u', { offset: 'o1', id: '{3}u' }],

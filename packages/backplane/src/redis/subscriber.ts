@@ -18,6 +18,8 @@ export interface Channel {
 
 export interface SubscriberEvents {
   readonly onMessage: (channel: string, text: string) => void;
+  /** The connection of these channels was lost. Comes before any message of the next one. */
+  readonly onLost: (channels: readonly string[]) => void;
   /** Every channel is live again; these were not for a while. */
   readonly onRestored: (interrupted: readonly string[]) => void;
 }
@@ -145,6 +147,7 @@ export class Subscriber {
       channel.live = false;
       channel.sent = false;
     }
+    this.#events.onLost([...this.#channels.keys()]);
   }
 
   async #send(channels: readonly Channel[], isNewConnection = false): Promise<void> {

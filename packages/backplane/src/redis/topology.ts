@@ -45,6 +45,8 @@ export interface Topology {
 
 export interface TopologyEvents {
   readonly onMessage: (channel: string, text: string) => void;
+  /** The connection of these channels was lost, with what was on its way. */
+  readonly onLost: (channels: readonly string[]) => void;
   /** These channels are live again and were not for a while: messages were missed. */
   readonly onRestored: (interrupted: readonly string[]) => void;
   /** A server can be asked, for the first time or again. */

@@ -95,19 +95,23 @@ export class UserSubscriptions {
     }
   }
 
-  /** True when the message is the body of the long frame before it. */
+  /** True when the message is the body of the long frame before it: one of another length is not, and the body was lost. */
   receiveBody(channel: string, body: string): boolean {
     const frame = this.#withoutBody.size > 0 ? this.#withoutBody.get(channel) : undefined;
     if (!frame) return false;
     this.#withoutBody.delete(channel);
-    const { offset, previous, id } = frame;
-    return this.receive(channel, { kind: 'frame', offset, previous, id, body });
+    const { offset, previous, id, bodyLength } = frame;
+    return body.length === bodyLength && this.receive(channel, { kind: 'frame', offset, previous, id, body });
+  }
+
+  /** The connection of these channels was lost, and with it each body that was on its way: the next message is something else. */
+  onLost(channels: readonly string[]): void {
+    for (const channel of channels) this.#withoutBody.delete(channel);
   }
 
   /** These channels were interrupted and are live again. */
   onRestored(channels: readonly string[]): void {
     for (const channel of channels) {
-      this.#withoutBody.delete(channel);
       const subscribed = this.#byChannel.get(channel);
       if (subscribed) this.#unlisted.add(subscribed.user);
     }

@@ -20,8 +20,8 @@ const kinds = {
   control: ['t', 'body'],
   /** A history entry. */
   frame: ['f', 'offset', 'previous', 'id', 'body'],
-  /** A history entry whose body is the next message of the channel. */
-  longFrame: ['F', 'offset', 'previous', 'id'],
+  /** A history entry whose body is the next message of the channel, `bodyLength` long. */
+  longFrame: ['F', 'offset', 'previous', 'id', 'bodyLength'],
   hotFrame: ['h', 'id', 'body'],
   /** A hot frame that did not pass the script: not to be delivered after `until` (Redis, ms since 1970). */
   longHotFrame: ['H', 'id', 'body', 'until'],
@@ -32,7 +32,7 @@ const kinds = {
 } as const;
 
 /** These fields are numbers, all others text. */
-const numbers = ['fence', 'deadline', 'until'] as const;
+const numbers = ['fence', 'deadline', 'until', 'bodyLength'] as const;
 
 type Kind = keyof typeof kinds;
 type FieldOf<K extends Kind> = (typeof kinds)[K] extends readonly [string, ...infer Fields extends string[]]
@@ -126,10 +126,12 @@ function splitRecords(text: string, receive: (letter: string, fields: string[]) 
       digits += 1;
     }
     at = next + 1;
+    // The body of a long frame is not in its record: its length is there, and it comes as a message of its own.
+    const apart = letter === letterOf.longFrame ? lengths.pop() : undefined;
     const fields: string[] = [];
     for (const size of lengths) fields.push(text.slice(at, (at += size)));
-    // The body of a long frame is not in its record: its length is there, and it comes as a message of its own.
-    if (at > text.length && letter !== letterOf.longFrame) throw new TypeError('a channel carried half a record');
+    if (at > text.length) throw new TypeError('a channel carried half a record');
+    if (apart !== undefined) fields.push(String(apart));
     receive(letter, fields);
   }
 }

@@ -140,11 +140,11 @@ export class RedisCluster implements Topology {
       this.#changes.emit('changed');
       this.#events.onRestored(interrupted);
     };
-    const { onMessage } = this.#events;
+    const { onMessage, onLost } = this.#events;
     this.#nodes.set(keyOf(address), {
       server: new RedisServer(open(address), script, commandTimeoutMs, onUp, onMoved),
       longValues: new RedisServer(open(address), script, commandTimeoutMs, undefined, onMoved),
-      subscriber: new ShardedSubscriber(open(address), { onMessage, onRestored }, onMoved),
+      subscriber: new ShardedSubscriber(open(address), { onMessage, onLost, onRestored }, onMoved),
     });
   }
 
