@@ -256,10 +256,12 @@ export class DaemonConnection implements HeartbeatPeer {
 
   /**
    * Nothing is written to it from now on. `goingAway` is no verdict on the daemon: its frames count until it hears of it, because it does
-   * not repeat them. Any other reason ends the connection.
+   * not repeat them. Neither is `replaced` when it has left already, or is leaving, and is there again: what it had said before still counts
+   * (rules, 3.13). Any other reason ends the connection.
    */
   close(why: CloseReason): void {
     const { code, reason } = closeCodes[why];
+    if (why === 'replaced' && this.acceptsFrames && !this.open) return;
     if (why !== 'goingAway') {
       this.#phase = 'ended';
       this.#socket.close(code, reason);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { readTask, run, sessionIn, tick } from './conversation.ts';
+import { counted, readTask, run, sessionIn, tick, until } from './conversation.ts';
 
 describe('an instance that leaves', () => {
   it('lets count what a daemon said before it heard of it: the task is completed and not lost', async () => {
@@ -27,6 +27,35 @@ describe('an instance that leaves', () => {
         await tick(again, app);
       }
       expect(await readTask(relay, taskId)).toMatchObject({ state: 'completed', result: 'said in time' });
+    } finally {
+      await relay.stop();
+    }
+  });
+
+  it('lets all of it count, also when the daemon is back before it was handled', async () => {
+    const relay = await startRelay({ gateways: 2 });
+    try {
+      const app = await connectApp(relay);
+      const daemon = await connectDaemon(relay);
+      const [first, second] = [await run(relay, daemon, app, 'first'), await run(relay, daemon, app, 'second')];
+      let again: ReturnType<typeof connectDaemon> | undefined;
+      await relay.database.models.$transaction(
+        async (tx) => {
+          // The first end waits for this, and the second for the first.
+          await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
+          daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'the first' });
+          daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'the second' });
+          await relay.gateways[0]!.gateway.drain(0);
+          expect(await daemon.closed).toMatchObject({ code: 1001 });
+          again = connectDaemon(relay, { registration: daemon.registration, gateway: 1 });
+          await until(async () => (await counted(relay, 'relay_evictions_total')) === 1);
+        },
+        { timeout: 60_000 },
+      );
+      await again;
+      for (const { taskId } of [first, second])
+        await until(async () => (await readTask(relay, taskId)).state === 'completed');
+      expect(await readTask(relay, second.taskId)).toMatchObject({ result: 'the second' });
     } finally {
       await relay.stop();
     }
