@@ -1,27 +1,34 @@
 /** The sessions of a daemon by their native ids: found, or made known to the relay when a frame names a new one. */
 import type { Publisher } from '@relay/attention';
+import type { RelayConfig } from '@relay/config';
 import {
   type Database,
   type SessionFacts,
   type SessionRecord,
-  applyFacts,
+  applyReport,
   findNativeSession,
   readSessions,
   withDevice,
 } from '@relay/database';
 import { isNativeId } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
 import { clockAheadMs, reportFacts } from './translate.ts';
 import type { Unnamed } from './unnamed.ts';
 
 interface NativeSessionDeps {
+  config: RelayConfig;
   database: Database;
   publisher: Publisher;
   unnamed: Unnamed;
+  metrics: GatewayMetrics;
 }
 
 export interface NativeSessions {
-  /** The session of a native id of this device; made known to the relay and published if it is new. Undefined: no session can have this id. */
+  /**
+   * The session of a native id of this device; made known to the relay and published if it is new. Undefined, and counted: no session can
+   * have this id, or the device has as many as it may.
+   */
   find(connection: DaemonConnection, nativeId: string): Promise<SessionRecord | undefined>;
 }
 
@@ -34,7 +41,18 @@ export function readingOf({ memory }: DaemonConnection, facts: readonly SessionF
   return { discover, clockAheadMs: memory.clockAheadMs };
 }
 
-export function createNativeSessions({ database, publisher, unnamed }: NativeSessionDeps): NativeSessions {
+/** New sessions that are too many for the device are counted, and logged once per connection. */
+export function countLeftOut(metrics: GatewayMetrics, { memory, logger }: DaemonConnection, leftOut: number): void {
+  if (leftOut === 0) return;
+  metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);
+  if (memory.warnedOfSessions) return;
+  memory.warnedOfSessions = true;
+  logger.warn({ leftOut }, 'the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out');
+}
+
+export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
+  const { config, database, publisher, unnamed, metrics } = deps;
+
   const findKnown = async ({ memory, deviceId }: DaemonConnection, nativeId: string) => {
     const key = memory.keys.get(nativeId);
     const [remembered] = key === undefined ? [] : await readSessions(database, [key]);
@@ -46,13 +64,18 @@ export function createNativeSessions({ database, publisher, unnamed }: NativeSes
   const discover = async (connection: DaemonConnection, nativeId: string) => {
     const { deviceId } = connection;
     const fact = reportFacts({ session_id: nativeId });
-    const record = await withDevice(database, deviceId, async (tx, device) => {
-      if (!device) return undefined;
-      await applyFacts(tx, device, [fact], readingOf(connection, [fact], true));
+    const { record, leftOut } = await withDevice(database, deviceId, async (tx, device) => {
+      if (!device) return { record: undefined, leftOut: 0 };
+      const reading = { ...readingOf(connection, [fact], true), maxSessions: config.sessionsPerDevice };
+      const { leftOut } = await applyReport(tx, device, [fact], reading);
       // By its name and not by what changed: a report that this event has passed may have made it known while this waited.
-      return findNativeSession(tx, deviceId, nativeId);
+      return { record: await findNativeSession(tx, deviceId, nativeId), leftOut };
     });
-    if (!record) return undefined;
+    countLeftOut(metrics, connection, leftOut);
+    if (!record) {
+      if (leftOut === 0) metrics.ignored.inc({ cause: 'unknown session' });
+      return undefined;
+    }
     // Before its first message: apps must know what that belongs to.
     await publisher.session(record);
     unnamed.look(connection);
@@ -61,7 +84,10 @@ export function createNativeSessions({ database, publisher, unnamed }: NativeSes
 
   return {
     find: async (connection, nativeId) => {
-      if (!isNativeId(nativeId)) return undefined;
+      if (!isNativeId(nativeId)) {
+        metrics.ignored.inc({ cause: 'unknown session' });
+        return undefined;
+      }
       return (await findKnown(connection, nativeId)) ?? discover(connection, nativeId);
     },
   };

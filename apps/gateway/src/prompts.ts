@@ -17,7 +17,6 @@ import {
 } from '@relay/database';
 import { type DaemonEvent, type FromDaemon, capabilities } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
-import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
 import { conversation } from './speech.ts';
 import type { TaskWriter } from './tasks-out.ts';
@@ -40,21 +39,17 @@ interface PromptDeps {
   publisher: Publisher;
   writer: TaskWriter;
   sessions: NativeSessions;
-  metrics: GatewayMetrics;
   notify: () => void;
 }
 
 export function createPrompts(deps: PromptDeps): Prompts {
-  const { database, publisher, writer, metrics, config } = deps;
+  const { database, publisher, writer, config } = deps;
 
   const opened = async (connection: DaemonConnection, event: DaemonEvent<'PROMPT_OPEN'>) => {
     const { session_id: id, question } = event;
     const taskId = event.task_id ?? '';
     const record = await deps.sessions.find(connection, id ?? '');
-    if (!record) {
-      metrics.ignored.inc({ cause: 'unknown session' });
-      return;
-    }
+    if (!record) return;
     const now = new Date();
     const { key } = record;
     const { isDismissed, isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
@@ -81,10 +76,7 @@ export function createPrompts(deps: PromptDeps): Prompts {
 
   const closed = async (connection: DaemonConnection, event: DaemonEvent<'PROMPT_CLOSED'>) => {
     const record = await deps.sessions.find(connection, event.session_id ?? '');
-    if (!record) {
-      metrics.ignored.inc({ cause: 'unknown session' });
-      return;
-    }
+    if (!record) return;
     const changed = await withDevice(database, connection.deviceId, async (tx) => {
       const isClosed = await closePrompt(tx, record.key, event);
       if (isClosed) connection.memory.endedSinceReport?.add(record.nativeId);

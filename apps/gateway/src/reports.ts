@@ -7,7 +7,7 @@ import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { FairShare } from './fair-share.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { readingOf } from './native-sessions.ts';
+import { countLeftOut, readingOf } from './native-sessions.ts';
 import { inParts } from './parts.ts';
 import { createReportNews } from './report-news.ts';
 import type { Status } from './status.ts';
@@ -82,18 +82,6 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
     return all ? { leftOut, hasUnnamed } : undefined;
   };
 
-  const countLeftOut = (connection: DaemonConnection, leftOut: number) => {
-    if (leftOut === 0) return;
-    metrics.ignored.inc({ cause: 'sessions of a device' }, leftOut);
-    const { memory } = connection;
-    if (memory.warnedOfSessions) return;
-    memory.warnedOfSessions = true;
-    connection.logger.warn(
-      { leftOut },
-      'the device has as many sessions as SESSIONS_PER_DEVICE allows: new ones are left out',
-    );
-  };
-
   return async (connection, report) => {
     const { memory } = connection;
     // Only a task contradicts this (rules, 3.6).
@@ -109,6 +97,6 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
     memory.reportHash = hash;
     if (written.hasUnnamed) unnamed.look(connection);
     metrics.reports.inc({ outcome: 'changed' });
-    countLeftOut(connection, written.leftOut);
+    countLeftOut(metrics, connection, written.leftOut);
   };
 }

@@ -27,10 +27,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
     const { memory } = connection;
     const { changes } = memory;
     const record = await sessions.find(connection, nativeId);
-    if (!record) {
-      metrics.ignored.inc({ cause: 'unknown session' });
-      return;
-    }
+    if (!record) return;
     switch (event.event_type) {
       case 'AGENT_RESPONSE':
       case 'USER_MESSAGE':
@@ -64,7 +61,6 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
       memory.forgetTask(taskId);
       memory.rememberEnd(taskId);
       if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
-      else metrics.ignored.inc({ cause: 'unknown task' });
     },
   };
 }

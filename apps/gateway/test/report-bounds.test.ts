@@ -9,7 +9,7 @@ import {
   connectDaemon,
   startRelay,
 } from '@relay/testing';
-import { counted, idOf, readSession, sessionIn, until } from './conversation.ts';
+import { counted, idOf, messageIn, readSession, sessionIn, until } from './conversation.ts';
 
 describe('the bounds of a report', () => {
   let relay: TestRelay;
@@ -100,6 +100,20 @@ describe('S3: a large report', () => {
     await relay.call('deleteSession', { params: { id: idOf(daemon, 's299') } });
     const accepted = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'one more' } });
     expect(accepted.status).toBe(201);
+    await relay.stop();
+  });
+
+  it('S3: makes known no more sessions by events either', async () => {
+    const relay = await startRelay({ config: { sessionsPerDevice: 150 } });
+    const [daemon, app] = [await connectDaemon(relay), await connectApp(relay)];
+    for (let n = 0; n < 200; n += 1)
+      daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: `s${n}`, content: 'hello' });
+    // A session that is known goes on.
+    daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: 's0', content: 'the last' });
+    await app.next('new_message', (frame) => messageIn(frame).content === 'the last');
+    expect(await countOf(relay, daemon.deviceId)).toBe(150);
+    const ignored = (cause: string) => counted(relay, 'relay_daemon_frames_ignored_total', { cause });
+    expect([await ignored('sessions of a device'), await ignored('unknown session')]).toEqual([50, 0]);
     await relay.stop();
   });
 });

@@ -154,6 +154,26 @@ describe('resolving a placeholder', () => {
     await end(daemon, app, taskId);
   });
 
+  it('ends with the thousandth former id: what the daemon says then is shown under the id that the session has', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'many-0');
+    const [{ key }] = (await relay.database.sql.query<{ key: string }>`
+      SELECT key FROM sessions WHERE native_id = 'many-0'`) as [{ key: string }];
+    await relay.database.sql.execute`
+      INSERT INTO session_aliases (device_id, agent_type, native_id, session_key)
+      SELECT ${daemon.deviceId}, ${daemon.registration.agentType}, 'former-' || n, ${key} FROM generate_series(1, 998) n`;
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'many-1' });
+    expect(await renamed(id)).toMatchObject({ id: idOf(daemon, 'many-1') });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'many-2' });
+    daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'many-3', content: 'the many-named' });
+    const said = await app.next('new_message', (frame) => messageIn(frame).content === 'the many-named');
+    expect(said.sessionId).toBe(idOf(daemon, 'many-1'));
+    expect(await canonical(idOf(daemon, 'many-2'))).toBe(404);
+    // Back to one that it had, which is no further row.
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'many-0' });
+    expect(await renamed(idOf(daemon, 'many-1'))).toMatchObject({ id });
+    await end(daemon, app, taskId);
+  });
+
   it('is not undone by an event that carries an id the session once had', async () => {
     const { taskId } = await run(relay, daemon, app, 'once-1');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'once-2' });

@@ -33,7 +33,7 @@ export interface Reading {
   discover: boolean;
   /** The least by which the clock of the daemon is ahead of ours. */
   clockAheadMs: number;
-  /** The most sessions that the device may have; absent: no bound, for the few that an event names. */
+  /** The most sessions that the device may have; absent: no bound. */
   maxSessions?: number;
 }
 

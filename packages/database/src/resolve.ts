@@ -24,12 +24,20 @@ interface Row {
   native_id: string;
   agent_type: string;
   deleted: boolean;
+  aliases: number;
 }
+
+/**
+ * The most former names of one session: each is a row for as long as the session lives. Some agents give a conversation a new id with each
+ * turn, and one that keeps an older id forgets what came since: so many are not a conversation.
+ */
+const maxAliases = 1000;
 
 /**
  * Makes `name` the native id of the session `key`; of a deleted one, its tombstone. If the daemon had reported that native session before, the session is
  * merged into that row, which keeps the older `createdAt`. `rename` says that the daemon insists (SESSION_STARTED); any other
- * event that carries an id the session once had changes nothing.
+ * event that carries an id the session once had changes nothing. Nor does a new name of a session that had a
+ * thousand others.
  */
 export async function resolveSession(
   db: Db,
@@ -39,14 +47,16 @@ export async function resolveSession(
   rename: boolean,
 ): Promise<Resolved | undefined> {
   const [current] = await db.sql.query<Row>`
-    SELECT key, native_id, agent_type, deleted_at IS NOT NULL AS deleted FROM sessions WHERE key = ${key}`;
+    SELECT key, native_id, agent_type, deleted_at IS NOT NULL AS deleted,
+      (SELECT count(*)::int FROM session_aliases WHERE session_key = ${key}) AS aliases
+    FROM sessions WHERE key = ${key}`;
   if (!current) return undefined;
   const nativeId = current.deleted ? tombstoneOf(name) : name;
   if (current.native_id === nativeId) return { key };
   const [alias] = await db.sql.query<{ session_key: string }>`
     SELECT session_key FROM session_aliases
     WHERE device_id = ${deviceId} AND agent_type = ${current.agent_type} AND native_id = ${nativeId}`;
-  if (alias?.session_key === key && !rename) return { key };
+  if (alias?.session_key === key ? !rename : current.aliases >= maxAliases) return { key };
   const previousId = formatSessionId({ deviceId, agentType: current.agent_type, nativeId: current.native_id });
   const [known] =
     alias && alias.session_key !== key
