@@ -67,7 +67,9 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
 
   const abandon = async () => {
     for (const { deviceId, taskId } of await abandonedTasks(database, config.deviceGoneMs)) {
-      const { keys, notified } = await withDevice(database, deviceId, async (tx) => {
+      const { keys, notified } = await withDevice(database, deviceId, async (tx, device) => {
+        // It may have come back since it was found, and its daemon says what became of the task.
+        if (device?.status !== 'offline') return { keys: [], notified: false };
         const unknown = await markUnknown(tx, [taskId]);
         const lost = await markLost(tx, [taskId]);
         let notified = false;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createMemoryBus } from '@relay/backplane';
-import type { Database } from '@relay/database';
+import { type Database, claimTasks, createSession, startRunning, withDevice } from '@relay/database';
 import { type TestRelay, connectDaemon, startRelay, testConfig } from '@relay/testing';
 import { openTestDatabase } from '@relay/testing/database';
 import { type FleetSweepDeps, fleetSweeps } from '../src/fleet-sweeps.ts';
@@ -92,6 +92,46 @@ it('K12: fifty gateways with 100,000 devices ask for as much as one would, 500 d
   expect(count.asked).toBeLessThan(fleet / 500 + 100);
   await real.close();
 }, 300_000);
+
+it('a device that comes back while those that are gone are worked off keeps its running task', async () => {
+  const database = await openTestDatabase();
+  const found = { again: '', gone: '' };
+  for (const name of ['again', 'gone'] as const) {
+    await database.sql.execute`
+      INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash, status, last_seen_at)
+      VALUES (${name}, 'alice', '', '', 'claude', '', 'offline', now() - interval '2 days')`;
+    found[name] = await withDevice(database, name, async (tx) => {
+      const of = { ownerId: 'alice', deviceId: name, agentType: 'claude', ttlMs: 60_000 };
+      const { taskId } = await createSession(tx, { ...of, message: 'x', title: 'x', projectPath: '' });
+      await claimTasks(tx, name, 1);
+      await startRunning(tx, taskId);
+      return taskId;
+    });
+  }
+  // The first transaction comes after the device was found.
+  const transaction: Database['sql']['transaction'] = async (...given) => {
+    await database.sql.execute`UPDATE devices SET status = 'online', last_seen_at = now() WHERE id = 'again'`;
+    return database.sql.transaction(...given);
+  };
+  const sql = new Proxy(database.sql, {
+    get: (of, name) => (name === 'transaction' ? transaction : (Reflect.get(of, name) as () => void).bind(of)),
+  });
+  const published: string[] = [];
+  const jobs = fleetSweeps({
+    config: testConfig({}),
+    database: { ...database, sql },
+    backplane: { once: () => Promise.resolve(true) },
+    publisher: { sessions: (keys: string[]) => Promise.resolve(published.push(...keys)) },
+    notify: () => undefined,
+  } as unknown as FleetSweepDeps);
+  await jobs.find(({ name }) => name === 'abandon')!.work();
+  const states = await database.sql.query<{ id: string; state: string; key: string }>`
+    SELECT id, state, session_key AS key FROM tasks`;
+  const stateOf = new Map(states.map(({ id, state }) => [id, state]));
+  expect([stateOf.get(found.again), stateOf.get(found.gone)]).toEqual(['running', 'failed']);
+  expect(published).toEqual([states.find(({ id }) => id === found.gone)!.key]);
+  await database.close();
+});
 
 it('without the backplane every gateway keeps the deadlines of people, and asks the database for nothing else', async () => {
   const asked = new Error('the database was asked');
