@@ -15,7 +15,7 @@ export interface Job {
 
 export class Schedule {
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<Job, { again: boolean; done: Promise<void> }>();
   readonly #logger: Logger;
   #stopped = false;
 
@@ -27,21 +27,34 @@ export class Schedule {
     this.#plan(job, job.firstMs ?? job.ms);
   }
 
-  /** Runs the job now, in addition to its planned runs. Never rejects. */
-  run({ name, work }: Job): Promise<void> {
-    if (this.#stopped) return Promise.resolve();
-    const done = work()
-      .catch((error: unknown) => this.#logger.warn({ err: error, sweep: name }, 'a sweep failed'))
-      .finally(() => this.#running.delete(done));
-    this.#running.add(done);
-    return done;
+  /**
+   * Runs the job now, in addition to its planned runs. Calls that come while it runs are one run after it, however many they are: what
+   * asks for them may do so faster than the job ends. Never rejects.
+   */
+  run(job: Job): Promise<void> {
+    const current = this.#running.get(job);
+    if (current) {
+      current.again = true;
+      return current.done;
+    }
+    const run = { again: true, done: Promise.resolve() };
+    this.#running.set(job, run);
+    run.done = this.#runWhileAsked(job, run).finally(() => this.#running.delete(job));
+    return run.done;
   }
 
   /** No job runs again. Resolves when those that run have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.allSettled([...this.#running]);
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+  }
+
+  async #runWhileAsked({ name, work }: Job, run: { again: boolean }): Promise<void> {
+    while (run.again && !this.#stopped) {
+      run.again = false;
+      await work().catch((error: unknown) => this.#logger.warn({ err: error, sweep: name }, 'a sweep failed'));
+    }
   }
 
   #plan(job: Job, delayMs: number): void {
