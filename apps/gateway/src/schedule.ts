@@ -43,17 +43,25 @@ export class Schedule {
     return run.done;
   }
 
-  /** No job runs again. Resolves when those that run have ended. */
-  async stop(): Promise<void> {
+  /** No job runs again. Resolves when those that run have ended, or after `withinMs`: then they go on, and their errors are not logged. */
+  async stop(withinMs?: number): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      if (withinMs !== undefined) timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([late, Promise.all([...this.#running.values()].map(({ done }) => done))]);
+    clearTimeout(timer);
   }
 
   async #runWhileAsked({ name, work }: Job, run: { again: boolean }): Promise<void> {
     while (run.again && !this.#stopped) {
       run.again = false;
-      await work().catch((error: unknown) => this.#logger.warn({ err: error, sweep: name }, 'a sweep failed'));
+      await work().catch((error: unknown) => {
+        // What it needs may be closed by now.
+        if (!this.#stopped) this.#logger.warn({ err: error, sweep: name }, 'a sweep failed');
+      });
     }
   }
 

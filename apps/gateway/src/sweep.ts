@@ -31,6 +31,8 @@ const wakingAtOnce = 8;
 const jitter = 1 / 5;
 /** Often enough that each window has the number of this gateway. */
 const spreadMs = windowMs / 2;
+/** A sweep of the fleet may be at work for minutes, and touches no connection of this instance. Another gateway does the rest. */
+const fleetStopMs = 1000;
 
 interface Sweeps {
   /** Does at once what cannot wait for its turn after this instance was cut off from the others. */
@@ -109,6 +111,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const schedule = new Schedule(deps.logger);
+  const fleet = new Schedule(deps.logger);
   /** Finds devices that another instance owns by now, credentials that ended, and tasks and sessions that changed unnoticed. */
   const own: readonly Job[] = [
     { name: 'leases', ms: config.leaseRefreshMs, jitter, work: refresh },
@@ -118,12 +121,15 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   ];
   const lastSeen: Job = { name: 'last seen', ms: config.lastSeenFlushMs, jitter, work: touch };
   const evenly: Job = { name: 'balance', ms: spreadMs, jitter, work: spread };
-  for (const job of [...fleetSweeps(deps), ...own, lastSeen, evenly]) schedule.add(job);
+  for (const job of [...own, lastSeen, evenly]) schedule.add(job);
+  for (const job of fleetSweeps(deps)) fleet.add(job);
 
   return {
     catchUp: () => {
       for (const job of own) void schedule.run(job);
     },
-    stop: () => schedule.stop(),
+    stop: async () => {
+      await Promise.all([schedule.stop(), fleet.stop(fleetStopMs)]);
+    },
   };
 }

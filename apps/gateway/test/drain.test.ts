@@ -60,4 +60,19 @@ describe('an instance that leaves', () => {
       await relay.stop();
     }
   });
+
+  it('does not wait for a sweep of the fleet that hangs', async () => {
+    const relay = await startRelay({ config: { offlineGraceMs: 1 } });
+    const [{ backplane, stop }] = relay.gateways as [(typeof relay.gateways)[number]];
+    await new Promise<void>((reached) => {
+      backplane.owners = () => {
+        reached();
+        return new Promise(() => undefined);
+      };
+      // A device that counts as online is one to look after.
+      void connectDaemon(relay).catch(() => undefined);
+    });
+    await stop();
+    await relay.stop();
+  });
 });
