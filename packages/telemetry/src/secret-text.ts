@@ -4,7 +4,8 @@
  */
 const redacted = '[redacted]';
 
-const deviceSecret = /(rly_(?:drt|key)_)[A-Za-z0-9_-]+/g;
+/** By the prefix that all tokens and keys of the relay have, so that a new kind is covered. */
+const relaySecret = /(rly_[a-z]+_)[A-Za-z0-9_-]+/g;
 const dottedRun = /[A-Za-z0-9_.-]+/g;
 /** Long enough to be a token: "the bearer of this" is none. `bearer.` is how a WebSocket subprotocol carries one. */
 const bearer = /(bearer(?: +|\.))[A-Za-z0-9._~+/=-]{16,}/gi;
@@ -29,12 +30,12 @@ function maskJwt(run: string): string {
 }
 
 /**
- * `text` without device tokens, registration keys, JWTs, bearer tokens, passwords in addresses and values that are named like a credential.
+ * `text` without tokens and keys of the relay, JWTs, bearer tokens, passwords in addresses and values that are named like a credential.
  * Valid JSON stays valid JSON.
  */
 export function maskSecrets(text: string): string {
   let masked = text;
-  if (masked.includes('rly_')) masked = masked.replace(deviceSecret, `$1${redacted}`);
+  if (masked.includes('rly_')) masked = masked.replace(relaySecret, `$1${redacted}`);
   if (masked.includes('eyJ')) masked = masked.replace(dottedRun, (run) => (run.includes('eyJ') ? maskJwt(run) : run));
   masked = masked.replace(bearer, `$1${redacted}`).replace(namedValue, `$1${redacted}`);
   return masked.includes('@') ? masked.replace(addressPassword, `$1${redacted}@`) : masked;

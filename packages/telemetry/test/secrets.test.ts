@@ -11,13 +11,14 @@ import { lines } from './lines.ts';
 const secret = fc.stringMatching(/^S3cr3t[a-z]{20}$/);
 const part = fc.stringMatching(/^[A-Za-z0-9_-]{10,40}$/);
 
-const deviceToken = fc.stringMatching(/^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
+/** Of devices, keys, ACP clients and people. */
+const relayToken = fc.stringMatching(/^rly_(?:drt|key|acp|urt)_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
 const jwt = fc.tuple(part, part).map(([kid, sub]) => {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const input = `${encode({ alg: 'ES256', kid })}.${encode({ sub, exp: 1 })}`;
   return `${input}.${createHmac('sha256', kid).update(input).digest('base64url')}`;
 });
-const recognisable = fc.oneof(deviceToken, jwt);
+const recognisable = fc.oneof(relayToken, jwt);
 
 const secretName = fc.constantFrom(
   'authorization',
@@ -201,6 +202,7 @@ const hostile = [
   'eyJ',
   'eyJ.',
   'rly_drt_',
+  'rly_',
   '://',
   'token=',
   '://a@',
