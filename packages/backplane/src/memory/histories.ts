@@ -61,7 +61,7 @@ export class Histories {
 
   forget(user: string): void {
     const chain = this.#chain(user);
-    if (chain) chain.entries = [];
+    if (chain) empty(chain);
   }
 
   top(user: string): string {

@@ -168,6 +168,17 @@ function testEnds(stage: Stage): void {
     await api.forget('never');
   });
 
+  it('that is deleted makes room for as much as before', async () => {
+    const bus = await stage.open({ historyBytes: 2 ** 16 });
+    const backplane = await bus.connect('api');
+    const text = 'x'.repeat(10 * 2 ** 10);
+    await appendAll(backplane, 'user', Array<string>(7).fill(text));
+    await backplane.forget('user');
+    const [first, second] = await appendAll(backplane, 'user', [text, text]);
+    const page = { top: second, recovered: true, items: [{ offset: second, body: text }] };
+    expect(await backplane.read('user', first)).toEqual(page);
+  });
+
   it('whose top was forgotten begins a chain in which no old offset is recovered', async () => {
     const bus = await stage.open({ historyTtlMs: 100, topTtlMs: 200 });
     const backplane = await bus.connect('api');
