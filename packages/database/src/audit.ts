@@ -51,14 +51,18 @@ export async function listAudit(
 }
 
 const keptEntries = 10_000;
+const rowsAtOnce = 5000;
 
-/** Deletes entries after 90 days, and all but the newest of a person. */
-export async function purgeAudit(db: Db): Promise<void> {
-  await db.sql.execute`DELETE FROM audit_entries WHERE at < now() - interval '90 days'`;
-  await db.sql.execute`
-    DELETE FROM audit_entries WHERE id IN (
-      SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY at DESC, id DESC) AS place FROM audit_entries
-        WHERE user_id IN (SELECT user_id FROM audit_entries GROUP BY user_id HAVING count(*) > ${keptEntries})
-      ) placed WHERE place > ${keptEntries})`;
+/**
+ * Deletes all but the newest entries of each person, a few thousand at a time. Only of people who did something within a day: those of
+ * all others were counted then.
+ */
+export async function trimAudit(db: Db): Promise<void> {
+  const statement = sql`
+    DELETE FROM audit_entries WHERE ctid = ANY(ARRAY(
+      SELECT surplus.ctid FROM (SELECT DISTINCT user_id FROM audit_entries WHERE at > now() - interval '1 day') recent
+      CROSS JOIN LATERAL (
+        SELECT ctid FROM audit_entries WHERE user_id = recent.user_id ORDER BY at DESC, id DESC OFFSET ${keptEntries}) surplus
+      LIMIT ${rowsAtOnce}))`;
+  while ((await db.sql.execute(statement)) === rowsAtOnce);
 }

@@ -1,6 +1,6 @@
 /** Deletes what need not be kept any longer. Run rarely, by one instance at a time; running twice does no harm. */
 import { cutText, limits } from '@relay/protocol';
-import { purgeAudit } from './audit.ts';
+import { trimAudit } from './audit.ts';
 import { eraseLeftovers } from './erase.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -45,7 +45,8 @@ const steps: readonly Step[] = [
     sql`first_words IS NOT NULL AND (NOT placeholder OR created_at < now() - interval '7 days')`,
     sql`first_words = NULL`,
   ),
-  purgeAudit,
+  inBatches('audit_entries', sql`at < now() - interval '90 days'`),
+  trimAudit,
   shortenResults,
   eraseLeftovers,
   inBatches('slash_commands', sql`reported_at < now() - interval '30 days'`),
@@ -69,7 +70,8 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, notifications, deliveries, closed
+ * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, entries of the audit after 90
+ * days and all but the newest 10,000 of a person, notifications, deliveries, closed
  * items of inboxes, questions that ended and slash commands that no report repeated for 30 days; of the sign-in, what has expired. Discards
  * after 7 days the first words of a session that was never named. Cuts results an hour after their task ended. Erases what is left of deleted
  * sessions.

@@ -34,6 +34,11 @@ onBoth('K12: what is purged', (open) => {
       SELECT 's1', 'r' || n, 'd', CASE WHEN n <= 20 THEN 'open' ELSE 'answered' END, '{}', now() - interval '1 minute',
         CASE WHEN n > 20 THEN now() END
       FROM generate_series(1, 20000) n`;
+    await database.sql.execute`
+      INSERT INTO audit_entries (id, user_id, action, outcome, at)
+      SELECT 'a' || n, CASE WHEN n <= 20000 THEN 'busy' ELSE 'gone' END, 'a', 'done',
+        now() - CASE WHEN n <= 20000 THEN n * interval '5 minutes' ELSE interval '91 days' END
+      FROM generate_series(1, 32000) n`;
     await database.sql.execute`ANALYZE`;
     const before = await sequentialScans();
     const execute = jest.spyOn(database.sql, 'execute');
@@ -42,17 +47,19 @@ onBoth('K12: what is purged', (open) => {
     execute.mockRestore();
     expect(await sequentialScans()).toEqual(before);
     expect(counts.filter((count) => count > 5000)).toEqual([]);
-    expect(counts.filter((count) => count === 5000)).toHaveLength(2);
+    expect(counts.filter((count) => count === 5000)).toHaveLength(6);
     expect(await database.models.notification.count()).toBe(28_000);
     expect(await database.models.session.count({ where: { firstWords: { not: null } } })).toBe(0);
     expect(await database.models.prompt.count({ where: { state: 'open' } })).toBe(0);
+    const entries = await database.sql.query<{ id: string }>`SELECT id FROM audit_entries ORDER BY at DESC`;
+    expect([entries.length, entries.at(-1)?.id]).toEqual([10_000, 'a10000']);
   });
 
   const sequentialScans = async () => {
     await database.sql.query`SELECT pg_stat_force_next_flush()::text`;
     return database.sql.query<{ relname: string; scans: bigint }>`
       SELECT relname, seq_scan AS scans FROM pg_stat_user_tables
-      WHERE relname IN ('tasks', 'sessions', 'notifications', 'prompts') ORDER BY 1`;
+      WHERE relname IN ('tasks', 'sessions', 'notifications', 'prompts', 'audit_entries') ORDER BY 1`;
   };
 
   it('are old tasks but the newest of each session, found without reading all of them', async () => {
