@@ -86,7 +86,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   const refresh = async () => {
     const leases = hub
       .all()
-      .filter((connection) => connection.live && Date.now() - connection.lastInboundAt < config.silenceTimeoutMs)
+      .filter((connection) => connection.live && performance.now() - connection.lastInboundAt < config.silenceTimeoutMs)
       .map((connection) => ({ device: connection.deviceId, connection: connection.id, fence: connection.fence }));
     const lost = new Set(await backplane.refresh(leases));
     deps.metrics.leasesLost.inc(lost.size);

@@ -13,7 +13,7 @@ export interface SocketServerOptions {
   readonly limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>;
   /** The close frames for a peer that is too slow, and for one whose handler failed. */
   readonly closes: SocketCloses;
-  /** The clock of `lastInboundAt`. Default `Date.now`. */
+  /** The clock of `lastInboundAt`. Default `performance.now`, as that of a heartbeat. */
   readonly now?: () => number;
 }
 
@@ -39,7 +39,11 @@ export interface SocketServer {
 const smallestChunkBytes = 512;
 const fewestChunks = 1024;
 
-export function createSocketServer({ limits, closes, now = Date.now }: SocketServerOptions): SocketServer {
+export function createSocketServer({
+  limits,
+  closes,
+  now = () => performance.now(),
+}: SocketServerOptions): SocketServer {
   const bounds = withDefaults(limits);
   const protocols = new WeakMap<IncomingMessage, string>();
   const further = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();

@@ -22,7 +22,7 @@ interface ReadinessOptions {
   readonly schema?: 'newer' | undefined;
   /** A check that takes longer has failed. */
   readonly timeoutMs: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds. Default `performance.now`, which no one sets. */
   readonly clock?: () => number;
 }
 
@@ -71,7 +71,7 @@ export function createReadiness({
   dispensable = [],
   schema,
   timeoutMs,
-  clock = Date.now,
+  clock = () => performance.now(),
 }: ReadinessOptions): ReadinessProbe {
   const bounded = Object.entries(checks).map(([name, check]) => [name, boundedCheck(check, timeoutMs)] as const);
   let draining = false;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { type ReadinessCheck, createReadiness } from '../src/index.ts';
 
 const good: ReadinessCheck = () => Promise.resolve({ ok: true, probeMs: 1 });
@@ -111,6 +111,23 @@ describe('the checks', () => {
     clock.advance(1);
     await readiness.check();
     expect(runs).toBe(2);
+  });
+
+  it('run again after a second when the clock of the machine was set back meanwhile', async () => {
+    const passed = testClock();
+    const clocks = [jest.spyOn(performance, 'now').mockImplementation(passed), jest.spyOn(Date, 'now')];
+    clocks[1]!.mockReturnValue(0);
+    try {
+      let runs = 0;
+      const database: ReadinessCheck = () => Promise.resolve({ ok: (runs += 1) > 0, probeMs: 1 });
+      const readiness = createReadiness({ checks: { database }, timeoutMs: 1_000 });
+      await readiness.check();
+      passed.advance(1_000);
+      await readiness.check();
+      expect(runs).toBe(2);
+    } finally {
+      for (const clock of clocks) clock.mockRestore();
+    }
   });
 });
 

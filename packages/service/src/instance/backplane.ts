@@ -30,10 +30,16 @@ export const overRedis =
         ),
     });
 
+/**
+ * Milliseconds since 1970 by the clock as it was at the start: one that is set while the process runs must neither end leases nor make
+ * people wait for hours until a window of theirs ends.
+ */
+const steadyNow = () => Math.floor(performance.timeOrigin + performance.now());
+
 /** For the only process of a relay. */
 export async function inMemory(config: RelayConfig, database: Database): Promise<Connect> {
   // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
-  const aheadMs = Math.max(0, (await newestFence(database)) + 1 - Date.now());
-  const bus = createMemoryBus({ ...lifetimes(config), now: () => Date.now() + aheadMs });
+  const aheadMs = Math.max(0, (await newestFence(database)) + 1 - steadyNow());
+  const bus = createMemoryBus({ ...lifetimes(config), now: () => steadyNow() + aheadMs });
   return async (name) => Promise.resolve(bus.connect(name));
 }

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+
+const now = Date.now;
+let setMs = 0;
+let wall: ReturnType<typeof jest.spyOn>;
+beforeAll(() => void (wall = jest.spyOn(Date, 'now').mockImplementation(() => now() + setMs)));
+afterAll(() => wall.mockRestore());
+
+it.each([-3_600_000, 3_600_000])(
+  'a live socket is asked, and not taken for silent, when the clock is set by %d ms',
+  async (ms) => {
+    // Loaded now, because a module may keep the clock that it finds.
+    const { startHeartbeat } = await import('../src/index.ts');
+    const { openDoor, until } = await import('./door.ts');
+    const door = await openDoor();
+    // Nothing is heard of it meanwhile.
+    const { socket } = await door.connect({ autoPong: false });
+    let pings = 0;
+    let silent = false;
+    const heartbeat = startHeartbeat(
+      { intervalMs: 5, timeoutMs: 60_000, firstDelayMs: 0 },
+      {
+        ping: () => {
+          pings += 1;
+          socket.ping();
+        },
+        get lastInboundAt() {
+          return socket.lastInboundAt;
+        },
+        onSilence: () => (silent = true),
+      },
+    );
+    try {
+      await until('it was asked', () => pings > 0);
+      const asked = pings;
+      setMs = ms;
+      await until('it is asked again', () => pings > asked + 2);
+      expect(silent).toBe(false);
+    } finally {
+      setMs = 0;
+      heartbeat.stop();
+      await door.close();
+    }
+  },
+);
