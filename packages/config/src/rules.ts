@@ -75,8 +75,9 @@ function signIn(config: RelayConfig): BrokenRule[] {
 function numbers(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
   const { leaseRefreshMs, leaseTtlMs, pingIntervalMs, silenceTimeoutMs, framesPerSecond, frameBurst } = config;
-  if (leaseRefreshMs >= leaseTtlMs) {
-    const message = `LEASE_REFRESH_MS is "${leaseRefreshMs}"; it must be less than LEASE_TTL_MS (${leaseTtlMs}), or every lease ends before it is renewed.`;
+  // Pauses vary by a fifth, and begin when the renewal before has ended.
+  if (2 * leaseRefreshMs > leaseTtlMs) {
+    const message = `LEASE_REFRESH_MS is "${leaseRefreshMs}"; it must be at most half of LEASE_TTL_MS (${leaseTtlMs}), or a renewal that is a little late finds its lease ended.`;
     broken.push({ about: ['LEASE_REFRESH_MS', 'LEASE_TTL_MS'], message });
   }
   if (pingIntervalMs >= silenceTimeoutMs) {

@@ -120,7 +120,7 @@ export const timings = {
   DEVICE_GONE_MS: ms(86_400_000, 'a running task whose device has been offline this long is lost'),
   SWEEP_INTERVAL_MS: ms(30_000, 'how often overdue tasks, codes and leases are looked for'),
   LEASE_TTL_MS: ms(60_000, 'how long an instance owns a device without renewing it', { readBy: daemonDoor }),
-  LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; less than `LEASE_TTL_MS`', {
+  LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; at most half of `LEASE_TTL_MS`', {
     readBy: daemonDoor,
   }),
   OUTCOME_ASK_MS: ms(

@@ -114,13 +114,17 @@ describe('combinations that cannot work', () => {
   });
 
   it.each([
-    ['LEASE_REFRESH_MS', { LEASE_REFRESH_MS: '60000' }],
-    ['LEASE_REFRESH_MS', { LEASE_TTL_MS: '20000' }],
+    ['LEASE_REFRESH_MS', { LEASE_REFRESH_MS: '30001' }],
+    ['LEASE_REFRESH_MS', { LEASE_TTL_MS: '39999' }],
     ['PING_INTERVAL_MS', { PING_INTERVAL_MS: '75000' }],
     ['FRAME_BURST', { FRAME_BURST: '199' }],
     ['METRICS_PORT', { PORT: '9464' }],
   ])('%s is refused beside what contradicts it: %j', (variable, env) => {
     expect(only('standalone', env)[0]).toBe(variable);
+  });
+
+  it('a lease may be renewed once in half of its time', () => {
+    expect(problemsOf('standalone', { LEASE_REFRESH_MS: '30000' })).toEqual([]);
   });
 
   it('metrics turned off collide with nothing', () => {
