@@ -5,6 +5,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { describeVariables } from '@relay/config';
 
 const root = resolve(import.meta.dirname, '..');
 const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -139,6 +140,17 @@ describe('the documents', () => {
 
   it.each(documents)('%s names only paths that exist', (document) => {
     expect(missingPaths(read(document))).toEqual([]);
+  });
+
+  it('name each role that reads a limit or a timing', () => {
+    const numbers = describeVariables().filter(({ group }) => group === 'Limits' || group === 'Timings');
+    for (const role of ['api', 'gateway'] as const) {
+      const code = filesIn(`apps/${role}/src`).map(read).join('\n');
+      const fieldOf = (name: string) => name.toLowerCase().replace(/_./g, (found) => found.charAt(1).toUpperCase());
+      const used = numbers.filter(({ name }) => new RegExp(`\\b${fieldOf(name)}\\b`).test(code));
+      expect(used.length).toBeGreaterThan(10);
+      expect(used.filter(({ readBy }) => !readBy.includes(role)).map(({ name }) => name)).toEqual([]);
+    }
   });
 
   it('are all reached from docs/README.md', () => {

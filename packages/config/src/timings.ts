@@ -119,10 +119,8 @@ export const timings = {
   ),
   DEVICE_GONE_MS: ms(86_400_000, 'a running task whose device has been offline this long is lost'),
   SWEEP_INTERVAL_MS: ms(30_000, 'how often overdue tasks, codes and leases are looked for'),
-  LEASE_TTL_MS: ms(60_000, 'how long an instance owns a device without renewing it', { readBy: daemonDoor }),
-  LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; at most half of `LEASE_TTL_MS`', {
-    readBy: daemonDoor,
-  }),
+  LEASE_TTL_MS: ms(60_000, 'how long an instance owns a device without renewing it'),
+  LEASE_REFRESH_MS: ms(20_000, 'how often an instance renews what it owns; at most half of `LEASE_TTL_MS`'),
   OUTCOME_ASK_MS: ms(
     10_000,
     'a history that is asked for the end of a task is asked again after this time, three and twelve times of it',
@@ -160,13 +158,17 @@ export const timings = {
   MALFORMED_WINDOW_MS: ms(60_000, 'three malformed frames of a daemon within this time close its connection', {
     readBy: daemonDoor,
   }),
-  SLOW_READER_STALL_MS: ms(10_000, 'an app that takes nothing of what is waiting for it for this long is closed', {
-    readBy: appDoor,
-  }),
+  SLOW_READER_STALL_MS: ms(
+    10_000,
+    'an app or daemon that takes nothing of what is waiting for it for this long is closed',
+  ),
   VACUUM_INTERVAL_MS: ms(3_600_000, 'how often the embedded database is tidied', { readBy: ['standalone'] }),
   EXPIRY_TOLERANCE_MS: ms(5_000, 'a live socket is closed this long after its token expired', {
     min: 0,
     readBy: appDoor,
   }),
-  IDEMPOTENCY_TTL_SECONDS: seconds(86_400, 'how long an `Idempotency-Key` is remembered', { readBy: appDoor }),
+  IDEMPOTENCY_TTL_SECONDS: seconds(
+    86_400,
+    'how long an `Idempotency-Key` is remembered; the same for all, because gateways delete what apis look up',
+  ),
 };
