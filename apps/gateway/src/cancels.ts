@@ -18,6 +18,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
     // Progress that was not shown yet would bring the task back to life on every screen.
     const entry = connection.memory.tasks.get(taskId);
     if (entry) progress.drop(entry.sessionKey);
+    else connection.memory.rememberEarlyCancel(taskId);
     connection.memory.forgetTask(taskId);
     return connection.send({ type: 'task_cancel', task_id: taskId });
   };

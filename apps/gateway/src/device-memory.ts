@@ -116,6 +116,8 @@ export class DeviceMemory {
   listOnlyGrows = false;
   /** Tasks that ended with the daemon's own word on this connection; bounded. */
   readonly over = new SparseMap<string, true>();
+  /** Tasks whose cancel was told since the newest claim, and that were not under way here; bounded. */
+  readonly cancelledEarly = new SparseMap<string, true>();
   /** Sessions that the newest report calls active, by native id. */
   active: ReadonlySet<string> = new Set();
   /** Tasks whose end is looked for in the history. */
@@ -151,6 +153,12 @@ export class DeviceMemory {
   rememberEnd(taskId: string): void {
     if (this.over.size >= 1000) this.over.clear();
     this.over.set(taskId, true);
+  }
+
+  /** A cancel may come while its task is between the claim and the socket, where it must not arrive afterwards. */
+  rememberEarlyCancel(taskId: string): void {
+    if (this.cancelledEarly.size >= 1000) this.cancelledEarly.clear();
+    this.cancelledEarly.set(taskId, true);
   }
 
   /** The session of a transcript that belongs to no task under way, as last read; undefined after another instance changed one. */

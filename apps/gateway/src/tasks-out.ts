@@ -91,6 +91,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
     if (claims.isOpen(connection)) await claims.putBack(connection);
     // Most looks find nothing. A later enqueue wakes again, so the check needs no lock.
     if (!woken && !(await claims.hasQueue(connection.deviceId))) return false;
+    memory.cancelledEarly.clear();
     const { tasks: claimed, sessions: records } = await claims.claim(connection);
     if (claimed.length === 0) return false;
     // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not know.
@@ -118,7 +119,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
         continue;
       }
       const images = task.hasImages ? await imagesFor(connection, task.id) : {};
-      if (!images) continue;
+      if (!images || memory.cancelledEarly.has(task.id)) continue;
       if (!connection.send(taskFrame(connection, task, images))) {
         await claims.requeue(connection, task.id);
         continue;

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import {
   begin,
   end,
   idleSession,
   nextStart,
+  openScene,
   readSession,
   readTask,
   run,
@@ -12,6 +13,25 @@ import {
   sessionIn,
   tick,
 } from './conversation.ts';
+
+/** Holds the next question for cancelled tasks until `release`. */
+function holdCancelled({ database }: TestRelay) {
+  const { sql } = database;
+  const query = sql.query.bind(sql) as (...given: unknown[]) => Promise<unknown>;
+  let release = () => {};
+  const until = new Promise<void>((resolve) => (release = resolve));
+  const reached = new Promise<void>((resolve) => {
+    const spy = jest.spyOn(sql, 'query').mockImplementation((async (...given: unknown[]) => {
+      if (String(given[0]).includes("state = 'cancelled' AND id = ANY")) {
+        spy.mockRestore();
+        resolve();
+        await until;
+      }
+      return query(...given);
+    }) as typeof sql.query);
+  });
+  return { reached, release: () => release() };
+}
 
 describe('task_cancel', () => {
   let relay: TestRelay;
@@ -70,6 +90,28 @@ describe('task_cancel', () => {
     expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'NO_RUNNING_TASK' } });
     await nextStart(relay, daemon);
     expect(daemon.inbox.count('task_cancel')).toBe(0);
+  });
+
+  it('of a task between its claim and the socket keeps it from being sent', async () => {
+    const { relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 60_000 } });
+    const { taskId, id } = await run(relay, daemon, app, 'early');
+    const cancel = () => relay.call('cancelSession', { params: { id } });
+    // The gateway does not hear of this one, and looks for it when it has claimed the next task of the session.
+    const { backplane } = relay.apis[0]!;
+    const route = backplane.route.bind(backplane);
+    backplane.route = (device, body, deadlineMs) =>
+      body.includes(taskId) ? Promise.reject(new Error('lost')) : route(device, body, deadlineMs);
+    await cancel();
+    const { reached, release } = holdCancelled(relay);
+    const next = await say(relay, id, 'next');
+    await reached;
+    await cancel();
+    await daemon.next('task_cancel', (frame) => frame.task_id === next);
+    release();
+    const after = await say(relay, id, 'after');
+    await daemon.next('task_resume', (frame) => frame.task_id === after);
+    expect(daemon.inbox.count('task_resume', (frame) => frame.task_id === next)).toBe(0);
+    await relay.stop();
   });
 
   it('leaves a task cancelled that the daemon goes on with', async () => {
