@@ -42,6 +42,8 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
   return (task) => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
+    // After a question the turn is held open, and after one that was withdrawn it goes on.
+    const continues = () => live() || task.phase === 'resumed' || (task.phase === 'over' && task.asked === true);
     const emit = (text: string) => {
       if (!live()) return;
       if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
@@ -58,12 +60,10 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
         if (live()) progress(task, action, target);
       },
       update(update) {
-        // Text after a question belongs to the turn that is held open.
-        if (live() || (task.phase === 'over' && task.asked))
-          told(() => transcripts.update(task.sessionId, update), task);
+        if (continues()) told(() => transcripts.update(task.sessionId, update), task);
       },
       call(call) {
-        if (live()) told(() => transcripts.call(task.sessionId, call), task);
+        if (continues()) told(() => transcripts.call(task.sessionId, call), task);
       },
       output(text) {
         if (!live()) return;

@@ -140,6 +140,29 @@ describe('a question', () => {
     expect(states(await page(connection, sessionId))).toEqual([['q1', 'superseded']]);
   });
 
+  it('that is withdrawn ends no item of its turn, whose later items are kept', async () => {
+    const { connection, report, sessionId } = await begun();
+    report.call?.({ toolCallId: 'c1', title: 'Run the tests', kind: 'execute', status: 'pending' });
+    report.wait(permission('q1'));
+    await connection.event('WAIT_FOR_USER', 't1');
+    report.withdrawn?.('it was not answered in time.', 'q1');
+    await connection.event('PROMPT_CLOSED', 't1');
+    report.update?.({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'failed' });
+    report.update?.({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'I go on without.' } });
+    report.call?.({ toolCallId: 'c2', title: 'Look', kind: 'read', status: 'pending' });
+    const told = (items: readonly Item[]) => items.map(({ content, part }) => [part.kind, content, part.status]);
+    const whole = [
+      ['tool', 'Run the tests', 'failed'],
+      ['question', 'Run the tests?', undefined],
+      ['text', 'I go on without.', undefined],
+      ['tool', 'Look', 'pending'],
+    ];
+    expect(told(await page(connection, sessionId)).slice(1)).toEqual(whole);
+    report.complete('Done.');
+    await connection.event('TASK_COMPLETE', 't1');
+    expect(told(await page(connection, sessionId))[1]).toEqual(whole[0]);
+  });
+
   it('that is a form gets the values of its fields, and is asked again after values that do not fit', async () => {
     const { connection, report, sessionId, next } = await begun();
     const fields = [
