@@ -66,6 +66,7 @@ PLAN
   tar -xzf "$work/relay-daemon.tgz" -C "$work/new" --strip-components 1
   chmod 755 "$work/new/dist/main.js"
   node "$work/new/dist/main.js" --version >/dev/null || fail 'the downloaded program does not start; nothing was installed.'
+  [ -h "$program" ] && update=yes || update=no
   rm -rf "$folder"
   mv "$work/new" "$folder"
   ln -sf "$folder/dist/main.js" "$program"
@@ -76,6 +77,7 @@ PLAN
     *) name=$program ;;
   esac
   printf '  %s register --server %s --agent auto\\n  %s up\\n\\n' "$name" "$base" "$name"
+  [ $update = no ] || printf 'Where it is installed as a service, this starts the new version:\\n\\n  %s service install\\n\\n' "$name"
   [ "$name" = relay-daemon ] || printf '(%s is not in PATH; add it to call the program by its name.)\\n' "$prefix/bin"
 }
 

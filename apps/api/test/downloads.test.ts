@@ -63,9 +63,11 @@ describe('the daemon that the relay serves', () => {
 
   it('is installed again over itself', async () => {
     const script = await served();
-    const { home } = await install(script);
+    const { home, stdout } = await install(script);
     const again = await run('sh', ['-c', script], { env: { PATH: process.env.PATH, HOME: home } });
     expect(again.stdout).toContain('Installed.');
+    expect(again.stdout).toMatch(/service, this starts the new version:\n\n {2}.*relay-daemon service install\n/);
+    expect(stdout).not.toContain('service install');
     expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual(['1.2.3']);
   });
 

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { launchdPlist, systemdUnit, windowsTask } from '../src/service/definitions.ts';
-import { servicePlan, serviceSystem } from '../src/service/service.ts';
+import { installedService, servicePlan, serviceSystem } from '../src/service/service.ts';
 import { temporaryFolders } from './folders.ts';
 import { runProgram } from './program.ts';
 
@@ -116,6 +117,39 @@ describe('the service', () => {
   it('trusts the authorities that the person named who installs it', () => {
     const { env } = servicePlan({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' }, '/state', []);
     expect(env).toEqual({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' });
+  });
+
+  it('is started through the link by which it was installed, so that an update changes the program of the service', () => {
+    const link = join(folders.make(), 'relay-daemon');
+    symlinkSync(fileURLToPath(new URL('../dist/main.js', import.meta.url)), link);
+    const words = [link, 'service', 'install', '--print', '--home', folders.make()];
+    const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect(stdout).toContain(`ExecStart="${process.execPath}" "${link}" "up"`);
+  });
+
+  it.each(['linux', 'darwin'] as const)('is known to start another program, or one that is gone, on %s', (platform) => {
+    const env = { HOME: folders.make() };
+    const system = serviceSystem(env, '', platform);
+    const script = join(folders.make(), `100% $HOME & "a" 'b' \\c.js`);
+    mkdirSync(dirname(system.file), { recursive: true });
+    expect(installedService(env, platform)).toBeUndefined();
+    writeFileSync(system.file, system.definition({ ...plan, script }));
+    expect(installedService(env, platform)).toEqual({ file: system.file, gone: script });
+    writeFileSync(script, '');
+    expect(installedService(env, platform)).toEqual({ file: system.file, other: script });
+  });
+
+  it('is a problem that doctor names when its program is gone, until it is installed again', async () => {
+    const folder = folders.make();
+    const file = join(folder, 'systemd', 'user', 'relay-daemon.service');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, systemdUnit(plan));
+    const doctor = async () => (await runProgram(['doctor', '--home', folder], { XDG_CONFIG_HOME: folder })).out;
+    const found = await doctor();
+    expect(found).toContain(`BAD  Service: ${file} starts ${plan.script}, which is gone`);
+    expect(found).toContain('→ relay-daemon service install');
+    writeFileSync(file, (await runProgram(['service', 'install', '--print', '--home', folder])).out);
+    expect(await doctor()).toContain(`ok   Service: installed, ${file}`);
   });
 
   it('is installed again with what changed, says whether it runs, and is removed without a trace', async () => {

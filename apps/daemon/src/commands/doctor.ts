@@ -46,8 +46,7 @@ export async function doctorCommand(options: CommonOptions, terminal: Terminal):
       findings.push({ ...finding, about: `${prefix}${finding.about}` });
     }
   }
-  const noService = 'not installed; "relay-daemon service install" starts the daemon with your session';
-  findings.push(good('Service', installedService(terminal.env) ?? noService));
+  findings.push(serviceFinding(terminal.env));
   if (options.json) terminal.out(`${JSON.stringify({ findings })}\n`);
   else for (const finding of findings) terminal.out(textOf(finding));
   return findings.some(({ state }) => state === 'bad') ? exitCodes.failed : exitCodes.ok;
@@ -87,6 +86,15 @@ async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]
   );
   findings.push(...(await agentFindings(choiceOfConfig(config), env)));
   return findings;
+}
+
+function serviceFinding(env: NodeJS.ProcessEnv): Finding {
+  const { file, gone, other } = installedService(env) ?? {};
+  const install = 'relay-daemon service install';
+  if (file === undefined) return good('Service', `not installed; "${install}" starts the daemon with your session`);
+  if (gone !== undefined) return bad('Service', `${file} starts ${gone}, which is gone`, install);
+  if (other !== undefined) return odd('Service', `${file} starts ${other}, and not this program`, install);
+  return good('Service', `installed, ${file}`);
 }
 
 async function relayFindings(server: string): Promise<Finding[]> {

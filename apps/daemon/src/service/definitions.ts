@@ -51,6 +51,18 @@ function systemdWord(word: string, isCommand = true): string {
   return `"${isCommand ? escaped.replaceAll('$', '$$$$') : escaped}"`;
 }
 
+/** Node and the script that a unit or a property list of ours starts; undefined for any other text. */
+export function programIn(definition: string): [node: string, script: string] | undefined {
+  const word = String.raw`"((?:[^"\\]|\\.)*)"`;
+  const unit = new RegExp(`^ExecStart=${word} ${word}`, 'm').exec(definition);
+  const list = /<array>\s*<string>([^<]*)<\/string>\s*<string>([^<]*)<\/string>/.exec(definition);
+  const read = unit
+    ? (text: string) => text.replaceAll(/([\\%$])(.)/g, '$2')
+    : (text: string) => text.replaceAll(/&\w+;/g, (name) => signs[name] ?? name);
+  const [, node, script] = unit ?? list ?? [];
+  return node === undefined || script === undefined ? undefined : [read(node), read(script)];
+}
+
 /** launchd restarts after every exit but 0: `--supervised` turns the exit of a refused daemon into 0. */
 export function launchdPlist({ node, script, args, env, logFile }: ServicePlan): string {
   const text = (value: string) => `<string>${xml(value)}</string>`;
@@ -118,4 +130,5 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&apos;',
 };
+const signs = Object.fromEntries(Object.entries(entities).map(([sign, name]) => [name, sign]));
 const xml = (text: string) => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);

@@ -1,11 +1,19 @@
 /** The daemon as a service of the user on this system: the place of its definition, and the commands that control it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { Failure, exitCodes } from '@relay/daemon-kit';
 import { programFile } from '../files.ts';
-import { type ServicePlan, launchdLabel, launchdPlist, serviceName, systemdUnit, windowsTask } from './definitions.ts';
+import {
+  type ServicePlan,
+  launchdLabel,
+  launchdPlist,
+  programIn,
+  serviceName,
+  systemdUnit,
+  windowsTask,
+} from './definitions.ts';
 
 export type Action = 'start' | 'stop' | 'logs' | 'status';
 
@@ -109,12 +117,28 @@ export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: read
   const kept = keptVariables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
   return {
     node: process.execPath,
-    script: programFile,
+    script: calledAs(),
     args: ['up', ...args],
     env: Object.fromEntries(kept),
     user: [env.USERDOMAIN, env.USERNAME].filter(Boolean).join('\\'),
     logFile: logFileOf(stateDir),
   };
+}
+
+/** The path by which this program was called: a link that an update moves takes the service along. */
+function calledAs(): string {
+  const path = process.argv[1] ?? '';
+  return isSame(path, programFile) ? resolve(path) : programFile;
+}
+
+function isSame(...paths: [string, string]): boolean {
+  try {
+    const [one, other] = paths.map((path) => realpathSync(path));
+    return one === other;
+  } catch {
+    // An executable has no script.
+    return paths[0] === paths[1];
+  }
 }
 
 export function writeDefinition(system: ServiceSystem, plan: ServicePlan): void {
@@ -141,16 +165,22 @@ export function runCommands(commands: readonly string[][]): string | undefined {
   return undefined;
 }
 
-/** The path of the definition of an installed service; undefined when there is none. */
-export function installedService(env: NodeJS.ProcessEnv): string | undefined {
+/**
+ * The definition of the installed service; undefined when there is none. `gone`: a file that it starts and that is not there. `other`: the
+ * script that it starts, when it is not this program.
+ */
+export function installedService(
+  env: NodeJS.ProcessEnv,
+  platform?: NodeJS.Platform,
+): { file: string; gone?: string; other?: string } | undefined {
   try {
-    const { file, name } = serviceSystem(env, '');
+    const { file } = serviceSystem(env, '', platform);
     if (!existsSync(file)) return undefined;
-    const node = /ExecStart="([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1];
-    const gone = name === 'systemd' && node !== undefined && !existsSync(node);
-    return gone
-      ? `${file} starts ${node}, which is gone; run "relay-daemon service install" again`
-      : `installed, ${file}`;
+    const started = programIn(readFileSync(file, 'utf8'));
+    const gone = started?.find((path) => isAbsolute(path) && !existsSync(path));
+    if (gone !== undefined) return { file, gone };
+    const script = started?.[1];
+    return script === undefined || isSame(script, programFile) ? { file } : { file, other: script };
   } catch {
     return undefined;
   }
