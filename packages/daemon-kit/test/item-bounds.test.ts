@@ -88,6 +88,33 @@ describe('the bounds on an item', () => {
     expect(command).toMatch(/^ß+/);
   });
 
+  it('lose nothing of a large tool call by its later updates', () => {
+    const large = call({
+      name: 'Run',
+      parent: 'c0',
+      rawInput: { command: 'npm test', cwd: '/work' },
+      rawOutput: 'x'.repeat(100_000),
+      locations: [{ path: '/a.ts', line: 3 }],
+    });
+    const later = (more: object): Fields => ({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', ...more });
+    const [tool] = listOf([
+      large,
+      later({ status: 'in_progress' }),
+      later({ title: 'Tests' }),
+      later({ status: 'failed' }),
+    ]);
+    expect(tool!.part).toMatchObject({
+      does: 'execute',
+      title: 'Tests',
+      status: 'failed',
+      name: 'Run',
+      parent: 'c0',
+      command: 'npm test',
+      cwd: '/work',
+      places: [{ path: 'a.ts', line: 3 }],
+    });
+  });
+
   it('keep 50 files and 64 KiB of changes, the others by name or not at all', () => {
     const diff = (n: number, lines: number) => ({
       type: 'diff',

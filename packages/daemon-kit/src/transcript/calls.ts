@@ -195,8 +195,7 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
   const [old, now] = [recordOf(before?._meta), recordOf(update._meta)];
   const claudeCode = { ...recordOf(old.claudeCode), ...recordOf(now.claudeCode) };
   const meta = { ...old, ...now, ...(Object.keys(claudeCode).length === 0 ? {} : { claudeCode }) };
-  const { cut: _cut, ...kept } = before ?? {};
-  return { ...kept, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
+  return { ...before, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
 }
 
 const sizeOf = (call: Fields) => JSON.stringify(call).length;
