@@ -380,25 +380,64 @@ describe('a turn in the files of an agent', () => {
   });
 });
 
+/** These turns, each with a line of a megabyte behind it; holes cost the disk nothing. */
+const putLarge = (path: string, turns: readonly (readonly Row[])[]) => {
+  mkdirSync(dirname(path), { recursive: true });
+  const file = openSync(path, 'w');
+  let size = 0;
+  for (const turn of turns) {
+    const rows = Buffer.from(lines(turn));
+    size += writeSync(file, rows, 0, rows.length, size);
+    ftruncateSync(file, (size += 1024 * 1024));
+    size += writeSync(file, '\n', size);
+  }
+  closeSync(file);
+  return path;
+};
+/** Every item of a session, a page at a time. */
+const allOf = async (connection: DoubleConnection, sessionId: string) => {
+  const first = await page(connection, sessionId, { limit: 6 });
+  const all = [...first.items];
+  for (let more = first.hasMore; more;) {
+    const older = await page(connection, sessionId, { limit: 50, before_uuid: all[0]!.uuid });
+    expect(older.error).toBeUndefined();
+    all.unshift(...older.items);
+    more = older.hasMore;
+  }
+  return all;
+};
+
+it('a large file of an older Codex, which names no message, has each message once, and new ones', async () => {
+  const root = home.folder();
+  const turn = (number: number) => [
+    event({ type: 'user_message', message: `question ${number}` }),
+    event({ type: 'agent_message', message: `answer ${number}` }),
+  ];
+  const turns = Array.from({ length: 10 }, (_, number) => turn(number));
+  putLarge(codexFile(root), [[codexMeta()], ...turns]);
+  const { connection } = await world('codex', root);
+  const words = async () => {
+    const items = await allOf(connection, 'x1');
+    expect(new Set(items.map(({ uuid }) => uuid)).size).toBe(items.length);
+    return items.map(({ content }) => content);
+  };
+  const expected = turns.flatMap((_, number) => [`question ${number}`, `answer ${number}`]);
+  expect(await words()).toEqual(expected);
+  // The part that is read begins later now.
+  put(codexFile(root), [' '.repeat(1024 * 1024), ...turn(10)]);
+  expect(await words()).toEqual([...expected, 'question 10', 'answer 10']);
+});
+
 describe('a file of 200 MB', () => {
   const turns = 200;
-  /** Each turn with a line of a megabyte between; holes cost the disk nothing. */
-  const large = (root: string) => {
-    const path = claudeFile(root);
-    mkdirSync(dirname(path), { recursive: true });
-    const file = openSync(path, 'w');
-    let size = 0;
-    for (let turn = 0; turn < turns; turn++) {
-      const rows = Buffer.from(
-        lines([user(`u${turn}`, `question ${turn}`), agent(`m${turn}`, text(`answer ${turn}`))]),
-      );
-      size += writeSync(file, rows, 0, rows.length, size);
-      ftruncateSync(file, (size += 1024 * 1024));
-      size += writeSync(file, '\n', size);
-    }
-    closeSync(file);
-    return path;
-  };
+  const large = (root: string) =>
+    putLarge(
+      claudeFile(root),
+      Array.from({ length: turns }, (_, turn) => [
+        user(`u${turn}`, `question ${turn}`),
+        agent(`m${turn}`, text(`answer ${turn}`)),
+      ]),
+    );
   const readBytes = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
   it('costs a page to be opened, and is paged to its beginning, once and in order', async () => {
@@ -410,13 +449,7 @@ describe('a file of 200 MB', () => {
     const first = await page(connection, 'c1', { limit: 6 });
     expect(readBytes() - before).toBeLessThan(32 * 1024 * 1024);
     expect(first.items.at(-2)).toMatchObject({ content: `answer ${turns - 1}` });
-    const all = [...first.items];
-    for (let more = first.hasMore; more;) {
-      const older = await page(connection, 'c1', { limit: 50, before_uuid: all[0]!.uuid });
-      expect(older.error).toBeUndefined();
-      all.unshift(...older.items);
-      more = older.hasMore;
-    }
+    const all = await allOf(connection, 'c1');
     const said = all.filter(({ part }) => part.kind !== 'usage').map(({ content }) => content);
     expect(said).toEqual(Array.from({ length: turns }, (_, turn) => [`question ${turn}`, `answer ${turn}`]).flat());
     expect(all.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq).toSorted((one, other) => one - other));

@@ -20,22 +20,21 @@ export const codexFormat: Format = {
     const isNew = rows.some(({ row }) => eventOf(row) === 'item_completed');
     const refused = createRefused();
     let used: Row[] = [];
-    let events = 0;
     const read = ({ row, place }: PlacedRow): Row[] => {
       const payload = recordOf(row.payload);
       if (row.type === 'response_item') return refused(payload);
       const type = eventOf(row);
       if (type === '') return [];
-      const index = events++;
       if (type === 'token_count') used = usageOf(recordOf(payload.info));
       if (type === 'turn_aborted') return [{ sessionUpdate: cancelledUpdate }];
       // The last word of a turn counts: text that was sent must no longer change.
       if (isOver.test(type)) return used.splice(0);
-      if (!isNew) return olderOf(payload, index);
+      const name = `row-${place}`;
+      if (!isNew) return olderOf(payload, name);
       if (type !== 'item_completed') return planOf(payload);
       const item = recordOf(payload.item);
       refused(item);
-      return itemOf(item, `row-${place}`);
+      return itemOf(item, name);
     };
     return rows.flatMap((placed) =>
       read(placed).map((update) => ({ update, at: textIn(placed.row, 'timestamp'), place: placed.place })),
@@ -90,9 +89,9 @@ function itemOf(item: Row, unnamed: string): Row[] {
   }
 }
 
-function olderOf({ type, ...payload }: Row, index: number): Row[] {
+function olderOf({ type, ...payload }: Row, name: string): Row[] {
   const role = type === 'user_message' ? 'USER' : type === 'agent_message' ? 'AGENT' : undefined;
-  return role === undefined ? [] : chunk(role, `row-${index}`, textIn(payload, 'message'));
+  return role === undefined ? [] : chunk(role, name, textIn(payload, 'message'));
 }
 
 function planOf({ type, plan }: Row): Row[] {
