@@ -142,7 +142,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
     const action = common(service.command(name).description(description));
     if (name === 'remove') action.alias('uninstall');
     if (name === 'install') action.option('--print', 'only show what would be written');
-    action.action((options: ServiceOptions) => done(serviceCommand(name, options, terminal)));
+    action.action(async (options: ServiceOptions) => done(await serviceCommand(name, options, terminal)));
   }
 
   return program;

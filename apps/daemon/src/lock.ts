@@ -7,7 +7,7 @@
  * is too long for a socket. It depends on no variable: a service and a terminal have different ones.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { type Server, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,6 +25,11 @@ export function lockAddress(folder: string, platform: NodeJS.Platform = process.
   const address = join(realpathSync(folder), 'lock.sock');
   if (Buffer.byteLength(address) <= maxAddressBytes) return address;
   return `/tmp/relay-daemon-${process.getuid?.() ?? ''}/${name}.sock`;
+}
+
+/** The pid of the daemon that runs on a state folder: undefined for none, 0 for one that does not answer. */
+export async function runningOn(folder: string): Promise<number | undefined> {
+  return existsSync(folder) ? lockHolder(lockAddress(folder)) : undefined;
 }
 
 /** The address of a daemon of 1.0, which may run during an upgrade; undefined where it is the same. */

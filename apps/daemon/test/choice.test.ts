@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type ChoiceOptions, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
 import { presetOf, presets } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
@@ -22,6 +22,12 @@ describe('the choice of an agent', () => {
       [],
       { agentCommand: '"my agent" --acp' },
       { kind: 'acp', program: 'my agent', args: ['--acp'] },
+    ],
+    [
+      'any ACP agent by its path, which is kept whole',
+      [],
+      { agentCommand: './my-agent --acp' },
+      { kind: 'acp', program: resolve('my-agent'), args: ['--acp'] },
     ],
     ['a script', [], { script: '/s.json' }, { kind: 'scripted', script: '/s.json' }],
   ])('is understood: %s', (_name, words, options, choice) => {

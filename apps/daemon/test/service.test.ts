@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { serviceCommand } from '../src/commands/service.ts';
+import { lockAddress, takeLock } from '../src/lock.ts';
 import { launchdPlist, systemdUnit, windowsTask } from '../src/service/definitions.ts';
 import { installedService, servicePlan, serviceSystem } from '../src/service/service.ts';
 import { temporaryFolders } from './folders.ts';
@@ -103,13 +105,15 @@ describe('the service', () => {
 
   it.each(['linux', 'darwin', 'win32'] as const)('has commands for install, start, stop and logs on %s', (platform) => {
     const system = serviceSystem({ HOME: '/home/me' }, '/state', platform);
-    expect(Object.keys(system.run)).toEqual(['start', 'stop', 'status', 'logs']);
+    expect(Object.keys(system.run)).toEqual(['start', 'stop', 'logs']);
     expect(system.install.length).toBeGreaterThan(0);
   });
 
   it('shows its definition without installing it', async () => {
-    const { code, out } = await runProgram(['service', 'install', '--print', '--home', folders.make()]);
+    const folder = folders.make();
+    const { code, out } = await runProgram(['service', 'install', '--print', '--home', relative('', folder)]);
     expect(code).toBe(0);
+    expect(out).toContain(`"--home" "${folder}"`);
     expect(out).toContain(process.execPath);
     expect(out).toContain('PATH=');
   });
@@ -117,6 +121,11 @@ describe('the service', () => {
   it('trusts the authorities that the person named who installs it', () => {
     const { env } = servicePlan({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' }, '/state', []);
     expect(env).toEqual({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' });
+  });
+
+  it('finds what was named from the folder of the person, whose variables with paths it gets whole', () => {
+    const { env } = servicePlan({ RELAY_DAEMON_HOME: 'relay', NODE_EXTRA_CA_CERTS: 'ca.crt' }, '/state', []);
+    expect(env).toEqual({ RELAY_DAEMON_HOME: resolve('relay'), NODE_EXTRA_CA_CERTS: resolve('ca.crt') });
   });
 
   it('is started through the link by which it was installed, so that an update changes the program of the service', () => {
@@ -189,5 +198,45 @@ esac
     expect(existsSync(file)).toBe(false);
     expect((await run('remove')).err).toContain('not installed');
     expect((await run('status', '--json')).out).toContain('"installed":false');
+  });
+
+  it.each(['darwin', 'win32'] as const)('is started again and runs while a daemon does, on %s', async (platform) => {
+    const folder = folders.make();
+    const home = join(folder, 'home');
+    mkdirSync(join(home, 'state'), { recursive: true });
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ server: 'http://localhost:4000', device_id: 'd1' }));
+    // launchd forgets a service when its process has ended, and starts none that it knows.
+    const manager = `#!/bin/sh
+echo "$1" >>"${folder}/words"
+case "$1" in
+  bootout) test -e "${folder}/known" && echo 2 >"${folder}/known" ;;
+  print) left=$(cat "${folder}/known") || exit 113
+    case $left in 0) rm "${folder}/known"; exit 113 ;; *) echo $((left - 1)) >"${folder}/known" ;; esac ;;
+  bootstrap) test ! -e "${folder}/known" && echo 9 >"${folder}/known" ;;
+esac
+`;
+    for (const name of ['launchctl', 'schtasks']) writeFileSync(join(folder, name), manager, { mode: 0o755 });
+    let said = '';
+    const out = (text: string) => void (said = text);
+    const terminal = {
+      out,
+      err: out,
+      overwrite: out,
+      isScreen: false,
+      env: { HOME: folder, PATH: `${folder}:${process.env.PATH}` },
+    };
+    const run = (action: 'install' | 'status') => serviceCommand(action, { home }, terminal, platform);
+    expect(await run('install')).toBe(0);
+    expect(await run('install')).toBe(0);
+    const words = readFileSync(join(folder, 'words'), 'utf8').trim().split('\n');
+    const second = { darwin: ['bootout', 'print', 'print', 'print', 'bootstrap'], win32: ['/End', '/Create', '/Run'] };
+    expect(words.slice(-second[platform].length)).toEqual(second[platform]);
+
+    expect(await run('status')).toBe(3);
+    expect(said).toContain('Installed, and not running: ');
+    const lock = await takeLock(lockAddress(join(home, 'state')));
+    expect(await run('status')).toBe(0);
+    expect(said).toContain('Running: ');
+    await lock.release();
   });
 });

@@ -1,7 +1,7 @@
 /** From a choice on the command line or in the config to an agent. The only place that knows all kinds of agents. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import {
   type Agent,
   Failure,
@@ -112,7 +112,8 @@ const installedAgent = (env: NodeJS.ProcessEnv): string => installedAgents(env)[
 function programOf(words: readonly string[], example: string): { program: string; args: string[] } {
   const [program, ...args] = words;
   if (program === undefined) throw usage(`Name the program after "--", for example: ${example}`);
-  return { program, args };
+  // The choice is kept, and a later start comes from another folder.
+  return { program: program === basename(program) ? program : resolve(program), args };
 }
 
 /** The choice for a registration when the command line has none. */

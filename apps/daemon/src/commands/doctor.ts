@@ -1,5 +1,4 @@
 /** `relay-daemon doctor`: checks everything that an agent needs to answer, and says what to do about the problems. */
-import { existsSync } from 'node:fs';
 import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
 import { installCommand } from '../agents/acp/presets.ts';
 import { probeAgent } from '../agents/acp/probe.ts';
@@ -9,7 +8,7 @@ import { projectFolder } from '../agents/project.ts';
 import { type AgentChoice, type Config, readConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
-import { lockAddress, lockHolder } from '../lock.ts';
+import { runningOn } from '../lock.ts';
 import { installedService } from '../service/service.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
@@ -71,7 +70,7 @@ async function findingsOf(home: Home, env: NodeJS.ProcessEnv): Promise<Finding[]
   }
   findings.push(good('Registration', `device ${config.device_id} at ${config.server}`));
   findings.push(...(await relayFindings(config.server)));
-  const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
+  const pid = await runningOn(home.stateDir);
   findings.push(
     pid === undefined
       ? odd('Process', 'not running', 'relay-daemon up')

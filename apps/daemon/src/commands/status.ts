@@ -1,9 +1,8 @@
 /** `relay-daemon status`: whether this machine is registered, whether a daemon runs, and the state of its connection. */
-import { existsSync } from 'node:fs';
 import { type Config, readConfig } from '../config.ts';
 import { type DaemonState, exitCodes } from '@relay/daemon-kit';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
-import { lockAddress, lockHolder } from '../lock.ts';
+import { runningOn } from '../lock.ts';
 import { readState } from '../state-file.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
@@ -33,7 +32,7 @@ interface Look {
 }
 
 async function look(home: Home): Promise<Look> {
-  const pid = existsSync(home.stateDir) ? await lockHolder(lockAddress(home.stateDir)) : undefined;
+  const pid = await runningOn(home.stateDir);
   return { home, config: readConfig(home), pid, state: readState(home) };
 }
 

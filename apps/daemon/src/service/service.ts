@@ -15,7 +15,7 @@ import {
   windowsTask,
 } from './definitions.ts';
 
-export type Action = 'start' | 'stop' | 'logs' | 'status';
+export type Action = 'start' | 'stop' | 'logs';
 
 interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
@@ -27,6 +27,10 @@ interface ServiceSystem {
   install: string[][];
   uninstall: string[][];
   run: Readonly<Record<Action, string[]>>;
+  /** Succeeds while the service runs. Absent: the manager does not tell that from one that is installed. */
+  runs?: string[];
+  /** Succeeds while an earlier installation still ends, which is then in the way of the next. */
+  ends?: string[];
   /** Advice for the user. */
   hint?: string;
 }
@@ -51,9 +55,9 @@ export function serviceSystem(
       run: {
         start: systemctl('start', serviceName),
         stop: systemctl('stop', serviceName),
-        status: systemctl('is-active', serviceName),
         logs: ['journalctl', '--user', '--unit', serviceName, '--lines', '100', '--no-pager'],
       },
+      runs: systemctl('is-active', serviceName),
       hint: 'On a machine where you are not logged in all the time, also run: loginctl enable-linger',
     };
   }
@@ -70,9 +74,9 @@ export function serviceSystem(
       run: {
         start: ['launchctl', 'kickstart', `${domain}/${launchdLabel}`],
         stop: ['launchctl', 'kill', 'TERM', `${domain}/${launchdLabel}`],
-        status: ['launchctl', 'print', `${domain}/${launchdLabel}`],
         logs: ['tail', '-n', '100', logFileOf(stateDir)],
       },
+      ends: ['launchctl', 'print', `${domain}/${launchdLabel}`],
     };
   }
   if (platform === 'win32') {
@@ -81,12 +85,15 @@ export function serviceSystem(
       name: 'windows',
       file,
       definition: windowsTask,
-      install: [['schtasks', '/Create', '/F', '/TN', serviceName, '/XML', file]],
+      before: [['schtasks', '/End', '/TN', serviceName]],
+      install: [
+        ['schtasks', '/Create', '/F', '/TN', serviceName, '/XML', file],
+        ['schtasks', '/Run', '/TN', serviceName],
+      ],
       uninstall: [['schtasks', '/Delete', '/F', '/TN', serviceName]],
       run: {
         start: ['schtasks', '/Run', '/TN', serviceName],
         stop: ['schtasks', '/End', '/TN', serviceName],
-        status: ['schtasks', '/Query', '/TN', serviceName],
         logs: ['cmd', '/c', 'type', logFileOf(stateDir)],
       },
     };
@@ -113,8 +120,14 @@ const keptVariables = [
   'NODE_EXTRA_CA_CERTS',
 ];
 
+/** Paths, which a service would look for in another folder. */
+const pathVariables = ['RELAY_DAEMON_HOME', 'NODE_EXTRA_CA_CERTS'];
+
 export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: readonly string[]): ServicePlan {
-  const kept = keptVariables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
+  const kept = keptVariables.flatMap((name): [string, string][] => {
+    const value = env[name];
+    return value ? [[name, pathVariables.includes(name) ? resolve(value) : value]] : [];
+  });
   return {
     node: process.execPath,
     script: calledAs(),
@@ -156,9 +169,9 @@ export function removeDefinition(system: ServiceSystem): boolean {
 }
 
 /** Runs the commands one after the other, up to the first that fails; undefined when all succeeded, else the output of the failed one. */
-export function runCommands(commands: readonly string[][]): string | undefined {
+export function runCommands(commands: readonly string[][], env: NodeJS.ProcessEnv): string | undefined {
   for (const [program = '', ...args] of commands) {
-    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000 });
+    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 30_000, env });
     if (status === 0) continue;
     return `${[program, ...args].join(' ')}: ${error?.message ?? (stderr.trim() || `exit code ${status}`)}`;
   }
