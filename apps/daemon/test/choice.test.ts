@@ -104,6 +104,20 @@ describe('programs', () => {
     expect(packageVersion(jest, 'something-else')).toBeUndefined();
   });
 
+  it('on Windows are those that it can start, and not the script for other systems that npm writes beside them', () => {
+    const folder = folders.make();
+    for (const name of ['x', 'x.CMD', 'x.ps1', 'y', 'z.old', 'z.old.CMD'])
+      writeFileSync(join(folder, name), '', { mode: 0o755 });
+    const env = { PATH: folder, PATHEXT: '.EXE;.CMD' };
+    const found = (name: string, platform: NodeJS.Platform) => findProgram(name, env, platform);
+    expect(found('x', 'win32')).toBe(join(folder, 'x.CMD'));
+    expect(found('x.CMD', 'win32')).toBe(join(folder, 'x.CMD'));
+    expect(found(join(folder, 'x'), 'win32')).toBe(join(folder, 'x.CMD'));
+    expect(found('y', 'win32')).toBeUndefined();
+    expect(found('z.old', 'win32')).toBe(join(folder, 'z.old'));
+    expect(found('x', 'linux')).toBe(join(folder, 'x'));
+  });
+
   it('behind a Windows shim are found in its text', () => {
     const shim = '@ECHO off\r\n"%_prog%"  "%dp0%\\node_modules\\@a\\b\\dist\\cli.js" %*\r\n';
     expect(scriptOfShim(shim)).toBe('node_modules/@a/b/dist/cli.js');

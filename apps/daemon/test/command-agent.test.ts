@@ -13,13 +13,14 @@ interface Run {
   program?: string;
   projectPath?: string;
   timings?: Partial<CommandTimings>;
+  platform?: NodeJS.Platform;
 }
 const node = (script: string) => ({ program: process.execPath, args: ['-e', script] });
 
-async function begin({ program = 'cat', args = [], projectPath, timings = {} }: Run) {
+async function begin({ program = 'cat', args = [], projectPath, timings = {}, platform }: Run) {
   const relay = await home.relay();
   const defaultPath = home.folder();
-  const agent = commandAgent({ program, args, rules: { defaultPath }, timings });
+  const agent = commandAgent({ program, args, rules: { defaultPath }, timings, platform });
   home.daemon(relay, agent);
   const connection = await relay.connection();
   const start = (taskId: string, instruction = 'hello') =>
@@ -64,6 +65,16 @@ describe('the command agent', () => {
     start('t1', '{session}; echo $(id) *');
     const { result, session_id: sessionId } = await connection.event('TASK_COMPLETE', 't1');
     expect(JSON.parse(result)).toEqual(['{session}; echo $(id) *', `id=${sessionId}`, '{unknown}']);
+  });
+
+  it('starts on Windows what npm installed there', async () => {
+    const program = join(home.folder(), 'my-agent');
+    writeFileSync(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    writeFileSync(`${program}.CMD`, '"%_prog%"  "%dp0%\\my-agent.mjs" %*\r\n', { mode: 0o755 });
+    writeFileSync(`${program}.mjs`, 'console.log(process.argv.slice(2).join());');
+    const { connection, start } = await begin({ program, args: ['-p', '{message}'], platform: 'win32' });
+    start('t1', 'hello');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('-p,hello');
   });
 
   it('runs in the project path, and in the default path when there is none', async () => {

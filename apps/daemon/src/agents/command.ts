@@ -19,6 +19,7 @@ import {
   type Turn,
   type TurnReport,
 } from '@relay/daemon-kit';
+import { findProgram, startable } from './programs.ts';
 import { type ProjectRules, projectFolder } from './project.ts';
 import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
 
@@ -29,6 +30,8 @@ interface CommandOptions {
   rules: ProjectRules;
   clock?: Clock;
   timings?: Partial<CommandTimings>;
+  /** Default: the one of this process. */
+  platform?: NodeJS.Platform | undefined;
 }
 
 export interface CommandTimings extends KillTimings {
@@ -57,7 +60,9 @@ export function commandAgent(options: CommandOptions): Agent {
       const args = options.args.map((arg) => fill(arg, values));
       let child: Child;
       try {
-        child = spawn(options.program, args, {
+        const found = findProgram(options.program, process.env, options.platform);
+        const started = startable(found ?? options.program, options.platform);
+        child = spawn(started.program, [...started.args, ...args], {
           cwd: path.directory,
           detached: process.platform !== 'win32',
           windowsHide: true,

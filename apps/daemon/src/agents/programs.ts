@@ -1,11 +1,17 @@
 /** Programs on this machine: where one is, and which version of which package it belongs to. Runs nothing. */
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 
 /** The whole path of a program as a shell would find it; undefined when there is none. */
-export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function findProgram(
+  name: string,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
   if (name === '') return undefined;
-  const suffixes = process.platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const suffixes = platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : [''];
+  // Beside `name.cmd` npm writes a `name` for other systems, which Windows cannot start.
+  if (platform === 'win32' && extname(name) !== '') suffixes.unshift('');
   const folders = name.includes('/') || isAbsolute(name) ? [''] : (env.PATH ?? '').split(delimiter).filter(Boolean);
   for (const folder of folders) {
     for (const suffix of suffixes) {
