@@ -7,6 +7,7 @@ import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@rel
 import { choose, prompt, words } from './acp-rows.ts';
 import { stalledReader } from './acp-stalled-reader.ts';
 import { type SocketOptions, acpScene, acpToken, initialize, openAcp } from './acp-scene.ts';
+import { add, connectTranscriptDaemon, item, put, set } from './browser/transcript-daemon.ts';
 
 const scene = acpScene();
 let relay: TestRelay;
@@ -260,6 +261,35 @@ describe('several clients', () => {
     });
     const placed = await scene.acpSocket(relay, deviceId, { query: `?cwd=${encodeURIComponent(folder)}` });
     await placed.agent.request('session/new', { cwd: '/on/the/phone', mcpServers: [] });
+  });
+});
+
+describe('a client that resumes in the middle of a turn', () => {
+  it('is told the rest of what is open, and nothing twice', async () => {
+    const user = 'pia';
+    const daemon = await connectTranscriptDaemon(relay, await registerDevice(relay, { user }));
+    scene.later(() => daemon.close());
+    const first = await scene.acpSocket(relay, daemon.deviceId, { user });
+    const { sessionId } = await first.agent.request('session/new', { cwd: '/', mcpServers: [] });
+    const ended = first.agent.request('session/prompt', prompt(sessionId, 'go'));
+    const { task_id: task } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(task, 'SESSION_STARTED', { session_id: 'native' });
+    const call = { kind: 'tool', id: 'call', name: 'Bash', status: 'running' };
+    daemon.say(task, 'native', [put(item('u-1', 1, { kind: 'text' }, 'One ')), put(item('u-2', 2, call))]);
+    const isCall = ({ sessionUpdate }: { sessionUpdate: string }) => sessionUpdate === 'tool_call';
+    await first.update(isCall);
+    const second = await scene.acpSocket(relay, daemon.deviceId, { user, api: 1 });
+    for (const { agent } of [first, second]) await agent.request('session/resume', { sessionId, cwd: '/' });
+    daemon.say(task, 'native', [add('u-1', 'two.'), set('u-2', { status: 'completed' })]);
+    daemon.event(task, 'TASK_COMPLETE', { session_id: 'native', result: 'One two.' });
+    expect(await ended).toEqual({ stopReason: 'end_turn' });
+    expect(first.said(sessionId)).toBe('One two.');
+    for (const { updates, update } of [first, second]) {
+      await update((one) => one.sessionUpdate === 'tool_call_update' && one.status === 'completed');
+      expect(updates.filter(({ update: one }) => 'toolCallId' in one && one.status === 'completed')).toHaveLength(1);
+    }
+    expect(second.said(sessionId)).toBe('two.');
+    expect(second.updates.some(({ update }) => isCall(update))).toBe(false);
   });
 });
 

@@ -92,7 +92,10 @@ export class Conversation {
     return this.#sessionId;
   }
 
-  /** Sends the whole list, or with `false` counts it as sent; open questions are asked again. @throws the errors of calls */
+  /**
+   * Sends the whole list, or with `false` counts it as sent up to here: what is still open goes on from there. Open questions are asked again.
+   * @throws the errors of calls
+   */
   replay(isTold: boolean): Promise<void> {
     return this.#run(async () => {
       const id = this.#sessionId;
@@ -107,7 +110,15 @@ export class Conversation {
       const older = isTold ? await before(this.#host.client, id, page) : [];
       for (const entry of [...older, ...newest])
         if (isTold) await this.#tell(entry, 'history');
-        else this.#teller.skip(entry.uuid);
+        else this.#teller.tell(entry);
+      await this.#look();
+    });
+  }
+
+  /** The client goes on with what it was sent: only open questions are asked again. @throws the errors of calls */
+  resume(): Promise<void> {
+    return this.#run(async () => {
+      this.#asking.forget();
       await this.#look();
     });
   }

@@ -183,7 +183,7 @@ class Door {
     const { client, device } = this.#options;
     const open = this.#open.get(id);
     if (open) {
-      await open.replay(isTold);
+      await (isTold ? open.replay(true) : open.resume());
       return open.choices();
     }
     const sessionId = sessionIdOf(id, device);
