@@ -87,3 +87,16 @@ describe('a relay that goes away in the middle of a prompt', () => {
     expect(said(sessionId)).toBe('thoughtfirst messagesecond');
   });
 });
+
+describe('a device that is removed in the middle of a prompt', () => {
+  it('ends the prompt with an error', async () => {
+    const { deviceId, folder } = await scene.machine(relay);
+    const { agent, question } = await scene.relayAcp(relay, deviceId);
+    const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });
+    const ended = agent.request('session/prompt', prompt(sessionId, 'perm'));
+    ended.catch(() => undefined);
+    await question(sessionId);
+    expect((await relay.call('deleteDevice', { params: { id: deviceId } })).status).toBe(204);
+    await expect(ended).rejects.toMatchObject({ data: { code: 'DEVICE_NOT_FOUND' } });
+  });
+});

@@ -21,6 +21,7 @@ export type Said =
   | Attention<'task_output'>
   | Attention<'device_status'>
   | Attention<'session_removed'>
+  | Attention<'device_removed'>
   | { type: 'connection'; state: 'lost'; why: string; waitMs: number }
   | { type: 'connection'; state: 'back' }
   /** Something may have been missed; what can be had by REST follows. */
@@ -135,6 +136,13 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
     await look(session);
   }
 
+  /** The relay no longer knows the session, nor its tasks. */
+  function* end(frame: Attention<'session_removed' | 'device_removed'>): Generator<Said, void> {
+    over = true;
+    taskId = undefined;
+    yield frame;
+  }
+
   async function* hear(happening: Happening): AsyncGenerator<Said, void> {
     if (happening.kind === 'lost') {
       yield { type: 'connection', state: 'lost', why: happening.why, waitMs: happening.waitMs };
@@ -169,9 +177,10 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
           // Ours may be among them.
           return yield* load(reloadMessages);
         case 'session_removed':
-          if (!ids.has(frame.sessionId)) return;
-          over = true;
-          yield frame;
+          if (ids.has(frame.sessionId)) yield* end(frame);
+          return;
+        case 'device_removed':
+          if (frame.deviceId === deviceId) yield* end(frame);
       }
     }
   }

@@ -99,6 +99,15 @@ describe('relay new', () => {
     expect(await daemon.next('task_start')).toMatchObject({ instruction: 'again' });
   });
 
+  it('with --watch ends with 4 when the device is removed', async () => {
+    const daemon = await stage.daemon('laptop');
+    await daemon.drop();
+    const program = stage.own.start(['new', 'laptop', 'Work', '--watch']);
+    await program.says('queued');
+    await stage.person.relay.call('DELETE', `/api/devices/${daemon.deviceId}`);
+    expect(await program.exit).toMatchObject({ code: 4, err: expect.stringContaining('The device was removed.') });
+  });
+
   it('with --watch prints what is said until the task has ended', async () => {
     const daemon = await stage.daemon('laptop');
     const program = stage.own.start(['new', 'laptop', 'Work', '--watch', '--output']);

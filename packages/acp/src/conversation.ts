@@ -7,7 +7,7 @@ import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
 import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
-import { acpError } from './errors.ts';
+import { acpError, errorOf } from './errors.ts';
 import { before, changesSince, newestPage } from './history.ts';
 import type { Host } from './host.ts';
 import { pictureOf } from './images.ts';
@@ -133,7 +133,8 @@ export class Conversation {
       // Before the first answer no frame is known to be of this session.
       if (this.#sessionId !== undefined && !this.#isMine(frame)) return;
       if (this.#held.push(frame) > heldFrames) this.#isStale = this.#held.shift() !== undefined;
-    } else if (this.#isMine(frame)) await this.#run(() => this.#take(frame).catch(() => this.#doubt()));
+    } else if (this.#isMine(frame))
+      await this.#run(() => this.#take(frame).catch((error: unknown) => this.#doubt(error)));
   }
 
   /** Now and then: what could not be asked for, an end that no frame told, and that the session is still open. */
@@ -142,7 +143,7 @@ export class Conversation {
     if (!isDue || this.#isChecking || this.#sessionId === undefined || this.#sending > 0) return;
     this.#isChecking = true;
     try {
-      await this.#run(() => (this.#isStale ? this.#reload() : this.#look().catch(() => this.#doubt())));
+      await this.#run(() => (this.#isStale ? this.#reload() : this.#lookAgain()));
     } finally {
       this.#isChecking = false;
     }
@@ -192,6 +193,7 @@ export class Conversation {
   // Frames of the relay
 
   #isMine(frame: AttentionItem): boolean {
+    if (frame.type === 'device_removed') return frame.deviceId === this.#host.device.deviceId;
     if (frame.type === 'session_update')
       return this.#ids.has(frame.session.id) || this.#ids.has(frame.previousId ?? '');
     return 'sessionId' in frame && typeof frame.sessionId === 'string' && this.#ids.has(frame.sessionId);
@@ -214,6 +216,8 @@ export class Conversation {
         return this.#tellChoices();
       case 'session_removed':
         return this.end(acpError('The session was deleted.', { code: 'SESSION_NOT_FOUND', status: 404 }));
+      case 'device_removed':
+        return this.end(acpError('The device was removed.', { code: 'DEVICE_NOT_FOUND', status: 404 }));
       default:
     }
   }
@@ -251,20 +255,25 @@ export class Conversation {
   /** The session as the relay has it now. */
   async #look(): Promise<void> {
     if (this.#sessionId === undefined) return;
+    this.#seenAt = Date.now();
     const params = { id: this.#sessionId };
     const session = await this.#host.client.call('readSession', { params, query: { limit: 1 } });
-    this.#seenAt = Date.now();
     await this.#see(session);
   }
 
   async #reload(): Promise<void> {
     this.#isStale = false;
     await this.#catchUp();
-    await this.#look().catch(() => this.#doubt());
+    await this.#lookAgain();
   }
 
-  /** It is asked for again soon. */
-  #doubt(): void {
+  #lookAgain(): Promise<void> {
+    return this.#look().catch((error: unknown) => this.#doubt(error));
+  }
+
+  /** It is asked for again soon, unless the session is gone. */
+  #doubt(error: unknown): void {
+    if (error instanceof RelayError && error.code === 'SESSION_NOT_FOUND') return this.end(errorOf(error));
     this.#isStale = true;
     this.#copy.doubt();
   }

@@ -21,7 +21,7 @@ export async function tell(
     let removed = false;
     for await (const said of follow({ relay, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
-      if (said.type === 'session_removed') removed = true;
+      if (said.type === 'session_removed' || said.type === 'device_removed') removed = true;
       // An item that grows is printed as soon as it has another state, once and as a whole.
       if (json) terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
       else {

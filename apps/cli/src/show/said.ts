@@ -84,6 +84,8 @@ export function createConversationView(
         return { err: `The device is ${said.status}.\n` };
       case 'session_removed':
         return { err: 'The session was removed.\n' };
+      case 'device_removed':
+        return { err: 'The device was removed.\n' };
       case 'history_error':
         return { err: `Earlier messages cannot be shown: ${oneLine(said.error)} (${said.code})\n` };
       case 'connection':
