@@ -28,7 +28,7 @@ const programs = {
       const [first, ...rest] = process.argv.slice(2);
       const start = async (words) => {
         process.exitCode = await runCli(words, processTerminal());
-        setTimeout(() => process.exit(), 1000).unref();
+        process.stdout.write('', () => setTimeout(() => process.exit(), 1000).unref());
       };
       if (first === '--demo-agent') import('${root}apps/daemon/scripts/demo-agent.mjs');
       else start(first === '--program' ? rest : process.argv.slice(2));`,
@@ -50,7 +50,7 @@ const programs = {
       runCli(process.argv.slice(2), processTerminal()).then((code) => {
         process.exitCode = code;
         process.stdin.unref?.();
-        setTimeout(() => process.exit(), 1000).unref();
+        process.stdout.write('', () => setTimeout(() => process.exit(), 1000).unref());
       });`,
     instead: { 'apps/cli/dist/version.js': `export const cliVersion = '${version}';` },
   },

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type RelayDouble, startRelayDouble } from '@relay/testing';
 import { createDesk } from './desk.ts';
 
@@ -206,6 +208,19 @@ describe('a request', () => {
       { status: 200, body: { sessions: [{ ...session('idle'), id: 'd1:demo:s2' }] } },
     ]);
     expect((await signedIn().json(['sessions'])).sessions).toHaveLength(2);
+  });
+
+  it('is printed as a whole to a reader that takes longer than the command', async () => {
+    const sessions = Array.from({ length: 1000 }, () => ({ ...session('idle'), title: 'x'.repeat(2000) }));
+    relay.answers.set('GET /api/sessions', [{ status: 200, body: { sessions } }]);
+    const program = signedIn().start(['sessions', '--json']);
+    program.child.stdout.pause();
+    while (!relay.calls.includes('GET /api/sessions')) await delay(20);
+    // A finished command may live for a second.
+    await Promise.race([once(program.child, 'exit'), delay(2000)]);
+    program.child.stdout.resume();
+    const { code, out } = await program.exit;
+    expect([code, (JSON.parse(out) as { sessions: unknown[] }).sessions.length]).toEqual([0, 1000]);
   });
 
   it('does not end the sign-in when the relay cannot renew it right now', async () => {
