@@ -3,7 +3,7 @@ import { type Progress, type Session, type SessionIdParts, parseSessionId } from
 import { eraseSession } from './erase.ts';
 import { sessionJson } from './session-json.ts';
 import { lastTask, line } from './session-status.ts';
-import { underWay } from './task-states.ts';
+import { isWithDaemon, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import { type Db, type Transactions, withDeviceAnd } from './transaction.ts';
 
@@ -158,11 +158,12 @@ export async function markUnread(db: Db, key: string): Promise<void> {
 
 /**
  * Erases a session; it is discovered again when the daemon reports activity later than now. Its open tasks are cancelled.
- * Returns the id of the task that was sent or running, if any: its daemon should get a cancellation.
+ * Returns the id of the task that its daemon has, if any: the daemon should get a cancellation.
  */
 export async function deleteSession(db: Db, key: string): Promise<string | undefined> {
   const running = await db.sql.query<{ id: string }>`
-    SELECT id FROM tasks WHERE session_key = ${key} AND state IN ${underWay}`;
+    SELECT t.id FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE s.key = ${key} AND ${isWithDaemon}
+    ORDER BY t.state IN ${underWay} DESC LIMIT 1`;
   await eraseSession(db, key);
   return running[0]?.id;
 }

@@ -8,7 +8,7 @@ import { move } from './move.ts';
 import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
 import type { Ending, MoveName } from './task-moves.ts';
-import { isDue, isOverdue, underWay } from './task-states.ts';
+import { isDue, isOverdue, isWithDaemon, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -184,12 +184,9 @@ export async function cancelTask(
   key: string,
   { onlyRunning = false } = {},
 ): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
-  const asker = sql`(SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1)`;
-  const newest = sql`(SELECT id FROM tasks WHERE session_key = s.key AND sent_at IS NOT NULL ORDER BY sent_at DESC, seq DESC LIMIT 1)`;
   const [victim] = await db.sql.query<{ id: string; state: string }>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
-    WHERE s.key = ${key} AND (t.state IN ${underWay} OR (${isDue('t')} AND NOT ${onlyRunning})
-      OR (s.status = 'waiting' AND t.id = ${asker}) OR (s.status = 'active' AND t.state = 'waiting' AND t.id = ${newest}))
+    WHERE s.key = ${key} AND (${isWithDaemon} OR (${isDue('t')} AND NOT ${onlyRunning}))
     ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
   if (!victim) {

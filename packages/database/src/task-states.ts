@@ -6,6 +6,15 @@ export const underWay = sql.raw(`('sent', 'running')`);
 /** Not settled: `state IN ${open}`. */
 export const open = sql.raw(`('queued', 'sent', 'running')`);
 
+/**
+ * The daemon has task `t` of session `s` and gets its cancellation: under way, the one whose question waits for the user, or, where the turn
+ * continues without its question (rules, 5.13), the one that asked. Of several, one that is under way comes first.
+ */
+export const isWithDaemon = sql`(t.state IN ${underWay}
+  OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1))
+  OR (s.status = 'active' AND t.state = 'waiting'
+    AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND sent_at IS NOT NULL ORDER BY sent_at DESC, seq DESC LIMIT 1)))`;
+
 /** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
 export const isDue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
 /** Queued, and its time has ended: to every reader it is expired (rules, 2.6). */

@@ -54,6 +54,42 @@ describe('DELETE /api/sessions/:id', () => {
       expect((await scene.relay.call('readTask', { params: { id: taskId } })).body.state).toBe('cancelled');
   });
 
+  describe('while its agent waits for an answer', () => {
+    const waiting = async (nativeId: string) => {
+      const begun = await begin(scene, nativeId);
+      scene.daemon.event(begun.taskId, 'WAIT_FOR_USER', { prompt: 'Well?' });
+      const { session } = await updateOf(scene.app, begun.id, ({ status }) => status === 'waiting');
+      return { ...begun, uuid: (session as Session).prompt!.id };
+    };
+    const cancelled = async ({ taskId }: { taskId: string }) => {
+      await scene.daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+      expect((await scene.relay.call('readTask', { params: { id: taskId } })).body.state).toBe('cancelled');
+    };
+
+    it('tells the daemon which task asked', async () => {
+      const begun = await waiting('asks');
+      await removed(begun.id);
+      await cancelled(begun);
+    });
+
+    it('tells it also after the turn went on without its question', async () => {
+      const begun = await waiting('asks no more');
+      const gone = { session_id: begun.nativeId, uuid: begun.uuid, state: 'superseded' };
+      scene.daemon.event(begun.taskId, 'PROMPT_CLOSED', gone);
+      await updateOf(scene.app, begun.id, ({ status }) => status === 'active');
+      await removed(begun.id);
+      await cancelled(begun);
+    });
+
+    it('tells it of each session that is deleted at once', async () => {
+      const begun = [await waiting('asks first'), await waiting('asks second')];
+      const ids = begun.map(({ id }) => id);
+      const { body } = await scene.relay.call('changeSessions', { body: { action: 'delete', filter: { ids } } });
+      expect(body).toEqual({ changed: 2, more: false });
+      for (const one of begun) await cancelled(one);
+    });
+  });
+
   it('ends the watching', async () => {
     const id = await report(scene, 'watched');
     await scene.relay.call('watch', { body: { sessionId: id } });
