@@ -3,8 +3,8 @@ import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * Removes the addresses that were added with a sign-in, or with a program of the person, and settles their pending deliveries: what was told
- * to them ends with it. Call after the revocation was recorded: an address that is being added right now finds it (`isLoginOver`).
+ * Removes the addresses that were added with a sign-in, with a program of the person, or with any of both, and settles their pending
+ * deliveries: what was told to them ends with it. A program outlives its sign-in, so an address may name the program alone. Call after the revocation was recorded: an address that is being added right now finds it (`isLoginOver`).
  */
 export async function removeSubscriptionsOf(
   db: Db,
@@ -15,7 +15,7 @@ export async function removeSubscriptionsOf(
       ? await db.sql.query<{ id: string }>`DELETE FROM subscriptions WHERE login = ${of.login} RETURNING id`
       : await db.sql.query<{ id: string }>`
           DELETE FROM subscriptions WHERE user_id = ${of.userId}
-            AND (client = ${of.client ?? null} OR (${of.client === undefined} AND login IS NOT NULL)) RETURNING id`;
+            AND (client = ${of.client ?? null} OR (${of.client === undefined} AND (login IS NOT NULL OR client IS NOT NULL))) RETURNING id`;
   await supersedeDeliveries(
     db,
     removed.map(({ id }) => id),

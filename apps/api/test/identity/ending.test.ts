@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { recordRevocations } from '@relay/database';
+import type { AddSubscription } from '@relay/protocol';
 import {
   type TestRelay,
   connectApp,
+  openPushKeys,
   openTestDatabase,
   startRelay,
   Browser,
@@ -12,6 +14,8 @@ import {
   signedInCli,
   signedInWeb,
 } from '@relay/testing';
+import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
+import { createSeal } from '../../src/push/sealed.ts';
 
 describe('the end of a sign-in', () => {
   let relay: TestRelay;
@@ -135,6 +139,44 @@ describe('the end of a sign-in', () => {
     expect((await refresh(relay, spared.refresh_token!)).status).toBe(200);
     expect(sparedApp.socket.readyState).toBe(sparedApp.socket.OPEN);
     await sparedApp.close();
+  });
+
+  it('everywhere removes the address of a program whose own sign-in is forgotten, which may answer no longer', async () => {
+    const pushSecret = ['p'.repeat(32)];
+    const other = await startRelay({ identity: true, transports: [], config: { pushSecret } });
+    try {
+      const [phone, desk] = [new Browser(other), new Browser(other)];
+      await phone.signUp('ada@example.com');
+      const { refresh_token: refreshToken } = await signedInCli(phone);
+      const { id: login } = (await phone.send('GET', '/auth/relay/me')).body.login as { id: string };
+      await other.database.models.login.delete({ where: { id: login } });
+      const { access_token: token } = (await refresh(other, refreshToken!)).body as { access_token: string };
+      const { sub, sid } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, string>; // prettier-ignore
+      expect(sid ?? null).toBeNull();
+      const add = async (body: AddSubscription) =>
+        (await other.call('addSubscription', { user: null, headers: { Authorization: `Bearer ${token}` }, body })).body
+          .subscription.id;
+      const { keys } = openPushKeys();
+      const address = await add({ kind: 'unifiedpush', endpoint: 'https://push.example.com/phone', keys });
+      const topic = await add({ kind: 'ntfy', topic: 'garden' });
+      const tokens = createAnswerTokens({
+        database: other.database,
+        seal: createSeal(pushSecret),
+        publicUrl: other.config.publicUrl,
+      });
+      const claims = { sub: sub!, address, jti: 'one', session: 'd:a:n', prompt: 'asked', option: 'no' };
+      const [answer] = (await tokens.sign([claims], Date.now() + 60_000))!;
+      const give = async () =>
+        (await other.call('giveAnswer', { user: null, headers: { Authorization: `Bearer ${answer}` }, body: {} })).body;
+      expect(await give()).toMatchObject({ code: 'SESSION_NOT_FOUND' });
+
+      await desk.signIn('ada@example.com');
+      await desk.send('POST', '/auth/relay/sign-out-everywhere', { body: {} });
+      expect(await give()).toMatchObject({ code: 'TOKEN_REVOKED' });
+      expect(await other.database.sql.query`SELECT id FROM subscriptions`).toEqual([{ id: topic }]);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('of one program ends what that program has, and nothing else', async () => {
