@@ -43,7 +43,12 @@ async function outcomeOf(
   taskId: string,
 ): Promise<Pick<GivenByToken, 'outcome' | 'queuedUntil'>> {
   const deviceId = sessionId.slice(0, sessionId.indexOf(':'));
-  if ((await backplane.owners([deviceId])).has(deviceId)) return { outcome: 'sent' };
+  // The answer is committed: without the backplane it only waits for its machine.
+  const isOwned = await backplane.owners([deviceId]).then(
+    (owners) => owners.has(deviceId),
+    () => false,
+  );
+  if (isOwned) return { outcome: 'sent' };
   const until = await queuedUntil(database, userId, taskId);
   return until === undefined ? { outcome: 'sent' } : { outcome: 'queued', queuedUntil: until };
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type AddSubscription, type Route, routes } from '@relay/protocol';
 import {
   type Frame,
@@ -139,6 +139,19 @@ describe('answers in a notification', () => {
     expect(late.body).toMatchObject({
       answer: { option: 'no', label: 'Refuse', on: 'My phone', at: expect.any(String) },
     });
+    expect(resumes(native)).toBe(1);
+  });
+
+  it('are given also while no owner of the machine can be found out', async () => {
+    const { pushed } = await browser();
+    const { native } = await ask(permission());
+    const { data } = await pushed();
+    const owners = jest.spyOn(scene.relay.apis[0]!.backplane, 'owners').mockRejectedValue(new Error('Redis is away'));
+    const answer = await give(data.tokens!.reject);
+    expect(owners).toHaveBeenCalled();
+    owners.mockRestore();
+    expect(answer.status).toBe(202);
+    await daemon.next('task_resume', ({ session_id: id }) => id === native);
     expect(resumes(native)).toBe(1);
   });
 
