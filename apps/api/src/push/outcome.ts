@@ -45,8 +45,11 @@ export function outcomeOf(
   if (httpStatus >= 200 && httpStatus < 300) return { state: 'accepted', httpStatus };
   if (meaning === 'ours') return refused(httpStatus, attempts, random);
   if (meaning === 'stale') return { state: 'pending', httpStatus, reason, delayMs: delayAfter(attempts, random) };
-  if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500)
-    return { state: 'pending', httpStatus, reason, delayMs: retryAfterMs ?? delayAfter(attempts, random) };
+  if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500) {
+    // "0", or a date that has passed, would be a loop without a pause.
+    const isAsked = retryAfterMs !== undefined && retryAfterMs >= leastDelayMs;
+    return { state: 'pending', httpStatus, reason, delayMs: isAsked ? retryAfterMs : delayAfter(attempts, random) };
+  }
   // A browser or app that left; an address that a person typed is kept, to be mended.
   if (meaning === 'gone' || ((httpStatus === 404 || httpStatus === 410) && isOfProgram(kind)))
     return { state: 'gone', httpStatus, reason };

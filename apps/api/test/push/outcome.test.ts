@@ -31,6 +31,10 @@ describe('the outcome of a delivery', () => {
     expect(outcomeOf({ status: 429, retryAfterMs: 90_000 }, webhook)).toMatchObject({ delayMs: 90_000 });
   });
 
+  it.each([0, 999])('waits as without Retry-After where that says %d ms', (retryAfterMs) => {
+    expect(outcomeOf({ status: 503, retryAfterMs }, webhook, latest)).toMatchObject({ delayMs: 5000 });
+  });
+
   it.each([301, 302, 307, 308])('%d is followed nowhere', (status) => {
     expect(outcomeOf({ status }, webhook)).toMatchObject({ state: 'failed', httpStatus: status });
     expect(outcomeOf({ status }, webhook).pause).toBeUndefined();
