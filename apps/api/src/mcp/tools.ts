@@ -1,5 +1,5 @@
 /** The tools of agents: what was given → the operation of the REST route → what a model needs of its answer. */
-import { listDevices } from '@relay/database';
+import { findReplay, listDevices } from '@relay/database';
 import {
   type AgentTool,
   type AgentToolInput,
@@ -50,6 +50,22 @@ export function createTools(deps: Operations, waits: Waits) {
     const named = meta[sessionMeta];
     return typeof named === 'string' ? named : given;
   };
+  /**
+   * Counts a turn before its call is recorded, and returns its depth: one that a limit refuses is no entry. A call that is repeated with its
+   * key starts none, and is counted once; it has the greatest depth, should its key end at this moment.
+   */
+  const counted = async (
+    name: 'createSession' | 'sendMessage' | 'answerPrompt',
+    caller: Caller,
+    { idempotencyKey: key, fromSession }: { idempotencyKey?: string | undefined; fromSession?: string | undefined },
+    meta: Value,
+  ): Promise<number> => {
+    const { userId } = caller.principal;
+    if (key !== undefined && (await findReplay(database, userId, name, key, deps.config.idempotencyTtlSeconds)))
+      return agentLimits.depth;
+    if (name === 'createSession') await caller.limits.sessionCreation(caller.response, `user:${userId}`);
+    return countTurn(deps, caller, fromOf(fromSession, meta));
+  };
 
   const tools: Tools = {
     list_devices: async ({ principal }) => {
@@ -75,32 +91,25 @@ export function createTools(deps: Operations, waits: Waits) {
       };
     },
 
-    start_session: (caller, { idempotencyKey, fromSession, ...body }, meta) => {
+    start_session: async (caller, { idempotencyKey, fromSession, ...body }, meta) => {
+      const depth = await counted('createSession', caller, { idempotencyKey, fromSession }, meta);
       const note: AuditNote = {};
       return recorded('createSession', caller, note, async () => {
-        const { userId } = caller.principal;
-        await caller.limits.sessionCreation(caller.response, `user:${userId}`);
-        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
-        const { response } = await createSession(deps, userId, body, idempotencyKey, depth);
+        const { response } = await createSession(deps, caller.principal.userId, body, idempotencyKey, depth);
         note.target = response.id;
         return { sessionId: response.id, taskId: response.taskId, state: 'queued' };
       });
     },
 
-    send_message: (caller, { sessionId, idempotencyKey, fromSession, ...body }, meta) =>
-      recorded('sendMessage', caller, { target: sessionId }, async () => {
-        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
+    send_message: async (caller, { sessionId, idempotencyKey, fromSession, ...body }, meta) => {
+      const depth = await counted('sendMessage', caller, { idempotencyKey, fromSession }, meta);
+      return recorded('sendMessage', caller, { target: sessionId }, async () => {
         const { userId } = caller.principal;
-        const { response } = await sendMessage(
-          deps,
-          userId,
-          sessionId,
-          { ...body, answers: null },
-          idempotencyKey,
-          depth,
-        );
+        const message = { ...body, answers: null };
+        const { response } = await sendMessage(deps, userId, sessionId, message, idempotencyKey, depth);
         return { sessionId: response.sessionId, taskId: response.taskId, state: response.state };
-      }),
+      });
+    },
 
     wait_for_turn: async ({ principal, signal }, { seconds = agentLimits.waitSecondsDefault, ...turn }) =>
       shownTurn(await waits.wait(principal.userId, turn, seconds, signal)),
@@ -111,14 +120,16 @@ export function createTools(deps: Operations, waits: Waits) {
       return shownPage(answer.body);
     },
 
-    answer: (caller, { sessionId, questionId, idempotencyKey, fromSession, ...body }, meta) =>
-      recorded('answerPrompt', caller, { target: sessionId, question: questionId, digest: body.digest }, async () => {
-        const depth = await countTurn(deps, caller, fromOf(fromSession, meta));
+    answer: async (caller, { sessionId, questionId, idempotencyKey, fromSession, ...body }, meta) => {
+      const depth = await counted('answerPrompt', caller, { idempotencyKey, fromSession }, meta);
+      const note = { target: sessionId, question: questionId, digest: body.digest };
+      return recorded('answerPrompt', caller, note, async () => {
         const asked = { sessionId, uuid: questionId };
         const { userId } = caller.principal;
         const { response } = await answerPrompt(deps, userId, asked, body, idempotencyKey, undefined, depth);
         return { sessionId: response.sessionId, taskId: response.taskId, state: 'queued' };
-      }),
+      });
+    },
 
     cancel: (caller, { sessionId, ...body }) =>
       recorded('cancelSession', caller, { target: sessionId }, () =>

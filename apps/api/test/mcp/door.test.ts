@@ -190,10 +190,17 @@ describe('agents that start agents', () => {
   it('may have eight open turns at a time, on all instances together', async () => {
     daemon = await startFieldDaemon(relay, { user: 'eva' });
     const { tool } = agentOf(relay);
-    const start = (api: number) =>
-      tool('start_session', { deviceId: daemon.deviceId, message: 'go' }, { user: 'eva', api });
-    for (let open = 0; open < 8; open += 1) expect(await start(open % 2)).not.toHaveProperty('isError');
+    const start = (api: number, more: object = {}) =>
+      tool('start_session', { deviceId: daemon.deviceId, message: 'go', ...more }, { user: 'eva', api });
+    const key = (open: number) => ({ idempotencyKey: `turn ${open}` });
+    const started: object[] = [];
+    for (let open = 0; open < 8; open += 1) started.push((await start(open % 2, key(open))).structuredContent);
+    expect(started).toEqual(Array.from({ length: 8 }, () => expect.objectContaining({ state: 'queued' })));
     expect(await start(1)).toMatchObject({ isError: true, structuredContent: { code: 'TOO_MANY_AGENT_TURNS' } });
+    // Repeated, a call is done once and counted once; under its key nothing else passes.
+    expect((await start(0, key(7))).structuredContent).toEqual(started[7]);
+    const other = await start(0, { ...key(7), message: 'something else' });
+    expect(other).toMatchObject({ isError: true, structuredContent: { code: 'IDEMPOTENCY_CONFLICT' } });
     const task = await daemon.nextTask();
     daemon.finish(task, 'done');
     const sessionId = `${daemon.deviceId}:field_agent:${task.native}`;
@@ -201,6 +208,20 @@ describe('agents that start agents', () => {
     expect(waited.structuredContent).toMatchObject({ state: 'completed' });
     expect(await start(0)).not.toHaveProperty('isError');
     await daemon.stop();
+  });
+
+  it('leave no entry in the audit for what the limit of new sessions refuses', async () => {
+    const strict = await startRelay({ config: { sessionCreatePerMinute: 2 } });
+    const { tool } = agentOf(strict);
+    const start = async () =>
+      (await tool('start_session', { deviceId: 'none', message: 'go' })).structuredContent['code'];
+    expect([await start(), await start(), await start()]).toEqual([
+      ...['DEVICE_NOT_FOUND', 'DEVICE_NOT_FOUND'],
+      'RATE_LIMITED',
+    ]);
+    const { entries } = (await strict.call('listAudit')).body;
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['DEVICE_NOT_FOUND', 'DEVICE_NOT_FOUND']);
+    await strict.stop();
   });
 
   it('stop after the turns of an hour, whatever they say about themselves', async () => {
@@ -219,6 +240,9 @@ describe('agents that start agents', () => {
       isError: true,
       structuredContent: { code: 'TOO_MANY_AGENT_TURNS', retryAfter: expect.any(Number) },
     });
+    const { entries } = (await relay.call('listAudit', { user: 'ida' })).body;
+    const outcomes = entries.flatMap(({ action, outcome }) => (action === 'createSession' ? outcome : []));
+    expect(outcomes).toEqual(Array.from({ length: 12 }, () => 'done'));
     // Their person is not stopped.
     const body = { deviceId: daemon.deviceId, message: 'mine' };
     expect(await relay.call('createSession', { user: 'ida', body })).toMatchObject({ status: 201 });
