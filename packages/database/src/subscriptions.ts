@@ -99,7 +99,8 @@ export async function findSubscription(db: Db, userId: string, id: string): Prom
 
 /**
  * Adds an address; the same address of the same person, or the one of this kind that its installation had before, is changed instead: it
- * keeps its id, and a pause ends. Returns undefined when the person has `maxSubscriptions` already.
+ * keeps its id, and a pause ends. Another address is verified as given, whatever the one before was. Returns undefined when the person has
+ * `maxSubscriptions` already.
  */
 export async function saveSubscription(
   db: Whole,
@@ -123,7 +124,7 @@ export async function saveSubscription(
           address = ${given.address}, levels = ${levels}::jsonb, installation = ${given.installation ?? null}, group_name = ${given.group},
           delay_seconds = ${given.delaySeconds}, detail = ${given.detail}, actions = ${given.actions},
           login = ${given.login ?? null}, client = ${given.client ?? null}, paused = false, reason = NULL, failing_since = NULL,
-          verified = verified OR ${given.verified}
+          verified = (verified AND address_hash = ANY(${[...given.addressHashes]}::text[])) OR ${given.verified}
         WHERE id = ${known.id}`;
       return { id: known.id, added: false };
     }

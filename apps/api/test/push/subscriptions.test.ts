@@ -63,6 +63,16 @@ describe('addresses to notify', () => {
     expect(JSON.stringify(await list('alice'))).not.toMatch(/hidden|whsec/);
   });
 
+  it('are unverified when a webhook takes the place of one that took a test', async () => {
+    const hook = (path: string): AddSubscription => ({
+      ...{ kind: 'webhook', installation: 'desk', url: `https://hooks.example.com/${path}` },
+    });
+    const { id } = await added(hook('first'), 'judy');
+    await relay.database.sql.execute`UPDATE subscriptions SET verified = true WHERE id = ${id}`;
+    expect((await add(hook('first'), 'judy')).body.subscription).toMatchObject({ id, state: 'active' });
+    expect((await add(hook('second'), 'judy')).body.subscription).toMatchObject({ id, state: 'unverified' });
+  });
+
   it('can be renamed, paused and removed', async () => {
     const { id } = await added(ntfy('changing'), 'dave');
     const change = (body: object) => relay.call('changeSubscription', { params: { id }, body, user: 'dave' });
