@@ -250,11 +250,12 @@ export interface DeliveryOutcome {
 
 const failingDays = 7;
 
-type Claim = Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts'>;
+type Claim = Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts' | 'sealed'>;
 
 /**
  * Settles a claim, unless it is no longer this one: an attempt that was taken over changes nothing. An accepted delivery verifies its
- * address; an address that was `gone` is removed; one that took nothing for seven days is paused. Returns whether it was this claim.
+ * address; an address that was `gone` is removed; one that took nothing for seven days is paused. An address that was registered again
+ * meanwhile stays as it is, and is sent what the one before refused. Returns whether it was this claim.
  */
 export function settleDelivery(db: Whole, claim: Claim, claimer: string, outcome: DeliveryOutcome): Promise<boolean> {
   return outcome.state === 'accepted'
@@ -265,7 +266,7 @@ export function settleDelivery(db: Whole, claim: Claim, claimer: string, outcome
 /** The usual end is one statement. */
 async function settleAccepted(
   db: Whole,
-  { id, attempts }: Claim,
+  { id, attempts, sealed }: Claim,
   claimer: string,
   { httpStatus }: DeliveryOutcome,
 ): Promise<boolean> {
@@ -277,7 +278,7 @@ async function settleAccepted(
     ),
     verified AS (
       UPDATE subscriptions SET verified = true, failing_since = NULL
-      WHERE id IN (SELECT subscription_id FROM settled) AND (NOT verified OR failing_since IS NOT NULL)
+      WHERE id IN (SELECT subscription_id FROM settled) AND sealed = ${sealed} AND (NOT verified OR failing_since IS NOT NULL)
     )
     SELECT id FROM settled`;
   return settled.length > 0;
@@ -285,7 +286,7 @@ async function settleAccepted(
 
 async function settleOther(
   db: Whole,
-  { id, subscriptionId, attempts }: Claim,
+  { id, subscriptionId, attempts, sealed }: Claim,
   claimer: string,
   { state, httpStatus, reason, delayMs = 0, pause }: DeliveryOutcome,
 ): Promise<boolean> {
@@ -306,19 +307,28 @@ async function settleOther(
     if (settled.state === 'superseded' || settled.state === 'expired') await releaseDigests(tx, [id]);
     if (held || state === 'superseded' || state === 'suppressed') return true;
     if (state === 'gone') {
-      await tx.sql.execute`DELETE FROM subscriptions WHERE id = ${subscriptionId}`;
+      const removed = await tx.sql.execute`
+        DELETE FROM subscriptions WHERE id = ${subscriptionId} AND sealed = ${sealed}`;
+      if (removed === 0) return againElsewhere(tx, id);
       await tx.sql.execute`
         UPDATE deliveries SET state = 'gone', reason = ${reason ?? null} WHERE subscription_id = ${subscriptionId} AND state = 'pending'`;
       return true;
     }
-    await tx.sql.execute`
+    const failed = await tx.sql.execute`
       UPDATE subscriptions SET failing_since = COALESCE(failing_since, now()),
         paused = paused OR ${pause !== undefined} OR COALESCE(failing_since < now() - ${failingDays}::int * interval '1 day', false),
         reason = CASE WHEN ${pause !== undefined} THEN ${pause ?? null}
           WHEN failing_since < now() - ${failingDays}::int * interval '1 day' THEN 'It took nothing for seven days.' ELSE reason END
-      WHERE id = ${subscriptionId}`;
-    return true;
+      WHERE id = ${subscriptionId} AND sealed = ${sealed}`;
+    return failed === 0 && pause !== undefined ? againElsewhere(tx, id) : true;
   });
+}
+
+/** The address before refused it: it is due for the one that has taken its place, if there is one. */
+async function againElsewhere(tx: Db, id: string): Promise<true> {
+  await tx.sql.execute`
+    UPDATE deliveries d SET state = 'pending', reason = NULL FROM subscriptions s WHERE d.id = ${id} AND s.id = d.subscription_id`;
+  return true;
 }
 
 const claimSeconds = 60;

@@ -345,6 +345,27 @@ describe('the ledger of deliveries', () => {
     expect(row).toEqual({ paused: true });
   });
 
+  it.each([
+    ['is gone', { state: 'gone', reason: 'gone' }, 'pending'],
+    ['refuses it', { state: 'failed', pause: 'Check the address.' }, 'pending'],
+    ['took it', { state: 'accepted' }, 'accepted'],
+  ] as const)('leaves an address alone that took the place of one that %s', async (_how, outcome, state) => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    const id = `frank ${outcome.state}`;
+    await address(id, id);
+    await enqueue(id, id, 3600_000);
+    const [delivery] = await claim('one');
+    await database.sql.execute`UPDATE subscriptions SET sealed = 'another', verified = false WHERE id = ${id}`;
+    expect(await settleDelivery(database, delivery!, 'one', outcome)).toBe(true);
+    const kept = await database.sql.query`SELECT paused, verified, failing_since FROM subscriptions WHERE id = ${id}`;
+    expect(kept).toEqual([{ paused: false, verified: false, failing_since: null }]);
+    expect(await states()).toEqual([{ state, maybe_duplicate: false }]);
+    // What is left of it is sent to the new address.
+    await database.sql.execute`UPDATE subscriptions SET verified = true WHERE id = ${id}`;
+    await passMinutes(1);
+    expect((await claim('two')).map(({ sealed }) => sealed)).toEqual(state === 'pending' ? ['another'] : []);
+  });
+
   it('expires what was not sent in its time, also when the next try would come too late', async () => {
     await database.sql.execute`DELETE FROM deliveries`;
     await address('dave', 'd1');
