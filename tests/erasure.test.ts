@@ -1,6 +1,6 @@
 /** Deleted means gone (S4): after a deletion no text of it is in any table or in Redis. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { purge, purgeTasks } from '@relay/database';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { purge, purgeTasks, sql as statements } from '@relay/database';
 import {
   type TestApp,
   type TestDaemon,
@@ -10,6 +10,7 @@ import {
   dumpTestBus,
   startRelay,
 } from '@relay/testing';
+import { until } from './cluster/until.ts';
 import { converse, dumpDatabase, found, reportSets, wordsOf } from './erasure-scene.ts';
 
 describe('what was deleted', () => {
@@ -45,6 +46,42 @@ describe('what was deleted', () => {
     const back = await connectApp(relay, { since: offset as string });
     await back.next('resync');
     await back.close();
+  });
+
+  const newest = () => app.inbox.all.filter(({ type }) => type === 'session_update').at(-1)!.offset as string;
+  const isForgotten = async (since: string) => {
+    const back = await connectApp(relay, { since });
+    await back.next('resync');
+    await back.close();
+  };
+
+  it('S4: a session that was deleted while Redis was away leaves it as soon as that is back', async () => {
+    const id = await converse(relay, daemon, app, 'newt');
+    const since = newest();
+    const forget = jest.spyOn(relay.apis[0]!.backplane, 'forget').mockRejectedValueOnce(new Error('away'));
+    expect((await relay.call('deleteSession', { params: { id } })).status).toBe(204);
+    await until('it is forgotten', () => forget.mock.calls.length === 2, 30_000);
+    forget.mockRestore();
+    await isForgotten(since);
+    expect(found(await everything(), wordsOf('newt'))).toEqual([]);
+  });
+
+  it('S4: of sessions that are deleted at once those that could be are gone when the rest fails', async () => {
+    const other = await connectDaemon(relay);
+    const kept = await converse(relay, other, app, 'toad');
+    const id = await converse(relay, daemon, app, 'frog');
+    const since = newest();
+    const { sql } = relay.database;
+    const constraint = `CHECK (device_id <> '${other.deviceId}' OR deleted_at IS NULL)`;
+    await sql.execute(statements.raw(`ALTER TABLE sessions ADD CONSTRAINT toads_stay ${constraint}`));
+    const body = { action: 'delete' as const, filter: { ids: [id, kept] } };
+    expect((await relay.call('changeSessions', { body })).status).toBe(500);
+    await sql.execute(statements.raw('ALTER TABLE sessions DROP CONSTRAINT toads_stay'));
+    await isForgotten(since);
+    expect(found(await dumpDatabase(relay), wordsOf('frog'))).toEqual([]);
+    expect((await relay.call('readSession', { params: { id: kept } })).status).toBe(200);
+    expect((await relay.call('deleteSession', { params: { id: kept } })).status).toBe(204);
+    await other.close();
   });
 
   it('S4: a deleted session that its daemon goes on reporting stays away, unread, until something happens in it', async () => {

@@ -32,20 +32,24 @@ export async function changeSessions(
   const found = await findSessions(database, userId, wanted, limits.bulkSessions + 1);
   const now = found.slice(0, limits.bulkSessions);
   let changed = 0;
-  for (const deviceId of new Set(now.map((session) => session.deviceId))) {
-    const ofDevice = now.filter((session) => session.deviceId === deviceId).map(({ key }) => key);
-    for (let at = 0; at < ofDevice.length; at += atOnce) {
-      const keys = ofDevice.slice(at, at + atOnce);
-      // Again under the lock: a session that was used meanwhile is no longer what the filter means.
-      const done = await withDevice(database, deviceId, async (tx) => {
-        const still = (await findSessions(tx, userId, { ...wanted, keys }, atOnce)).map(({ key }) => key);
-        return action === 'delete' ? remove(tx, still) : { archived: await archive(tx, still, action === 'archive') };
-      });
-      changed += 'archived' in done ? done.archived.length : done.removed.length;
-      await tell(deps, userId, deviceId, done);
+  try {
+    for (const deviceId of new Set(now.map((session) => session.deviceId))) {
+      const ofDevice = now.filter((session) => session.deviceId === deviceId).map(({ key }) => key);
+      for (let at = 0; at < ofDevice.length; at += atOnce) {
+        const keys = ofDevice.slice(at, at + atOnce);
+        // Again under the lock: a session that was used meanwhile is no longer what the filter means.
+        const done = await withDevice(database, deviceId, async (tx) => {
+          const still = (await findSessions(tx, userId, { ...wanted, keys }, atOnce)).map(({ key }) => key);
+          return action === 'delete' ? remove(tx, still) : { archived: await archive(tx, still, action === 'archive') };
+        });
+        changed += 'archived' in done ? done.archived.length : done.removed.length;
+        await tell(deps, userId, deviceId, done);
+      }
     }
+  } finally {
+    // Also of a part, when the rest fails.
+    if (action === 'delete' && changed > 0) await forgetHistory(deps, userId);
   }
-  if (action === 'delete' && changed > 0) await forgetHistory(deps, userId);
   return { changed, more: found.length > limits.bulkSessions };
 }
 
