@@ -132,6 +132,45 @@ describeWith('chromium', 'a live transcript', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
   });
 
+  it('shows all of what ended while the page had no network', async () => {
+    const taskId = await start('Count the roses', 'asleep');
+    daemon.say(taskId, 'asleep', [put(item('roses', 2, { kind: 'text', open: true }, 'one rose, '))]);
+    await text(person.page, 'one rose');
+    await person.context.setOffline(true);
+    await person.page.getByText('Reconnecting in').first().waitFor();
+    daemon.say(taskId, 'asleep', [add('roses', 'two roses')]);
+    const call = { kind: 'tool', id: 'c1', title: 'water them', does: 'edit', status: 'completed' };
+    daemon.say(taskId, 'asleep', [set('roses', { open: null }), put(item('water', 3, call))]);
+    finish(taskId, 'TASK_COMPLETE', { result: 'one rose, two roses', message_uuid: 'roses' });
+    await person.context.setOffline(false);
+    await text(person.page, 'one rose, two roses');
+    await text(person.page, 'water them');
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+
+  it('asks for the last operations of a task when only their message came', async () => {
+    const taskId = await start('Count the thorns', 'slow');
+    daemon.say(taskId, 'slow', [put(item('thorns', 2, { kind: 'text', open: true }, 'one thorn, '))]);
+    await text(person.page, 'one thorn');
+    daemon.keep('slow', [add('thorns', 'two thorns'), set('thorns', { open: null })]);
+    finish(taskId, 'TASK_COMPLETE', { result: 'one thorn, two thorns', message_uuid: 'thorns' });
+    await text(person.page, 'one thorn, two thorns');
+  });
+
+  it('asks again for what it missed when the relay did not answer', async () => {
+    const taskId = await start('Count the leaves', 'again');
+    daemon.say(taskId, 'again', [put(item('leaves', 2, { kind: 'text', open: true }, 'one leaf, '))]);
+    await text(person.page, 'one leaf');
+    const refused = person.page.waitForEvent('requestfailed');
+    await person.page.route(/[?&]changed=/, (route) => route.abort('internetdisconnected'), { times: 1 });
+    daemon.keep('again', [add('leaves', 'two leaves, ')]);
+    daemon.say(taskId, 'again', [add('leaves', 'three leaves')]);
+    expect((await refused).url()).toMatch(/changed=/);
+    await text(person.page, 'one leaf, two leaves, three leaves');
+    finish(taskId, 'TASK_COMPLETE', { result: 'one leaf, two leaves, three leaves', message_uuid: 'leaves' });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+  });
+
   it('shows all of an answer from its start when it is loaded again while it comes, and keeps it after a stop', async () => {
     const taskId = await start('Tell me of roses', 'stop');
     daemon.say(taskId, 'stop', [put(item('roses', 2, { kind: 'text', open: true }, 'Roses were first '))]);

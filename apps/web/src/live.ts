@@ -2,14 +2,15 @@
  * The live side of the pages: one stream per tab while a person is signed in. It never gives up; what frames mean is the business
  * of the pages.
  */
-import { type AttentionItem, type AttentionStream, type Client, backoffMs } from '@relay/client';
+import { type AttentionItem, type AttentionStream, type Client, type ConnectionState, backoffMs } from '@relay/client';
 
 export type LiveFrame = Exclude<AttentionItem, { type: 'connection' | 'unknown' }>;
 
 export type LiveState =
   | { kind: 'off' }
   | { kind: 'connecting' }
-  | { kind: 'live' }
+  /** `resumed`: after an outage; what was kept meanwhile follows. */
+  | { kind: 'live'; resumed: boolean }
   /** The next attempt is at this time. */
   | { kind: 'waiting'; untilMs: number };
 
@@ -32,6 +33,11 @@ interface LiveDeps {
   client: Pick<Client, 'attention'>;
   /** The credential was refused: gets another one, or finds out that no one is signed in. */
   renewAccess: () => Promise<unknown>;
+}
+
+function stateOf(connection: ConnectionState): LiveState {
+  if (connection.state === 'waiting') return { kind: 'waiting', untilMs: connection.untilMs };
+  return connection.state === 'live' ? { kind: 'live', resumed: connection.resumed } : { kind: 'connecting' };
 }
 
 const recentMs = 10_000;
@@ -65,7 +71,7 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
         for await (const item of current) {
           if (item.type === 'connection') {
             if (item.state === 'live') failures = 0;
-            become(item.state === 'waiting' ? { kind: 'waiting', untilMs: item.untilMs } : { kind: item.state });
+            become(stateOf(item));
           } else if (item.type !== 'unknown') hear(item);
         }
       } catch {

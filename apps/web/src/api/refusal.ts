@@ -16,6 +16,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Not a refusal: the relay can't be reached. */
+export const isAway = ({ code, status }: Refusal): boolean => code === 'OFFLINE' || code === 'TIMEOUT' || status >= 500;
+
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof RelayError)

@@ -9,6 +9,7 @@ import { type Resource, useResource } from '../ui/resource.ts';
 import { isInSight } from '../ui/sight.ts';
 import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
 import { type Said, shownOf, withSaid } from './said.ts';
+import { useDoubt } from './use-doubt.ts';
 
 export interface Conversation {
   session: Session;
@@ -158,11 +159,20 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   const changed = ({ title, archived }: Session) =>
     change((now) => ({ ...now, session: { ...now.session, title, archived } }));
 
+  const check = useDoubt(
+    stream,
+    copy,
+    useCallback(() => change((now) => (now.items ? { ...now, isBehind: true } : now)), [change]),
+  );
+
   const hear = (frame: AttentionFrame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') reload();
     if (frame.type === 'session_update') updates.current += 1;
     const isOurs = 'sessionId' in frame && frame.sessionId === (known?.session.id ?? id);
-    if (frame.type === 'new_message' && isOurs) live.current = withMessage(live.current, frame.message);
+    if (frame.type === 'new_message' && isOurs) {
+      live.current = withMessage(live.current, frame.message);
+      check(frame.message);
+    }
     if (
       frame.type === 'device_status' &&
       frame.deviceId === known?.session.deviceId &&

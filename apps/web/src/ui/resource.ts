@@ -1,11 +1,15 @@
 /** Something that is loaded: what it is by now, since when it is awaited, and why it did not come. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { type Refusal, refusalOf } from '../api/refusal.ts';
+import { backoffMs } from '@relay/client';
+import { type Refusal, isAway, refusalOf } from '../api/refusal.ts';
 
 export type Resource<T> = (
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
-  /** Loads again. The current value, or one from an earlier load that finishes meanwhile, stays until the new one has arrived. */
+  /**
+   * Loads again. The current value, or one from an earlier load that finishes meanwhile, stays until the new one has arrived, which is
+   * asked for until the relay answers.
+   */
   reload: () => void;
   /**
    * Changes what is there, after a change that the relay told us about; what is being loaded, too, when it has come. `change` may
@@ -17,8 +21,18 @@ export type Resource<T> = (
 /** Changes while something is loaded that are kept; the newest ones. */
 const keptChanges = 1000;
 
+/** Loads in a row to which the relay had no answer. */
+interface Missed {
+  times: number;
+  retryAfterSeconds: number | undefined;
+}
+
 type Inner<T> =
-  { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal };
+  | { kind: 'loading'; sinceMs: number }
+  | { kind: 'ready'; value: T; missed?: Missed }
+  | { kind: 'failed'; refusal: Refusal };
+
+const mayPass = (refusal: Refusal): boolean => isAway(refusal) || refusal.status === 429;
 
 /** Loads on the first render and whenever `key` changes. */
 export function useResource<T>(key: string, load: () => Promise<T>): Resource<T> {
@@ -46,8 +60,15 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
       },
       (error: unknown) => {
         if (mine !== run.current) return;
-        // An old list is better than none; the next reload may succeed.
-        setInner((now) => (now.kind === 'ready' ? now : { kind: 'failed', refusal: refusalOf(error) }));
+        const refusal = refusalOf(error);
+        // An old list is better than none, and no frame may come that asks for a newer one.
+        setInner((now) => {
+          if (now.kind !== 'ready') return { kind: 'failed', refusal };
+          const { value, missed } = now;
+          if (!mayPass(refusal)) return { kind: 'ready', value };
+          const { retryAfterSeconds } = refusal;
+          return { kind: 'ready', value, missed: { times: (missed?.times ?? 0) + 1, retryAfterSeconds } };
+        });
       },
     );
   }, []);
@@ -57,6 +78,13 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
     start();
     return () => void (oldest.current = ++run.current);
   }, [key, start]);
+
+  const missed = inner.kind === 'ready' ? inner.missed : undefined;
+  useEffect(() => {
+    if (!missed) return undefined;
+    const timer = setTimeout(start, backoffMs(missed.times - 1, Math.random(), missed.retryAfterSeconds));
+    return () => clearTimeout(timer);
+  }, [missed, start]);
 
   const reload = useCallback(() => {
     setInner((now) => (now.kind === 'failed' ? { kind: 'loading', sinceMs: Date.now() } : now));
@@ -68,7 +96,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
     setInner((now) => {
       if (now.kind !== 'ready') return now;
       const value = how(now.value);
-      return value === now.value ? now : { kind: 'ready', value };
+      return value === now.value ? now : { ...now, value };
     });
   }, []);
   return { ...inner, reload, change };

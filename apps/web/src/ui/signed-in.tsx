@@ -2,7 +2,7 @@
 import { type ReactNode, Suspense } from 'react';
 import { Redirect } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
-import type { Refusal } from '../api/refusal.ts';
+import { isAway } from '../api/refusal.ts';
 import { signInPath } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
 import { keepsLast } from '../offline/kept.ts';
@@ -12,8 +12,6 @@ import { Page } from './page.tsx';
 import { pageChunk } from './page-chunk.tsx';
 
 const LastPage = pageChunk('here', () => import('../offline/last-page.tsx')).page(({ LastPage: page }) => page);
-/** Not a refusal: the relay can't be reached. */
-const isAway = ({ code, status }: Refusal) => code === 'OFFLINE' || code === 'TIMEOUT' || (status ?? 0) >= 500;
 
 export function SignedIn({ children }: { children: ReactNode }) {
   const { access, place } = useRooms();
