@@ -63,16 +63,16 @@ describe('an instance that leaves', () => {
 
   it('does not wait for a sweep of the fleet that hangs', async () => {
     const relay = await startRelay({ config: { offlineGraceMs: 1 } });
-    const [{ backplane, stop }] = relay.gateways as [(typeof relay.gateways)[number]];
+    const gateway = relay.gateways[0]!;
     await new Promise<void>((reached) => {
-      backplane.owners = () => {
+      gateway.backplane.owners = () => {
         reached();
         return new Promise(() => undefined);
       };
       // A device that counts as online is one to look after.
       void connectDaemon(relay).catch(() => undefined);
     });
-    await stop();
+    await gateway.stop();
     await relay.stop();
   });
 });

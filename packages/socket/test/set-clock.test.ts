@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 
 const now = Date.now;
 let setMs = 0;
-let wall: ReturnType<typeof jest.spyOn>;
-beforeAll(() => void (wall = jest.spyOn(Date, 'now').mockImplementation(() => now() + setMs)));
-afterAll(() => wall.mockRestore());
+beforeAll(() => void jest.spyOn(Date, 'now').mockImplementation(() => now() + setMs));
+afterAll(() => void jest.restoreAllMocks());
 
 it.each([-3_600_000, 3_600_000])(
   'a live socket is asked, and not taken for silent, when the clock is set by %d ms',
