@@ -26,10 +26,6 @@ export class Asking {
     this.#deps = deps;
   }
 
-  get isOpen(): boolean {
-    return this.#open.size > 0;
-  }
-
   /** Asks what is open and was not asked, and takes back what is not open any longer. */
   see({ prompts, prompt }: Pick<Session, 'prompts' | 'prompt'>): void {
     const open = prompts ?? (prompt ? [prompt] : []);

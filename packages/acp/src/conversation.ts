@@ -50,6 +50,8 @@ export class Conversation {
   /** Something may have been missed and could not be asked for. */
   #isStale = false;
   #updatedAt = '';
+  /** A turn is under way, of this client or another app. */
+  #isRunning = false;
   #title: string | undefined;
   #seenAt = 0;
   #askedAt = -Infinity;
@@ -127,7 +129,8 @@ export class Conversation {
   async hear(frame: AttentionItem): Promise<void> {
     if (frame.type === 'resync') {
       this.#copy.doubt();
-      this.#isStale = this.isBusy || this.#asking.isOpen;
+      // A session that rests is read when it turns out that it changed.
+      this.#isStale ||= this.isBusy || this.#isRunning;
       await this.check(Date.now());
     } else if (this.#sending > 0) {
       // Before the first answer no frame is known to be of this session.
@@ -238,11 +241,14 @@ export class Conversation {
     this.#ids.add(session.id);
     this.#sessionId = session.id;
     this.#updatedAt = session.updatedAt;
+    this.#isRunning = session.status === 'active' || session.status === 'waiting';
   }
 
   async #see(session: Session): Promise<void> {
     const isNamed = this.#sessionId !== session.id && this.#sessionId !== undefined;
+    const mayLack = this.#copy.isBehind && this.#copy.v !== undefined && session.updatedAt !== this.#updatedAt;
     this.#adopt(session);
+    if (mayLack) await this.#catchUpSoon();
     if (session.title !== this.#title) {
       this.#title = session.title;
       await this.#update({ sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt });

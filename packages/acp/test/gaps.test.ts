@@ -2,7 +2,7 @@
 import { client } from '@agentclientprotocol/sdk';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AttentionItem, RelayError } from '@relay/client';
-import type { MessagePage, Session } from '@relay/protocol';
+import type { Item, MessagePage, Session } from '@relay/protocol';
 import { readFileSync } from 'node:fs';
 import { type Relay, acpIdOf, serveAcp } from '../src/index.ts';
 
@@ -20,14 +20,31 @@ const gone = new RelayError({
   headers: new Headers(),
 });
 
+const page = (v: number, ...messages: Item[]): MessagePage => ({
+  messages,
+  hasMore: false,
+  v,
+  oldestUuid: null,
+  newestUuid: null,
+});
+const missed = page(2, {
+  uuid: 'missed',
+  seq: 1,
+  v: 2,
+  role: 'AGENT',
+  content: 'It was said meanwhile.',
+  timestamp: '2026-03-14T09:10:02.000Z',
+  part: { kind: 'text' },
+});
+
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
 /** A client that has loaded the session, and the answers of its relay, which a test changes. */
-async function loaded() {
+async function loaded(status: Session['status'] = 'active') {
   const answers: Record<string, unknown> = {
-    readSession: session,
-    readMessages: { messages: [], hasMore: false, v: 1, oldestUuid: null, newestUuid: null } satisfies MessagePage,
+    readSession: { ...session, status },
+    readMessages: page(1),
     sendMessage: { taskId: 'task', message: { uuid: 'own', role: 'USER', content: 'go', timestamp: '' } },
     readTask: { id: 'task', state: 'running' },
   };
@@ -46,10 +63,14 @@ async function loaded() {
       }
     },
   } as unknown as Relay;
+  let tellText: (content: unknown) => void;
+  const firstText = new Promise<unknown>((resolve) => (tellText = resolve));
   const [up, down] = [new TransformStream(), new TransformStream()];
   const served = serveAcp({ readable: up.readable, writable: down.writable }, { client: relay, device });
   const connection = client({ name: 'test' })
-    .onNotification('session/update', () => undefined)
+    .onNotification('session/update', ({ params: { update } }) => {
+      if (update.sessionUpdate === 'agent_message_chunk') tellText(update.content);
+    })
     .connect({ readable: down.readable, writable: up.writable });
   closing.push(() => connection.close());
   void served.catch(() => undefined);
@@ -59,6 +80,7 @@ async function loaded() {
   return {
     agent,
     answers,
+    firstText,
     hear: (frame: AttentionItem) => {
       frames.push(frame);
       wake();
@@ -76,5 +98,20 @@ describe('after a gap', () => {
     answers['readSession'] = gone;
     hear({ type: 'resync' });
     await expect(ended).rejects.toMatchObject({ data: { code: 'SESSION_NOT_FOUND' } });
+  });
+
+  it('a session in which another app has a turn is read again at once', async () => {
+    const { answers, firstText, hear } = await loaded();
+    answers['readMessages'] = missed;
+    hear({ type: 'resync' });
+    expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
+  });
+
+  it('one without a turn is read again when it turns out that it changed', async () => {
+    const { answers, firstText, hear } = await loaded('idle');
+    answers['readMessages'] = missed;
+    hear({ type: 'resync' });
+    hear({ type: 'session_update', session: { ...session, status: 'idle', updatedAt: '2026-03-14T09:10:03.000Z' } });
+    expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
 });
