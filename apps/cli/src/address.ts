@@ -33,14 +33,15 @@ export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, h
 }
 
 /**
- * A sign-in over http to another machine exposes the credential on the network: only with `--insecure` (rules, 16.2).
+ * Over http to another machine a credential is exposed on the network: only when the person says that this is meant (rules, 16.2). `consent`:
+ * how it is said.
  * @throws Failure INSECURE_ADDRESS
  */
-export function refuseClear(address: string, insecure: boolean): void {
+export function refuseClear(address: string, insecure: boolean, consent: string): void {
   if (insecure || !travelsInClear(address)) return;
   throw new Failure(
     'INSECURE_ADDRESS',
-    `${address} is not encrypted: anyone on the network could read your credential and your messages. Use an https:// address. If you trust the network in between, add --insecure.`,
+    `${address} is not encrypted: anyone on the network could read your credential and your messages. Use an https:// address. If you trust the network in between, ${consent}.`,
     exitCodes.usage,
   );
 }

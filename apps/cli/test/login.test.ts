@@ -112,6 +112,20 @@ describe('relay login', () => {
     );
   });
 
+  it('sends a given token over http to another machine only when told that this is meant', async () => {
+    const own = desk.open();
+    const given = { RELAY_CLI_URL: 'http://relay.invalid:4000', RELAY_CLI_TOKEN: 'secret' };
+    expect(await own.json(['devices'], given)).toMatchObject({
+      exit: 2,
+      code: 'INSECURE_ADDRESS',
+      error: expect.stringContaining('RELAY_CLI_INSECURE=1'),
+    });
+    expect(await own.json(['devices'], { ...given, RELAY_CLI_INSECURE: '1' })).toMatchObject({
+      exit: 75,
+      code: 'UNREACHABLE',
+    });
+  });
+
   it('takes no answer of another issuer', async () => {
     const own = desk.open();
     const program = own.start(['login', '--no-browser', '--url', world.url]);

@@ -19,7 +19,7 @@ export interface Context {
   say: (record: unknown, text: () => string) => void;
 }
 
-/** @throws Failure NOT_SIGNED_IN, BAD_USAGE */
+/** @throws Failure NOT_SIGNED_IN, BAD_USAGE, INSECURE_ADDRESS */
 export function contextOf(options: CommonOptions, terminal: Terminal): Context {
   const home = homeOf(terminal.env);
   const url = currentAddress(options, terminal.env, home);

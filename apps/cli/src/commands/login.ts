@@ -25,7 +25,7 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const { env } = terminal;
   const home = homeOf(env);
   const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
-  refuseClear(url, options.insecure ?? false);
+  refuseClear(url, options.insecure ?? false, 'add --insecure');
   // Before the person signs in: tokens that cannot be stored would be lost.
   makePrivateFolder(home.folder);
   const tokens =

@@ -2,6 +2,7 @@
  * The access token for the next request, renewed when it is about to end or was refused. A new refresh token is on disk before
  * anything is done with the new access token; several processes share one sign-in.
  */
+import { refuseClear } from '../address.ts';
 import { Failure, exitCodes } from '../failure.ts';
 import type { Home } from '../home.ts';
 import { type Profile, changingProfiles, profileOf, renewProfile } from '../profiles.ts';
@@ -34,10 +35,12 @@ const grantOf = (accessToken: string, expiresAt: string | undefined): Grant => (
   expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
 });
 
-/** RELAY_CLI_TOKEN goes before the sign-in on disk. */
+/** RELAY_CLI_TOKEN goes before the sign-in on disk. @throws Failure INSECURE_ADDRESS */
 export function createAccess(url: string, home: Home, env: NodeJS.ProcessEnv): Access {
   const given = env.RELAY_CLI_TOKEN?.trim();
-  return given ? fixedAccess(url, given) : storedAccess(url, home);
+  if (!given) return storedAccess(url, home);
+  refuseClear(url, env.RELAY_CLI_INSECURE === '1', 'set RELAY_CLI_INSECURE=1');
+  return fixedAccess(url, given);
 }
 
 function fixedAccess(url: string, token: string): Access {
