@@ -201,13 +201,15 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
       after: createAuthMiddleware(async (ctx) => {
         const { returned } = ctx.context as { returned?: unknown };
         const refused = isAPIError(returned);
-        if (ctx.path === '/sign-in/email' && !refused)
+        // An outage says nothing about the password.
+        const mayBeWrong = refused && returned.statusCode < 500;
+        if (ctx.path === '/sign-in/email' && !mayBeWrong)
           await guesses.forgive((ctx.body as { email?: unknown } | undefined)?.email);
-        if (passwordPaths.has(ctx.path) && !refused) {
+        if (passwordPaths.has(ctx.path) && !mayBeWrong) {
           const user = (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user;
           await guesses.forgive(user?.email);
           // A person who knows the old password may wait for the second step.
-          if (user && ctx.path === '/change-password')
+          if (user && !refused && ctx.path === '/change-password')
             await Promise.all([
               forgetHalfSignIns(deps.database, user.id),
               endProgramsWithoutLogin(deps, user.id),

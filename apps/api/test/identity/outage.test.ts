@@ -75,6 +75,19 @@ describeWith('postgresql', 'while the database is away', () => {
     expect((await signUp()).status).toBe(200);
   });
 
+  it('no try to sign in counts as a wrong password', async () => {
+    const [browser, email] = [new Browser(relay), 'erin@example.com'];
+    await browser.signUp(email);
+    await postgres.halt();
+    try {
+      // More than an account may have wrong.
+      for (let tries = 0; tries < 25; tries += 1) expect((await new Browser(relay).signIn(email)).status).toBe(503);
+    } finally {
+      await postgres.resume();
+    }
+    expect((await new Browser(relay).signIn(email)).status).toBe(200);
+  });
+
   it('no route calls a good credential bad, whether its keys are known or have to be read first', async () => {
     const browser = new Browser(relay);
     await browser.signUp('carol@example.com');
