@@ -117,8 +117,11 @@ export async function addAddress(
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
   const room = requireRoom(push);
   if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
-  const { language } = body;
-  const target: Target = { ...targetOf(body, (await room.vapid())?.current.publicKey, Date.now()), language };
+  const { language, applicationServerKey: given } = body;
+  const vapid = await room.vapid();
+  // A page that was open while the key was rotated subscribed with the one before.
+  const { publicKey } = (given === undefined ? undefined : vapid?.find(given)) ?? vapid?.current ?? {};
+  const target: Target = { ...targetOf(body, publicKey, Date.now()), language };
   const address = addressOf(target);
   const checked: { url?: URL } | { why: string } = address === undefined ? {} : room.guard.check(address);
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);

@@ -10,6 +10,7 @@ import {
   vapidClaims,
 } from '@relay/testing';
 import type { Database } from '@relay/database';
+import type { AddSubscription } from '@relay/protocol';
 import { rotatePushKey } from '../../src/push/rotate-key.ts';
 import { until } from '../until.ts';
 
@@ -38,8 +39,8 @@ describe('the key for push services of browsers', () => {
   });
 
   const keyOf = async (relay: TestRelay) => (await relay.call('readPushConfig')).body.vapid!.publicKey;
-  const subscribe = async (relay: TestRelay, path: string) => {
-    const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: openPushKeys().keys } as const;
+  const subscribe = async (relay: TestRelay, path: string, more: Partial<AddSubscription> = {}) => {
+    const body = { kind: 'webpush', endpoint: `${receiver.url}${path}`, keys: openPushKeys().keys, ...more } as const;
     return (await relay.call('addSubscription', { body })).body.subscription.id;
   };
   /** The state of a test, when it ended, and the key that its request named. */
@@ -62,6 +63,11 @@ describe('the key for push services of browsers', () => {
     const young = await subscribe(after, '/push/new');
     expect(await test(after, old, '/push/old')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
     expect(await test(after, young, '/push/new')).toMatchObject({ delivery: { state: 'accepted' }, key: newKey });
+    // A page that was open meanwhile names the key that it had; one that was never ours counts as none.
+    const open = await subscribe(after, '/push/open', { applicationServerKey: oldKey });
+    expect(await test(after, open, '/push/open')).toMatchObject({ delivery: { state: 'accepted' }, key: oldKey });
+    const foreign = await subscribe(after, '/push/foreign', { applicationServerKey: 'A'.repeat(87) });
+    expect(await test(after, foreign, '/push/foreign')).toMatchObject({ key: newKey });
 
     await database.sql.execute`
       UPDATE server_keys SET rotated_at = now() - interval '91 days' WHERE rotated_at IS NOT NULL`;

@@ -85,6 +85,7 @@ export async function turnOn(client: Client, place: Place, publicKey: string, ch
     kind: 'webpush',
     label: browserName(navigator.userAgent),
     endpoint: made.endpoint,
+    applicationServerKey: publicKey,
     keys,
     language,
     ...choices,

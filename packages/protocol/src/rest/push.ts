@@ -101,6 +101,12 @@ export const AddSubscription = record('AddSubscription', 'An address at which to
   endpoint: maybe(
     text('`webpush`, `unifiedpush`: the endpoint of the browser or app', { maxLength: maxAddressCharacters }),
   ),
+  applicationServerKey: maybe(
+    text(
+      '`webpush`, `unifiedpush`: the key of this relay with which the browser or app subscribed. Without it, or with one that is not known, the current one',
+      { pattern: '^[A-Za-z0-9_-]{87}=?$', maxLength: 88 },
+    ),
+  ),
   keys: maybe(
     Type.Object(
       {
