@@ -87,6 +87,9 @@ export async function pollDeviceCode(
   codeHash: string,
   options: { intervalSeconds: number; repeatMs: number; tokenHashOf: (salt: string) => string },
 ): Promise<Poll> {
+  // Anyone may ask: a code that was made up takes neither a transaction nor a lock.
+  const [known] = await db.sql.query`SELECT 1 AS known FROM device_codes WHERE code_hash = ${codeHash}`;
+  if (!known) return { kind: 'unknown' };
   return db.sql.transaction(async (tx): Promise<Poll> => {
     const rows = await tx.sql.query<{
       state: string;

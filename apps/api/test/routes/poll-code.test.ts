@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type PollError, PollErrorResponse, validator } from '@relay/protocol';
-import { readCredentials } from '@relay/database';
-import { type Answer, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { pollDeviceCode, readCredentials } from '@relay/database';
+import { type Answer, type TestRelay, connectDaemon, openTestDatabase, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { bearer } from '../credentials.ts';
 
@@ -143,6 +143,15 @@ describe('POST /api/devices/token', () => {
         UPDATE device_codes SET expires_at = now() - interval '1 second' WHERE user_code = ${codes.user_code}`;
       expectPollError(await poll({ device_code: codes.device_code }), 'expired_token');
     }
+  });
+
+  it('looks a code that never was up without a transaction', async () => {
+    const database = await openTestDatabase();
+    const transaction = jest.spyOn(database.sql, 'transaction');
+    const options = { intervalSeconds: 5, repeatMs: 60_000, tokenHashOf: () => '' };
+    expect(await pollDeviceCode(database, 'made up', options)).toEqual({ kind: 'unknown' });
+    expect(transaction).not.toHaveBeenCalled();
+    await database.close();
   });
 
   it('says invalid_grant to a code that never was; the user code is none', async () => {
