@@ -59,7 +59,7 @@ export class Schedule {
     while (run.again && !this.#stopped) {
       run.again = false;
       await work().catch((error: unknown) => {
-        // What it needs may be closed by now.
+        // The database and Redis may be closed by now.
         if (!this.#stopped) this.#logger.warn({ err: error, sweep: name }, 'a sweep failed');
       });
     }

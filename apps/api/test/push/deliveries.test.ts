@@ -360,7 +360,7 @@ describe('the ledger of deliveries', () => {
     const kept = await database.sql.query`SELECT paused, verified, failing_since FROM subscriptions WHERE id = ${id}`;
     expect(kept).toEqual([{ paused: false, verified: false, failing_since: null }]);
     expect(await states()).toEqual([{ state, maybe_duplicate: false }]);
-    // What is left of it is sent to the new address.
+    // The rest of it is sent to the new address.
     await database.sql.execute`UPDATE subscriptions SET verified = true WHERE id = ${id}`;
     await passMinutes(1);
     expect((await claim('two')).map(({ sealed }) => sealed)).toEqual(state === 'pending' ? ['another'] : []);
