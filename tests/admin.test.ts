@@ -77,7 +77,9 @@ describe('relay-admin', () => {
       expect((await run('devices', first.email)).stdout).toBe(`${first.email} has no devices.\n`);
       expect((await run('queues')).stdout).toBe('No message waits.\n');
       expect((await run('setup-link')).stdout).toContain('There are accounts already.');
-      const findings = (await run('doctor')).stdout.split('\n');
+      const { status, stdout } = await run('doctor');
+      const findings = stdout.split('\n');
+      expect(status).toBe(findings.some((line) => line.startsWith('BAD')) ? 1 : 0);
       expect(findings).toEqual(
         expect.arrayContaining([expect.stringMatching(/^ok {3}database: answers/), 'ok   accounts: 1']),
       );

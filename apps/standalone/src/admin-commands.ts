@@ -12,6 +12,7 @@ import {
   setupLink,
   status,
 } from './admin-operations.ts';
+import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
 export { Refused };
@@ -41,7 +42,7 @@ Commands:
                             lists the gateways and their devices; with the name of one, or of its pod, it takes no more
                             daemons and lets its own go within that time (10 minutes); delete the pod afterwards
   redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
-  doctor                    checks what the relay needs, and says what to do about what is wrong
+  doctor                    checks what the relay needs, and says what to do about what is wrong; ends with 1 then
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
 Options:
@@ -57,10 +58,10 @@ interface Options {
   over?: string | undefined;
 }
 
-/** `run` gets the word behind the command, or '' when there is none, and returns the lines to print. */
+/** `run` gets the word behind the command, or '' when there is none, and returns the lines to print, with an exit code if it is not 0. */
 interface Command<Deps> {
   takes: 'nothing' | 'email' | 'folder' | 'maybe an email' | 'maybe a gateway';
-  run: (deps: Deps, word: string, options: Options) => Promise<string[]>;
+  run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
 }
 
 export interface AdminRequest {
@@ -195,12 +196,13 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   return { command, word, options: { json: values.json, yes: values.yes, over: values.over } };
 }
 
-/** Does what was asked and returns the lines to print. Throws Refused, or an error for people such as BACKUP_REFUSED. */
-export function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<string[]> {
+const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outcome) ? { lines: outcome } : outcome);
+
+/** Does what was asked. Throws Refused, or an error for people such as BACKUP_REFUSED. */
+export async function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<Outcome> {
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  if (!known)
-    return Promise.reject(new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`));
-  return known.run(deps, word, options);
+  if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
+  return outcomeOf(await known.run(deps, word, options));
 }
 
 /** The command of the request if it is a diagnostic; undefined for one that needs everything. */
@@ -208,9 +210,9 @@ export function diagnosticOf({
   command,
   word,
   options,
-}: AdminRequest): ((deps: DiagnosticDeps) => Promise<string[]>) | undefined {
+}: AdminRequest): ((deps: DiagnosticDeps) => Promise<Outcome>) | undefined {
   const diagnostic = Object.hasOwn(diagnostics, command) ? diagnostics[command] : undefined;
-  return diagnostic && ((deps) => diagnostic.run(deps, word, options));
+  return diagnostic && (async (deps) => outcomeOf(await diagnostic.run(deps, word, options)));
 }
 
 function parsed(args: string[]) {

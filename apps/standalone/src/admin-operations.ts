@@ -7,6 +7,7 @@ import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';
 import { type Database, listDevicesOf, listGateways, listWaiting, readOverview } from '@relay/database';
 import { type Backplane, describeRedis } from '@relay/backplane';
+import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
 export interface AdminDeps {
@@ -159,8 +160,8 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
   });
 }
 
-/** Every finding with what to do. */
-export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<string[]> {
+/** Every finding with what to do; the exit code is 1 when one is bad. */
+export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<Outcome> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];
   const add = (what: string, ok: boolean, good: string, bad: string) =>
@@ -218,9 +219,10 @@ export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options)
       days < 0 ? 'is not accepted here' : `ends in ${Math.floor(days)} days: renew it`,
     );
   }
-  return findings.map((finding) =>
+  const lines = findings.map((finding) =>
     json ? JSON.stringify(finding) : `${finding.ok ? 'ok ' : 'BAD'}  ${finding.what}: ${finding.say}`,
   );
+  return findings.every(({ ok }) => ok) ? { lines } : { lines, code: 1 };
 }
 
 export async function setupLink({ people }: AdminDeps, _: string, { json }: Options): Promise<string[]> {

@@ -6,13 +6,21 @@ import { existsSync, rmSync } from 'node:fs';
 import { type Socket, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** The relay did what was asked, or says why not; `code` is the exit code of the program. */
-export type AdminReply = { lines: string[] } | { refused: string; code: 1 | 2 };
+/** The lines to print; `code` is the exit code of the program, 0 without one. */
+export interface Outcome {
+  lines: string[];
+  code?: 1;
+}
+
+/** The relay did what was asked, or says why not. */
+export type AdminReply = Outcome | { refused: string; code: 1 | 2 };
 
 const socketName = 'admin.sock';
 /** The system's bound on the path of a socket, in bytes; macOS has the shortest. */
 const maxPathBytes = 103;
-const maxLineBytes = 64 * 1024;
+const maxRequest = 64 * 1024;
+/** Characters: a list of everyone is long. */
+const maxReply = 64 * 1024 * 1024;
 const askTimeoutMs = 10_000;
 
 const addressIn = (dataDir: string) => join(dataDir, socketName);
@@ -41,7 +49,7 @@ export async function listenForAdmin(
 async function serve(socket: Socket, answer: (request: unknown) => Promise<AdminReply>): Promise<void> {
   socket.on('error', () => {}); // the program went away
   socket.setTimeout(askTimeoutMs, () => socket.destroy());
-  const line = await readLine(socket);
+  const line = await readLine(socket, maxRequest);
   if (line === undefined) return void socket.destroy();
   socket.setTimeout(0);
   socket.end(`${JSON.stringify(await answer(parse(line)))}\n`);
@@ -59,7 +67,7 @@ export async function askRelay(dataDir: string, request: object): Promise<AdminR
   if (!isConnected) return undefined;
   socket.on('error', () => {}); // the relay ended; the line is missing then
   socket.write(`${JSON.stringify(request)}\n`);
-  const line = await readLine(socket);
+  const line = await readLine(socket, maxReply);
   socket.destroy();
   return line === undefined
     ? { refused: 'The relay ended before it answered. Look at its log, then try again.', code: 1 }
@@ -67,15 +75,15 @@ export async function askRelay(dataDir: string, request: object): Promise<AdminR
 }
 
 /** The first line, undefined when there is none within the bound. */
-function readLine(socket: Socket): Promise<string | undefined> {
+function readLine(socket: Socket, most: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
     socket.setEncoding('utf8');
     socket.on('data', (part: string) => {
-      text += part;
-      const end = text.indexOf('\n');
-      if (end >= 0) resolve(text.slice(0, end));
-      else if (text.length > maxLineBytes) resolve(undefined);
+      const end = part.indexOf('\n');
+      text += end < 0 ? part : part.slice(0, end);
+      if (end >= 0) resolve(text);
+      else if (text.length > most) resolve(undefined);
     });
     socket.on('close', () => resolve(undefined));
     socket.on('end', () => resolve(undefined));

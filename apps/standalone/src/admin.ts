@@ -19,7 +19,7 @@ import {
   runCommand,
   usage,
 } from './admin-commands.ts';
-import { askRelay } from './admin-socket.ts';
+import { type Outcome, askRelay } from './admin-socket.ts';
 import { withSecret } from './secret.ts';
 
 /** The configuration of the relay beside it. Quiet: only errors are logged, and nothing listens. */
@@ -31,12 +31,12 @@ function configuration(): RelayConfig {
   return config;
 }
 
-async function linesOf(request: AdminRequest, version: string): Promise<string[]> {
+async function outcomeOf(request: AdminRequest, version: string): Promise<Outcome> {
   const config = configuration();
   if (config.databaseUrl === undefined) {
     const reply = await askRelay(config.dataDir, request);
     if (reply && 'refused' in reply) throw new Refused(reply.refused, { cause: reply.code });
-    if (reply) return reply.lines;
+    if (reply) return reply;
   }
   const diagnostic = diagnosticOf(request);
   if (diagnostic) return diagnose(config, version, diagnostic);
@@ -58,8 +58,8 @@ const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Err
 async function diagnose(
   config: RelayConfig,
   version: string,
-  diagnostic: (deps: DiagnosticDeps) => Promise<string[]>,
-): Promise<string[]> {
+  diagnostic: (deps: DiagnosticDeps) => Promise<Outcome>,
+): Promise<Outcome> {
   const [database, backplane] = await Promise.all([
     openDatabase({ url: config.databaseUrl, prepare: config.databasePrepare, dataDir: config.dataDir }).catch(errorOf),
     config.redisUrl === undefined
@@ -80,7 +80,9 @@ async function main(args: string[]): Promise<void> {
   if (request === 'help') return void process.stdout.write(usage);
   // The relay may have been started elsewhere.
   const absolute = request.command === 'backup' ? { ...request, word: resolve(request.word) } : request;
-  for (const line of await linesOf(absolute, version)) process.stdout.write(`${line}\n`);
+  const { lines, code = 0 } = await outcomeOf(absolute, version);
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  process.exitCode = code;
 }
 
 try {

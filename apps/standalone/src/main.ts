@@ -80,7 +80,7 @@ async function admin(deps: InstanceDeps): Promise<(() => void) | undefined> {
 /** The outcome of a command, which relay-admin prints. Never rejects. */
 async function adminReply(deps: AdminDeps, request: AdminRequest, logger: Logger): Promise<AdminReply> {
   try {
-    return { lines: await runCommand(deps, request) };
+    return await runCommand(deps, request);
   } catch (error) {
     if (error instanceof Refused) return { refused: error.message, code: 2 };
     if (isForPeople(error)) return { refused: (error as Error).message, code: 1 };

@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-const admin = (...args: string[]): Promise<string[]> => {
+const admin = async (...args: string[]): Promise<string[]> => {
   const [{ backplane }] = relay.apis as [TestRelay['apis'][number]];
   const config = { redisUrl: 'redis://of-the-test' };
   const deps = { database: relay.database, backplane, config } as unknown as AdminDeps;
   const request = readArguments(args);
   if (typeof request === 'string') throw new Error(request);
-  return runCommand(deps, request);
+  return (await runCommand(deps, request)).lines;
 };
 
 it('lists the gateways by their devices, and refuses a name that none or several have', async () => {
