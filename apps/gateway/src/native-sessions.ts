@@ -26,10 +26,14 @@ interface NativeSessionDeps {
 
 export interface NativeSessions {
   /**
-   * The session of a native id of this device; made known to the relay and published if it is new. Undefined, and counted: no session can
-   * have this id, or the device has as many as it may.
+   * The session of a native id of this device; made known to the relay and published if it is new. Undefined: no session can have this
+   * id, which is counted under `cause`, or the device has as many as it may, which is counted as such.
    */
-  find(connection: DaemonConnection, nativeId: string): Promise<SessionRecord | undefined>;
+  find(
+    connection: DaemonConnection,
+    nativeId: string,
+    cause?: 'unknown session' | 'unknown task',
+  ): Promise<SessionRecord | undefined>;
 }
 
 /**
@@ -61,7 +65,7 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
     return record;
   };
 
-  const discover = async (connection: DaemonConnection, nativeId: string) => {
+  const discover = async (connection: DaemonConnection, nativeId: string, cause: string) => {
     const { deviceId } = connection;
     const fact = reportFacts({ session_id: nativeId });
     const { record, leftOut } = await withDevice(database, deviceId, async (tx, device) => {
@@ -73,7 +77,7 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
     });
     countLeftOut(metrics, connection, leftOut);
     if (!record) {
-      if (leftOut === 0) metrics.ignored.inc({ cause: 'unknown session' });
+      if (leftOut === 0) metrics.ignored.inc({ cause });
       return undefined;
     }
     // Before its first message: apps must know what that belongs to.
@@ -83,12 +87,12 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
   };
 
   return {
-    find: async (connection, nativeId) => {
+    find: async (connection, nativeId, cause = 'unknown session') => {
       if (!isNativeId(nativeId)) {
-        metrics.ignored.inc({ cause: 'unknown session' });
+        metrics.ignored.inc({ cause });
         return undefined;
       }
-      return (await findKnown(connection, nativeId)) ?? discover(connection, nativeId);
+      return (await findKnown(connection, nativeId)) ?? discover(connection, nativeId, cause);
     },
   };
 }

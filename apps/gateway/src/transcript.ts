@@ -57,7 +57,7 @@ export function createTranscript({ sessions, speech, metrics }: TranscriptDeps):
         await ofSession(connection, nativeId, event);
         return;
       }
-      const record = await sessions.find(connection, nativeId);
+      const record = await sessions.find(connection, nativeId, 'unknown task');
       memory.forgetTask(taskId);
       memory.rememberEnd(taskId);
       if (record) await speech.sayEnd(connection, record, endMessage(event, new Date()), { key: `lost ${taskId}` });
