@@ -1,6 +1,5 @@
 /** Something that is loaded: what it is by now, since when it is awaited, and why it did not come. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { backoffMs } from '@relay/client';
 import { type Refusal, isAway, refusalOf } from '../api/refusal.ts';
 
 export type Resource<T> = (
@@ -32,6 +31,9 @@ type Inner<T> =
   | { kind: 'ready'; value: T; missed?: Missed }
   | { kind: 'failed'; refusal: Refusal };
 
+/** From a second to half a minute, and not in the same instant as other pages. */
+const pauseMs = ({ times, retryAfterSeconds = 0 }: Missed): number =>
+  retryAfterSeconds * 1000 + Math.min(1000 * 2 ** (times - 1), 30_000) * (0.5 + Math.random() / 2);
 const mayPass = (refusal: Refusal): boolean => isAway(refusal) || refusal.status === 429;
 
 /** Loads on the first render and whenever `key` changes. */
@@ -82,7 +84,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const missed = inner.kind === 'ready' ? inner.missed : undefined;
   useEffect(() => {
     if (!missed) return undefined;
-    const timer = setTimeout(start, backoffMs(missed.times - 1, Math.random(), missed.retryAfterSeconds));
+    const timer = setTimeout(start, pauseMs(missed));
     return () => clearTimeout(timer);
   }, [missed, start]);
 
