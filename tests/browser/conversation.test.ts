@@ -350,4 +350,19 @@ describeWith('chromium', 'a conversation', () => {
     finish(taskId, 'TASK_COMPLETE', { result: 'Done early.' });
     await person.text('Done early.');
   });
+
+  it('leads to all sessions from one that was deleted, or that cannot be loaded now', async () => {
+    const all = person.page.getByRole('link', { name: 'All sessions', exact: true });
+    await person.page.route(/\/api\/sessions\/none\b/, (route) => route.abort('internetdisconnected'));
+    await person.goto('/sessions/none');
+    await person.page.getByRole('button', { name: 'Try again' }).waitFor();
+    await all.waitFor();
+    await person.page.unrouteAll();
+    await person.click('Try again');
+    await person.text('Session not found. It may have been deleted.');
+    expect(await person.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+    await all.click();
+    await person.page.waitForURL('**/sessions');
+    await person.page.getByRole('main', { name: 'Sessions', exact: true }).waitFor();
+  });
 });

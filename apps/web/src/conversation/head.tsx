@@ -6,15 +6,14 @@ import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
-import { submitting, useAction } from '../ui/action.ts';
+import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
-import { Field } from '../ui/field.tsx';
 import { folderOf } from '../ui/folder.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
-import { Submit } from '../ui/submit.tsx';
 
+const Rename = lazy(() => import('./rename.tsx'));
 const Nudge = lazy(async () => ({ default: (await import('./nudge.tsx')).Nudge }));
 
 interface HeadProps {
@@ -95,39 +94,9 @@ export function Head({ session, device, onChange }: HeadProps) {
       {(renaming || archive.refusal || pin.refusal || notify.refusal) && (
         <div className="under-bar">
           <Problem refusal={archive.refusal ?? pin.refusal ?? notify.refusal} />
-          {renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}
+          <Suspense>{renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}</Suspense>
         </div>
       )}
     </>
-  );
-}
-
-function Rename({ session, onChange, onDone }: Omit<HeadProps, 'device'> & { onDone: () => void }) {
-  const { client } = useRooms();
-  const [title, setTitle] = useState(session.title);
-  const rename = useAction(async () => {
-    onChange(await client.call('updateSession', { params: { id: session.id }, body: { title: title.trim() } }));
-    onDone();
-  });
-  return (
-    <form className="in-line" onSubmit={submitting(() => title.trim() !== '' && rename.run())}>
-      <Field
-        label={words.title}
-        name="title"
-        autoComplete="off"
-        required
-        autoFocus
-        maxLength={200}
-        value={title}
-        onValue={setTitle}
-      />
-      <button type="button" onClick={onDone}>
-        {words.cancel}
-      </button>
-      <Submit busy={rename.busy} busyText={words.saving}>
-        {words.save}
-      </Submit>
-      <Problem refusal={rename.refusal} />
-    </form>
   );
 }

@@ -13,6 +13,11 @@ import type { Waiting } from './waiting.ts';
 export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting }) {
   const { client } = useRooms();
   const { tasks } = queue;
+  const [edited, setEdited] = useState<readonly QueuedTask[]>([]);
+  const onEdit = (task: QueuedTask, isEdited: boolean) =>
+    setEdited((now) => [...now.filter(({ taskId }) => taskId !== task.taskId), ...(isEdited ? [task] : [])]);
+  /** Edited when they stopped waiting. What was typed stays, and so does the focus. */
+  const late = edited.filter(({ taskId }) => tasks.every((task) => task.taskId !== taskId));
   const [told, setTold] = useState('');
   const place = useAction(async (taskId: string, index: number) => {
     const next = moved(tasks, taskId, index);
@@ -28,16 +33,19 @@ export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting 
   });
   const drag = useDrag(({ taskId, index }) => void place.run(taskId, index));
   const canMove = tasks.filter((task) => !isFixed(task)).length > 1;
+  if (tasks.length + late.length === 0) return null;
   const dropAt = drag.dragged && moved(tasks, drag.dragged.taskId, drag.dragged.index)?.tasks;
   return (
     <>
       <ul className="queue" aria-label={words.queue.title}>
-        {(dropAt ?? tasks).map((task) => (
+        {[...late, ...(dropAt ?? tasks)].map((task) => (
           <Chip
             key={task.taskId}
             sessionId={sessionId}
             task={task}
             queue={queue}
+            isLate={late.includes(task)}
+            onEdit={onEdit}
             className={drag.dragged?.taskId === task.taskId ? 'dragged' : ''}
             handle={
               canMove && !isFixed(task) ? (
@@ -112,15 +120,21 @@ interface ChipProps {
   sessionId: string;
   task: QueuedTask;
   queue: Waiting;
+  isLate: boolean;
+  onEdit: (task: QueuedTask, isEdited: boolean) => void;
   /** Before the text: where it can be moved by. */
   handle: ReactNode;
   className: string;
 }
 
-function Chip({ sessionId, task, queue, handle, className }: ChipProps) {
+function Chip({ sessionId, task, queue, isLate, onEdit, handle, className }: ChipProps) {
   const { client } = useRooms();
   const params = { id: sessionId, taskId: task.taskId };
-  const [draft, setDraft] = useState<string>();
+  const [draft, keepDraft] = useState<string>();
+  const setDraft = (next: string | undefined) => {
+    keepDraft(next);
+    onEdit(task, next !== undefined);
+  };
   const remove = useAction(async () => {
     await client.call('removeQueued', { params });
     queue.removed(task);
@@ -134,11 +148,11 @@ function Chip({ sessionId, task, queue, handle, className }: ChipProps) {
     event.preventDefault();
     // The composer is a form around this.
     event.stopPropagation();
-    if (draft !== undefined && draft.trim() !== '') void edit.run();
+    if (!isLate && draft !== undefined && draft.trim() !== '') void edit.run();
   };
   if (draft !== undefined)
     return (
-      <li className="editing">
+      <li className={isLate ? 'editing late' : 'editing'}>
         <textarea
           rows={1}
           autoFocus
@@ -153,10 +167,18 @@ function Chip({ sessionId, task, queue, handle, className }: ChipProps) {
         <button type="button" className="small" onClick={() => setDraft(undefined)}>
           {words.cancel}
         </button>
-        <button type="button" className="small primary" aria-disabled={edit.busy} onClick={submit}>
-          {words.save}
-        </button>
-        <Problem refusal={edit.refusal} />
+        {!isLate && (
+          <button type="button" className="small primary" aria-disabled={edit.busy} onClick={submit}>
+            {words.save}
+          </button>
+        )}
+        {isLate ? (
+          <p className="soft" role="status">
+            {words.queue.late}
+          </p>
+        ) : (
+          <Problem refusal={edit.refusal} />
+        )}
       </li>
     );
   return (

@@ -39,7 +39,7 @@ export function useDrag(onDrop: (dragged: Dragged) => void) {
   const wasDrag = useRef(false);
   const indexAt = (handle: Element, y: number): number => {
     const own = handle.closest('li');
-    const others = [...(own?.parentElement?.children ?? [])].filter((one) => one !== own);
+    const others = [...(own?.parentElement?.children ?? [])].filter((one) => one !== own && !one.matches('.late'));
     return others.filter((one) => {
       const { top, height } = one.getBoundingClientRect();
       return top + height / 2 < y;

@@ -7,10 +7,15 @@ import type { Waiting } from './waiting.ts';
 
 const none: readonly QueuedTask[] = [];
 
-/** The messages queued behind the task or the question of a session; loaded again with every change of its queue. */
+/**
+ * The messages queued behind the task or the question of a session, until none is left: between two tasks nothing runs for a moment. Loaded
+ * again with every change of its queue.
+ */
 export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting {
   const { client } = useRooms();
-  const version = runningSince !== undefined || prompt !== undefined ? queue?.v : undefined;
+  const isShown = useRef(false);
+  isShown.current = queue !== undefined && (isShown.current || runningSince !== undefined || prompt !== undefined);
+  const version = isShown.current ? queue?.v : undefined;
   const found = useResource<readonly QueuedTask[]>(id, async () =>
     version === undefined ? none : (await client.call('readQueue', { params: { id } })).tasks,
   );
@@ -55,7 +60,10 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
 const Chips = lazy(async () => ({ default: (await import('./queue-chips.tsx')).Chips }));
 
 export function Queue({ session, queue }: { session: Session; queue: Waiting }) {
-  if (queue.tasks.length === 0) return null;
+  // They stay: one may be edited when it stops waiting.
+  const isUsed = useRef(false);
+  isUsed.current ||= queue.tasks.length > 0;
+  if (!isUsed.current) return null;
   return (
     <Suspense fallback={null}>
       <Chips sessionId={session.id} queue={queue} />

@@ -14,21 +14,19 @@ import { useSeen } from '../inbox/use-inbox.ts';
 import { useReadMark } from '../conversation/read-mark.ts';
 import { useFocus } from '../conversation/use-focus.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
-import { useAction } from '../ui/action.ts';
+import { useRetry } from '../conversation/use-retry.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page, WayOn } from '../ui/page.tsx';
-import { useSendingKey } from '../ui/sending.ts';
 import type { KeptConversation } from '../offline/last.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { useItems } from '../transcript/use-items.ts';
-import { useRooms } from '../rooms.ts';
 import '../styles/conversation.css';
 
 export function Conversation() {
@@ -55,19 +53,21 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
     navigate(sessionPath(canonical), { replace: true });
   }, [canonical, id, onName, navigate]);
 
+  const refusal = resource.kind === 'failed' ? resource.refusal : undefined;
+  const isNone = refusal?.code === 'SESSION_NOT_FOUND';
+  if (isNone || (resource.kind === 'ready' && resource.value.removed))
+    return (
+      <Page title={words.session} key="gone">
+        {isNone ? <Problem refusal={refusal} /> : <Notice>{words.gone}</Notice>}
+        <WayOn path="/sessions">{words.allSessions}</WayOn>
+      </Page>
+    );
   if (resource.kind !== 'ready')
     return (
-      <Page title={words.session} key="none">
+      <Page title={words.session} key="none" back={{ path: '/sessions', name: words.allSessions }}>
         <Loaded of={resource} what={words.loading}>
           {() => null}
         </Loaded>
-      </Page>
-    );
-  if (resource.value.removed)
-    return (
-      <Page title={words.session} key="gone">
-        <Notice>{words.gone}</Notice>
-        <WayOn path="/sessions">{words.allSessions}</WayOn>
       </Page>
     );
   return (
@@ -116,7 +116,6 @@ interface ShownProps {
 }
 
 function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
-  const { client } = useRooms();
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
@@ -136,31 +135,15 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   };
 
   const main = useRef<HTMLElement>(null);
-  useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.dock textarea[placeholder]'));
+  // Never into the composer: it would send what is typed on.
+  useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.queue button') ?? root.querySelector('h1'));
   const onSeen = useReadMark(session);
   useFocus(session.id);
   useSeen(session.id);
   const newest = items.at(-1);
   const lastSaid = messages.findLast(({ role }) => role === 'USER');
-  const lastWords = lastSaid?.content;
-  const key = useSendingKey();
-  const again = useAction(async () => {
-    if (lastWords === undefined) return;
-    const { message } = await client.call('sendMessage', {
-      params: { id: session.id },
-      body: { content: lastWords },
-      idempotencyKey: key.of(`${newest?.uuid ?? ''} ${lastWords}`),
-    });
-    key.done();
-    said(message);
-  });
-  const { run, busy } = again;
   const isErrorShown = newest?.part.kind === 'error';
-  const canRetry = isErrorShown && session.status === 'failed' && lastWords !== undefined;
-  const retry = useMemo(
-    () => (canRetry && newest ? { uuid: newest.uuid, busy, run: () => void run() } : undefined),
-    [canRetry, newest, busy, run],
-  );
+  const [retry, refusal] = useRetry(session, shownMessages, isErrorShown ? newest : undefined, said);
   return (
     <DiffScreens>
       <main className="conv" id="main" ref={main} data-status={session.status}>
@@ -198,7 +181,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
                 </Note>
               </div>
             )}
-            <Problem refusal={again.refusal} />
+            <Problem refusal={refusal} />
             <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
           </div>
           <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />

@@ -133,6 +133,7 @@ export const words: typeof english = {
     edit: (text) => `„${text}“ bearbeiten`,
     remove: (text) => `„${text}“ entfernen`,
     edited: 'Nachricht in der Warteschlange',
+    late: 'Nicht mehr in der Warteschlange. Die Änderung wurde nicht gespeichert.',
     stopThis: 'Nur das hier stoppen',
     stopAll: 'Stoppen und leeren',
     move: (text) => `„${text}“ verschieben`,

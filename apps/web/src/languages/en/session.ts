@@ -135,6 +135,7 @@ export const words = {
     edit: (text: string) => `Edit “${text}”`,
     remove: (text: string) => `Remove “${text}”`,
     edited: 'Queued message',
+    late: 'No longer queued. The change was not saved.',
     stopThis: 'Stop this',
     stopAll: 'Stop and clear',
     move: (text: string) => `Move “${text}”`,

@@ -1,0 +1,56 @@
+/** The last error of the agent can be tried again: the person's words are sent as they were. */
+import { useEffect, useRef } from 'react';
+import type { Message, Session } from '@relay/protocol';
+import type { Refusal } from '../api/refusal.ts';
+import { useRooms } from '../rooms.ts';
+import type { LogItem } from '../transcript/items.ts';
+import { pictures } from '../transcript/parts/shape.ts';
+import { useAction } from '../ui/action.ts';
+import { useSendingKey } from '../ui/sending.ts';
+
+interface Retry {
+  uuid: string;
+  busy: boolean;
+  run: () => void;
+}
+
+/**
+ * The newest words of the person that are no answer; undefined where they are not all here, or had images. `choices`: the labels of the
+ * questions that were shown, for messages that do not say what they answer.
+ */
+export function wordsToRepeat(messages: readonly Message[], choices: ReadonlySet<string>): string | undefined {
+  const said = messages.findLast(
+    ({ role, part, content }) => role === 'USER' && part?.answers === undefined && (part || !choices.has(content)),
+  );
+  return said && !said.truncated && pictures(said.part).length === 0 ? said.content : undefined;
+}
+
+/** `error`: the newest item, if it is one. Returns how to try again, where that helps, and why it did not work. */
+export function useRetry(
+  session: Session,
+  messages: readonly Message[],
+  error: LogItem | undefined,
+  onSaid: (message: Message) => void,
+): [Retry | undefined, Refusal | undefined] {
+  const { client } = useRooms();
+  const key = useSendingKey();
+  const choices = useRef<ReadonlySet<string>>(new Set());
+  const { prompt, prompts = prompt ? [prompt] : [] } = session;
+  useEffect(() => {
+    const labels = prompts.flatMap(({ options }) => options.map(({ label }) => label));
+    if (labels.length > 0) choices.current = new Set([...choices.current, ...labels]);
+  });
+  const uuid = error && session.status === 'failed' ? error.uuid : undefined;
+  const content = uuid === undefined ? undefined : wordsToRepeat(messages, choices.current);
+  const { run, busy, refusal } = useAction(async () => {
+    if (uuid === undefined || content === undefined) return;
+    const { message } = await client.call('sendMessage', {
+      params: { id: session.id },
+      body: { content },
+      idempotencyKey: key.of(`${uuid} ${content}`),
+    });
+    key.done();
+    onSaid(message);
+  });
+  return [uuid === undefined || content === undefined ? undefined : { uuid, busy, run: () => void run() }, refusal];
+}
