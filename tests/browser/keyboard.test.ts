@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
-import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import { type Registration, type TestDaemon, connectDaemon, send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -38,7 +38,7 @@ describeWith('chromium', 'the keyboard', () => {
     person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
     await person.createAccount(relay.setupLink, 'ada@example.com');
     registration = await registeredDevice(person, 'MacBook Pro');
-    daemon = await connectDaemon(relay.relay, { registration });
+    daemon = await connectDaemon(relay.relay, { registration, capabilities: ['prompts'] });
     daemon.send({
       type: 'report_sessions',
       sessions: [
@@ -274,5 +274,54 @@ describeWith('chromium', 'the keyboard', () => {
     await daemon.next('task_resume');
     await person.page.getByRole('button', { name: 'Blue' }).waitFor({ state: 'detached' });
     expect(await focus()).toBe('Message');
+  });
+
+  it('22: keeps the focus on the start page when what waits there is answered: on the next question, then on the heading', async () => {
+    const headers = { Authorization: person.bearer };
+    for (const [nativeId, title] of [
+      ['flaky', 'Which test?'],
+      ['notes', 'Which note?'],
+    ] as const) {
+      const id = encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`);
+      await send('POST', `${relay.url}/api/sessions/${id}/messages`, { headers, body: { content: 'Go on' } });
+      const task = (await daemon.next('task_resume')).task_id as string;
+      const options = [
+        { id: 'old', label: 'The old one' },
+        { id: 'new', label: 'The new one' },
+      ];
+      const question = { uuid: `ask-${nativeId}`, title, kind: 'choice', options, text: true };
+      daemon.event(task, 'WAIT_FOR_USER', { prompt: title, result: '', options: [], message_uuid: question.uuid, question }); // prettier-ignore
+      daemon.send({ type: 'status', running_tasks: [] });
+    }
+    await person.goto('/sessions');
+    for (const [title, next] of [
+      ['Which test?', 'Which note?'],
+      ['Which note?', 'Sessions'],
+    ] as const) {
+      const card = person.page.locator('.inbox .ask', { hasText: title });
+      await card.getByRole('button', { name: 'The new one' }).press('Enter');
+      await daemon.next('task_resume');
+      await card.waitFor({ state: 'detached' });
+      expect(await focus()).toBe(next);
+    }
+  });
+
+  it('22: keeps the focus after keys are revoked: on the next one, then on the button that makes one', async () => {
+    for (const name of ['Build', 'Test']) {
+      const body = { name, ttlSeconds: 600, uses: 1 };
+      await send('POST', `${relay.url}/api/devices/keys`, { headers: { Authorization: person.bearer }, body });
+    }
+    await person.goto('/devices');
+    const keys = person.page.getByRole('button', { name: /^Revoke (Build|Test)$/ });
+    const revoke = async () => {
+      const count = await keys.count();
+      await keys.first().press('Enter');
+      await person.page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).press('Enter');
+      await keys.nth(count - 1).waitFor({ state: 'detached' });
+      return focus();
+    };
+    await keys.nth(1).waitFor();
+    expect(await revoke()).toBe('Revoke');
+    expect(await revoke()).toBe('Make a key');
   });
 });

@@ -8,11 +8,14 @@ import { Waiting } from '../inbox/lazy.ts';
 import { useInbox } from '../inbox/use-inbox.ts';
 import { titled } from '../sessions/attention.ts';
 import { useWide } from '../ui/wide.ts';
+import { nearest, useKeptFocus } from '../ui/kept-focus.ts';
 import { Mark } from '../ui/mark.tsx';
 import { newSessionPath, useQuery } from '../ui/address.ts';
 
 export function Sessions() {
+  const home = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
+  useKeptFocus(home, nearest);
   const { counts } = useInbox();
   const hasWaiting = useWide() && counts.total + counts.snoozed > 0;
   const device = useQuery().get('device') ?? undefined;
@@ -21,7 +24,7 @@ export function Sessions() {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <section className="home" aria-label={hasWaiting ? words.list.needsYou : words.list.pick}>
+    <section className="home" ref={home} aria-label={hasWaiting ? words.list.needsYou : words.list.pick}>
       <h1 className="sr" tabIndex={-1} ref={heading}>
         {words.shell.sessions}
       </h1>

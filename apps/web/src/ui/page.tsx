@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { ChevronLeft } from 'lucide-react';
 import { Link } from 'wouter';
 import { titled } from '../sessions/attention.ts';
+import { nearest, useKeptFocus } from './kept-focus.ts';
 
 interface PageProps {
   title: string;
@@ -17,7 +18,9 @@ interface PageProps {
 }
 
 export function Page({ title, lead, aside, narrow = false, back, children }: PageProps) {
+  const main = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
+  useKeptFocus(main, nearest);
   useEffect(() => titled(title), [title]);
   useEffect(() => {
     // A field that asked for the focus keeps it.
@@ -27,7 +30,7 @@ export function Page({ title, lead, aside, narrow = false, back, children }: Pag
     heading.current?.closest('.content')?.scrollTo(0, 0);
   }, []);
   return (
-    <main className={narrow ? 'page narrow' : 'page'} id="main">
+    <main className={narrow ? 'page narrow' : 'page'} id="main" ref={main}>
       {back && (
         <Link href={back.path} className="button ghost small page-back">
           <ChevronLeft className="i" aria-hidden />
