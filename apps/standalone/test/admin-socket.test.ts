@@ -1,4 +1,4 @@
-/** What `relay-admin` asks a relay that runs, and the answer. */
+/** The questions of `relay-admin` to a relay that runs, and the answers. */
 import { afterEach, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

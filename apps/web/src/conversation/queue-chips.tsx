@@ -16,7 +16,7 @@ export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting 
   const [edited, setEdited] = useState<readonly QueuedTask[]>([]);
   const onEdit = (task: QueuedTask, isEdited: boolean) =>
     setEdited((now) => [...now.filter(({ taskId }) => taskId !== task.taskId), ...(isEdited ? [task] : [])]);
-  /** Edited when they stopped waiting. What was typed stays, and so does the focus. */
+  /** Edited when they stopped waiting. Their text stays, and so does the focus. */
   const late = edited.filter(({ taskId }) => tasks.every((task) => task.taskId !== taskId));
   const [told, setTold] = useState('');
   const place = useAction(async (taskId: string, index: number) => {
