@@ -13,7 +13,7 @@ async function open() {
   const subscriptions = new UserSubscriptions({
     instance: 'api',
     topology: { subscribe: () => Promise.resolve(), unsubscribe: () => Promise.resolve() } as unknown as Topology,
-    keys: createKeys('test'),
+    keys: createKeys('test', false),
     timeoutMs: 1_000,
     redisTime: () => 0,
     run: (() => Promise.resolve(1)) as unknown as Run,
