@@ -1,13 +1,13 @@
 import { expect, it, jest } from '@jest/globals';
-import type { RelayConfig } from '@relay/config';
-import type { Database } from '@relay/database';
 import { inMemory } from '../src/instance/backplane.ts';
 
-const config = { leaseTtlMs: 60_000, resumeHistoryBytes: 2 ** 20, resumeHistoryMs: 60_000 } as RelayConfig;
+type Given = Parameters<typeof inMemory>;
+
+const config = { leaseTtlMs: 60_000, resumeHistoryBytes: 2 ** 20, resumeHistoryMs: 60_000 } as Given[0];
 /** A database in which no device was ever claimed. */
 const database = {
   models: { device: { aggregate: () => Promise.resolve({ _max: { connectionFence: null } }) } },
-} as unknown as Database;
+} as unknown as Given[1];
 
 it.each([-3_600_000, 3_600_000])('a clock that is set by %d ms ends no lease, and prolongs no window', async (ms) => {
   const backplane = await (await inMemory(config, database))('standalone');
