@@ -365,4 +365,40 @@ describeWith('chromium', 'a conversation', () => {
     await person.page.waitForURL('**/sessions');
     await person.page.getByRole('main', { name: 'Sessions', exact: true }).waitFor();
   });
+
+  it('keeps what is typed when a part of the page cannot be loaded', async () => {
+    const commands = /\/assets\/commands-/;
+    const taskId = await start('Paint the fence', 'native/fence');
+    finish(taskId, 'TASK_COMPLETE', { result: 'It is white.' });
+    await said('Agent', 'It is white.').waitFor();
+    await person.page.reload();
+    await person.page.route(commands, (route) => route.abort('internetdisconnected'));
+    const message = person.page.getByLabel('Message');
+    const failed = person.page.waitForEvent('requestfailed', (request) => commands.test(request.url()));
+    await message.pressSequentially('/');
+    await failed;
+    await message.pressSequentially('review the fence');
+    expect(await message.inputValue()).toBe('/review the fence');
+    await message.press('Enter');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: '/review the fence' });
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: 'It needs a second coat.' });
+    await said('Agent', 'It needs a second coat.').waitFor();
+  });
+
+  it('is one tap away from a page that cannot be loaded, which says so', async () => {
+    const settings = /\/assets\/settings-/;
+    await person.goto('/devices');
+    await person.page.route(settings, (route) => route.abort('internetdisconnected'));
+    const tab = (name: RegExp) => person.page.locator('.tabs').getByRole('link', { name });
+    const alert = person.page.getByRole('alert');
+    await tab(/^Settings/).click();
+    await alert.getByText('Can’t reach Relay.').waitFor();
+    await tab(/^Machines/).click();
+    await person.heading('Machines');
+    await tab(/^Settings/).click();
+    await person.page.unroute(settings);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await person.heading('Settings');
+  });
 });

@@ -1,15 +1,18 @@
 /** Maps addresses to pages. The relay knows the same addresses (`apps/api/src/web.ts`). */
 import { type ComponentType, Suspense, useEffect } from 'react';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
+import { Refusal } from './api/refusal.ts';
 import { loadWords } from './catalogue.ts';
 import { useAccessState, useRooms } from './rooms.ts';
-import { Elsewhere } from './pages/elsewhere.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { onTap } from './push/worker.ts';
 import { Sessions } from './pages/sessions.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
 import { useAhead } from './ui/ahead.ts';
+import { Guard } from './ui/guard.tsx';
+import { loadedLater } from './ui/loaded-later.tsx';
+import { Problem } from './ui/notice.tsx';
 import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
@@ -26,9 +29,12 @@ const settings = pageChunk('settings', () => withHere(import('./pages/settings.t
 const notify = pageChunk('notify', () => withHere(import('./pages/notify.ts')));
 const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
+const Elsewhere = door.page(({ Elsewhere: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
 /** The work behind the pages is loaded after them. */
-const Background = pageChunk('here', () => import('./offline/background.tsx')).page(({ Background: loaded }) => loaded);
+const Background = loadedLater(
+  async () => (await Promise.all([import('./offline/background.tsx'), loadWords('here')]))[0].Background,
+);
 const ErrorPage = door.page(({ ErrorPage: page }) => page);
 
 const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
@@ -59,11 +65,17 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
   const { place } = useRooms();
   const isIn = useAccessState().kind === 'in';
   const isAhead = useAhead(isIn);
+  const [location] = useLocation();
   useEffect(() => {
     // A person who is signed in opens one soon.
     if (isAhead) for (const pages of [conversation, machines]) pages.ahead();
   }, [isAhead]);
-  if (place.isElsewhere) return <Elsewhere />;
+  if (place.isElsewhere)
+    return (
+      <Suspense fallback={null}>
+        <Elsewhere />
+      </Suspense>
+    );
   return (
     <Router base={place.base}>
       <Taps />
@@ -73,34 +85,39 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
         </Suspense>
       )}
       <Shell>
-        <Suspense fallback={null}>
-          <Switch>
-            <Route path="/setup">
-              <CreateAccount kind="setup" token={linkToken} />
-            </Route>
-            <Route path="/invite">
-              <CreateAccount kind="invite" token={linkToken} />
-            </Route>
-            <Route path="/sign-up">
-              <CreateAccount kind="open" token={undefined} />
-            </Route>
-            <Route path="/sign-in" component={SignIn} />
-            <Route path="/consent" component={Consent} />
-            <Route path="/callback">
-              {/* Programs of others have their own; our pages are never left for a sign-in. */}
-              <Redirect to="/" replace />
-            </Route>
-            <Route path="/error" component={ErrorPage} />
-            {forMembers.map(([path, Component]) => (
-              <Route key={path} path={path}>
-                <SignedIn>
-                  <Component />
-                </SignedIn>
+        <Guard
+          of={location}
+          instead={<Problem refusal={new Refusal('UNEXPECTED', '')} onRetry={() => window.location.reload()} />}
+        >
+          <Suspense fallback={null}>
+            <Switch>
+              <Route path="/setup">
+                <CreateAccount kind="setup" token={linkToken} />
               </Route>
-            ))}
-            <Route component={NotFound} />
-          </Switch>
-        </Suspense>
+              <Route path="/invite">
+                <CreateAccount kind="invite" token={linkToken} />
+              </Route>
+              <Route path="/sign-up">
+                <CreateAccount kind="open" token={undefined} />
+              </Route>
+              <Route path="/sign-in" component={SignIn} />
+              <Route path="/consent" component={Consent} />
+              <Route path="/callback">
+                {/* Programs of others have their own; our pages are never left for a sign-in. */}
+                <Redirect to="/" replace />
+              </Route>
+              <Route path="/error" component={ErrorPage} />
+              {forMembers.map(([path, Component]) => (
+                <Route key={path} path={path}>
+                  <SignedIn>
+                    <Component />
+                  </SignedIn>
+                </Route>
+              ))}
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </Guard>
       </Shell>
     </Router>
   );

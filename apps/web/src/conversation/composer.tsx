@@ -1,5 +1,5 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
-import { type KeyboardEvent, Suspense, lazy, useRef, useState } from 'react';
+import { type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { ArrowUp, Plus } from 'lucide-react';
 import type { Device, Message, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
@@ -14,9 +14,10 @@ import { StopButton } from './stop-button.tsx';
 import { useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
 import { submitting, useAction } from '../ui/action.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 
-const Commands = lazy(() => import('./commands.tsx'));
+const Commands = loadedLater(async () => (await import('./commands.tsx')).default);
 
 interface ComposerProps {
   session: Session;

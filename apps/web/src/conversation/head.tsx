@@ -1,5 +1,5 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
-import { Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
+import { Suspense, useEffect, useId, useRef, useState } from 'react';
 import { ChevronLeft, EllipsisVertical } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
@@ -10,11 +10,12 @@ import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
 import { IconButton } from '../ui/icon-button.tsx';
+import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
 
-const Rename = lazy(() => import('./rename.tsx'));
-const Nudge = lazy(async () => ({ default: (await import('./nudge.tsx')).Nudge }));
+const Rename = loadedLater(async () => (await import('./rename.tsx')).default, Unloaded);
+const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
 
 interface HeadProps {
   session: Session;

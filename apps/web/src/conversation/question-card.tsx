@@ -1,5 +1,5 @@
 /** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
-import { type KeyboardEvent, type ReactNode, Suspense, lazy, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Hand } from 'lucide-react';
 import type { Device, FieldValues, Prompt, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
@@ -8,8 +8,12 @@ import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
 import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
+import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 
-const Form = lazy(async () => (await Promise.all([import('./form.tsx'), loadWords('form')]))[0]);
+const Form = loadedLater(
+  async () => (await Promise.all([import('./form.tsx'), loadWords('form')]))[0].default,
+  Unloaded,
+);
 
 interface QuestionCardProps {
   session: Session;

@@ -1,7 +1,8 @@
 /** Loaded when something waits: a chunk of its own, with its words. */
+import { Nothing } from '../ui/loaded-later.tsx';
 import { pageChunk } from '../ui/page-chunk.tsx';
 
 const chunk = pageChunk('inbox', () => import('./shown.ts'));
 export const Waiting = chunk.page(({ Waiting: shown }) => shown);
-export const ItemCard = chunk.page(({ ItemCard: shown }) => shown);
-export const Snooze = chunk.page(({ Snooze: shown }) => shown);
+export const ItemCard = chunk.page(({ ItemCard: shown }) => shown, Nothing);
+export const Snooze = chunk.page(({ Snooze: shown }) => shown, Nothing);

@@ -1,5 +1,5 @@
 /** Of one machine: the apps that reach it with a token of their own, a new one, and the end of one. */
-import { Suspense, lazy, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { AcpToken, CreatedAcpToken, Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
@@ -12,10 +12,11 @@ import { Notice, Problem } from '../ui/notice.tsx';
 import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { Ago } from '../ui/time.tsx';
 
-const QrCode = lazy(() => import('../ui/qr-code.tsx'));
+const QrCode = loadedLater(async () => (await import('../ui/qr-code.tsx')).default);
 
 export function AcpApps({ device }: { device: Device }) {
   const { client } = useRooms();

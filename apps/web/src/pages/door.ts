@@ -2,4 +2,5 @@
 export { CodeForm } from './code-form.tsx';
 export { Consent } from './consent.tsx';
 export { CreateAccount } from './create-account.tsx';
+export { Elsewhere } from './elsewhere.tsx';
 export { ErrorPage } from './error.tsx';

@@ -1,5 +1,5 @@
 /** `/devices/new`: how to connect a machine. When it comes online the page leads on to its first session. */
-import { type ReactNode, Suspense, lazy, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
@@ -9,10 +9,11 @@ import { daemonCommands } from '../ui/daemon-commands.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 import { Page } from '../ui/page.tsx';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { DeviceKeys } from './device-keys.tsx';
 
-const QrCode = lazy(() => import('../ui/qr-code.tsx'));
+const QrCode = loadedLater(async () => (await import('../ui/qr-code.tsx')).default);
 
 const Step = ({
   n,

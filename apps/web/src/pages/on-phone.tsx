@@ -1,9 +1,10 @@
 /** Of `/account`: the way to these pages from a phone, and what stands against it. */
-import { Suspense, lazy } from 'react';
+import { Suspense } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 
-const QrCode = lazy(() => import('../ui/qr-code.tsx'));
+const QrCode = loadedLater(async () => (await import('../ui/qr-code.tsx')).default);
 
 const isOfThisMachine = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 

@@ -1,5 +1,5 @@
 /** Of `/account`: the second step at sign-in, with an authenticator app and recovery codes (rules, 8.22). */
-import { Suspense, lazy, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { NewSecondFactor, SecondFactor } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { keepingPush } from '../push/browser.ts';
@@ -10,10 +10,11 @@ import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { useResource } from '../ui/resource.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { Submit } from '../ui/submit.tsx';
 
-const QrCode = lazy(() => import('../ui/qr-code.tsx'));
+const QrCode = loadedLater(async () => (await import('../ui/qr-code.tsx')).default);
 
 export function SecondStep({ email }: { email: string }) {
   const { account } = useRooms();

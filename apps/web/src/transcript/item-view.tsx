@@ -1,5 +1,5 @@
 /** One row of the log. Whatever is in a part, the page stays: what cannot be drawn is shown as the words that every item has. */
-import { Component, type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from 'lucide-react';
 import { timeOf, dayOf, words } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
@@ -10,6 +10,7 @@ import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from 
 import { Tool } from './parts/tool.tsx';
 import { type Row, toolShape } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
+import { Guard } from '../ui/guard.tsx';
 
 const speakers: Readonly<Record<string, () => string>> = {
   USER: () => words.you,
@@ -35,14 +36,6 @@ function ErrorView({ item }: { item: LogItem }) {
     </button>
   );
   return <ErrorNote text={item.content} end={button} />;
-}
-
-class Guard extends Component<{ instead: ReactNode; children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false };
-  static getDerivedStateFromError = () => ({ failed: true });
-  override render() {
-    return this.state.failed ? this.props.instead : this.props.children;
-  }
 }
 
 /** Called by what has grown before it is painted, with its element: the log measures it at once, and follows. */

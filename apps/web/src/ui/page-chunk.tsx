@@ -1,12 +1,16 @@
 /** Pages that are loaded when they are needed, with their words. */
-import { type ComponentType, type LazyExoticComponent, lazy, useState } from 'react';
+import type { ComponentType } from 'react';
 import { type Part, loadWords } from '../catalogue.ts';
+import { Unloaded, loadedLater } from './loaded-later.tsx';
 
 interface PageChunk<Pages> {
   /** Loads it before it is needed. */
   ahead: () => void;
-  /** One of its pages. */
-  page: <Props extends object>(choose: (pages: Pages) => ComponentType<Props>) => ComponentType<Props>;
+  /** One of its pages. `Instead`: what to show when it cannot be loaded; by default that, with a button to try again. */
+  page: <Props extends object>(
+    choose: (pages: Pages) => ComponentType<Props>,
+    Instead?: ComponentType,
+  ) => ComponentType<Props>;
 }
 
 export function pageChunk<Pages>(part: Part, load: () => Promise<Pages>): PageChunk<Pages> {
@@ -19,13 +23,11 @@ export function pageChunk<Pages>(part: Part, load: () => Promise<Pages>): PageCh
   };
   return {
     ahead: () => void start().catch(() => undefined),
-    page: <Props extends object>(choose: (pages: Pages) => ComponentType<Props>): ComponentType<Props> => {
-      const Lazy: LazyExoticComponent<ComponentType<Props>> = lazy(async () => ({ default: choose(await start()) }));
-      // When it is loaded it is there at once: React holds back what was lazy for 300 ms, and what an agent says then is not heard.
-      return function Loaded(props: Props) {
-        const [Page] = useState<ComponentType<Props>>(() => (loaded === undefined ? Lazy : choose(loaded)));
-        return <Page {...props} />;
-      };
-    },
+    page: (choose, Instead = Unloaded) =>
+      loadedLater(
+        async () => choose(await start()),
+        Instead,
+        () => loaded && choose(loaded),
+      ),
   };
 }

@@ -1,4 +1,4 @@
-/** German: words of new accounts, of programs that ask for access, and of a sign-in that failed. */
+/** German: words of new accounts, of programs that ask for access, of a sign-in that failed, and of a wrong address. */
 import type { words as english } from '../en/door.ts';
 
 export const words: typeof english = {
@@ -63,5 +63,11 @@ export const words: typeof english = {
       state_not_found: 'Diese Anmeldung begann in einem anderen Browser oder ist zu alt. Beginne hier neu.',
       access_denied: 'Du hast es nicht erlaubt, es hat sich also nichts geändert.',
     },
+  },
+  elsewhere: {
+    title: 'Falsche Adresse',
+    at: 'Du bist auf {here}; dieses Relay wohnt auf {there}.',
+    go: 'Dorthin',
+    operator: 'Betreibst du dieses Relay und ist die Adresse falsch, setze {setting} und starte es neu.',
   },
 };

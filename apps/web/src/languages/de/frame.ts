@@ -180,12 +180,6 @@ export const words: typeof english = {
     tooMuch: (name) => `${name} ist zu viel. Alle Bilder zusammen dürfen bis zu 10 MB haben.`,
   },
   notFound: { title: 'Seite nicht gefunden', more: 'Prüfe die Adresse, oder geh zurück zu deinen Sitzungen.' },
-  elsewhere: {
-    title: 'Falsche Adresse',
-    at: 'Du bist auf {here}; dieses Relay wohnt auf {there}.',
-    go: 'Dorthin',
-    operator: 'Betreibst du dieses Relay und ist die Adresse falsch, setze {setting} und starte es neu.',
-  },
   doing: {
     Reading: 'Liest',
     Editing: 'Bearbeitet',

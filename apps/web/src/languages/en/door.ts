@@ -1,4 +1,4 @@
-/** English: words of new accounts, of programs that ask for access, and of a sign-in that failed. */
+/** English: words of new accounts, of programs that ask for access, of a sign-in that failed, and of a wrong address. */
 export const words = {
   create: {
     title: { setup: 'Create the first account', invite: 'You’re invited', open: 'Create an account' },
@@ -61,5 +61,11 @@ export const words = {
       state_not_found: 'This sign-in started in another browser or is too old. Start again here.',
       access_denied: 'You didn’t allow it, so nothing has changed.',
     },
+  },
+  elsewhere: {
+    title: 'Wrong address',
+    at: 'You’re at {here}; this relay lives at {there}.',
+    go: 'Go there',
+    operator: 'If you run this relay and that address is wrong, set {setting} and restart it.',
   },
 };

@@ -175,12 +175,6 @@ export const words = {
     tooMuch: (name: string) => `${name} is too much. All images together can be up to 10 MB.`,
   },
   notFound: { title: 'Page not found', more: 'Check the address, or go back to your sessions.' },
-  elsewhere: {
-    title: 'Wrong address',
-    at: 'You’re at {here}; this relay lives at {there}.',
-    go: 'Go there',
-    operator: 'If you run this relay and that address is wrong, set {setting} and restart it.',
-  },
   /** The work of an agent, as its daemon says it in English. */
   doing: {
     Reading: 'Reading',

@@ -1,11 +1,12 @@
 /** The changes of a tool or a question, and the way to see them on the whole screen: for phones, where a card is too narrow to read code. */
-import { type ReactNode, Suspense, createContext, lazy, useCallback, useContext, useState } from 'react';
+import { type ReactNode, Suspense, createContext, useCallback, useContext, useState } from 'react';
 import { Maximize2 } from 'lucide-react';
 import type { Diff } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
+import { loadedLater } from '../../ui/loaded-later.tsx';
 import { DiffFile, DiffView } from './diff-view.tsx';
 
-const DiffScreen = lazy(() => import('./whole-screen.tsx'));
+const DiffScreen = loadedLater(async () => (await import('./whole-screen.tsx')).default);
 
 type Open = (diffs: readonly Diff[], index: number) => void;
 const OpenContext = createContext<Open | undefined>(undefined);
