@@ -122,6 +122,33 @@ describeWith('chromium', 'the inbox', () => {
     await person.text('Pick a session, or start one');
   });
 
+  it('lets no one allow what a card does not show, in the list neither', async () => {
+    const taskId = await start('Clean up the branches', 'branches', '/home/ada/code/storefront');
+    await person.goto('/');
+    ask(
+      taskId,
+      'q3',
+      'Use delete_branch?',
+      [
+        { id: 'yes', label: 'Allow once', kind: 'allow_once' },
+        { id: 'no', label: 'Reject', kind: 'reject_once' },
+      ],
+      { type: 'tool', tool: 'delete_branch', input: '{"branch":"main"}' },
+    );
+    const card = waiting().locator('.ask', { hasText: 'Use delete_branch?' });
+    await card.getByRole('link', { name: 'Open' }).waitFor();
+    expect(await card.getByRole('button', { name: 'Allow once' }).count()).toBe(0);
+    await person.goto('/devices');
+    const inList = person.page.locator('.side .ask', { hasText: 'Use delete_branch?' });
+    await inList.getByRole('link', { name: 'Review' }).click();
+    expect(await inList.getByRole('button', { name: 'Allow once' }).count()).toBe(0);
+    const question = person.page.locator('.q');
+    await question.getByText('{"branch":"main"}').waitFor();
+    await question.getByRole('button', { name: 'Reject' }).click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'q3', option_id: 'no' });
+    end(taskId, 'TASK_COMPLETE', { result: 'Nothing was deleted.' });
+  });
+
   it('is the head of the list on a phone', async () => {
     await person.page.setViewportSize({ width: 390, height: 844 });
     const broken = await start('Release notes', 'notes', '/home/ada/code/storefront');

@@ -25,13 +25,27 @@ export function labelOf({ kind, label }: Option): string {
   return same?.test(label.trim()) ? words.question[ours!] : label;
 }
 
-/** Allow once and reject, where nothing but a short command has to be seen for the answer. */
+/** More is not in view on a card. */
+const shownCharacters = 200;
+
+/** The question itself, in the words of the agent. */
+export const questionOf = ({ prompt, result }: Prompt): string => (prompt === '' ? result : prompt);
+
+/** True when a card has room for all of the question. */
+export const fitsCard = (prompt: Prompt): boolean => questionOf(prompt).length <= shownCharacters;
+
+/** Characters that cannot be seen, or turn a text around, may change what is read. */
+const isHiding = (text: string) => /[^\n\P{C}]|[\p{Zl}\p{Zp}]/u.test(text);
+
+/** Allow once and reject, where all that is allowed is on a card: the question, and a short command. */
 export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } | undefined {
   const { subject, context, options, id, digest } = prompt;
   const allow = options.find(({ kind }) => kind === 'allow_once');
   const reject = options.find(({ kind }) => kind === 'reject_once');
   const command = subject?.command ?? '';
   if (id === undefined || digest === undefined || allow?.id === undefined || reject?.id === undefined) return undefined;
-  if (subject?.diffs !== undefined || (context ?? '').length > 200 || command.length > 200) return undefined;
-  return isDestructive(`${command}\n${context ?? ''}`) ? undefined : { allow, reject };
+  if (subject?.diffs !== undefined || command.length > shownCharacters || !fitsCard(prompt)) return undefined;
+  const shown = `${questionOf(prompt)}\n${command}`;
+  if (![context, subject?.tool, subject?.input].every((text) => shown.includes(text ?? ''))) return undefined;
+  return isHiding(shown) || isDestructive(shown) ? undefined : { allow, reject };
 }

@@ -5,7 +5,7 @@ import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
-import { type Option, isNo, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { type Option, fitsCard, isNo, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -72,7 +72,7 @@ const isTask = ({ kind }: InboxItem) => kind === 'failure' || kind === 'unknown'
 
 /** The subject of an item, in the words of its person. */
 export function nameOf({ title, deviceName, prompt }: InboxItem): string {
-  if (prompt) return prompt.prompt === '' ? prompt.result : prompt.prompt;
+  if (prompt) return questionOf(prompt);
   return title === undefined ? (deviceName ?? '') : title === '' ? words.untitled : title;
 }
 
@@ -138,7 +138,7 @@ export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
     <li className="ask item-ask" data-item={item.id} data-prompt={prompt?.id}>
       <div className="head">
         <Link href={addressOf(item)} className="about">
-          <span className="what">{nameOf(item)}</span>
+          <span className={choices ? 'what whole' : 'what'}>{nameOf(item)}</span>
           <span className="where">
             {[item.title || words.untitled, place].filter((part) => part && part !== nameOf(item)).join(' · ')}
             {' · '}
@@ -178,7 +178,7 @@ function choicesOf(prompt: NonNullable<InboxItem['prompt']>): readonly Option[] 
   if (quick) return [quick.allow, quick.reject];
   const { options, subject, context, id } = prompt;
   const isPermission = options.some(({ kind }) => kind !== undefined);
-  const isWhole = subject === undefined && (context ?? '') === '' && id !== undefined;
+  const isWhole = subject === undefined && (context ?? '') === '' && id !== undefined && fitsCard(prompt);
   const isShort = options.length > 0 && options.length <= 4 && options.every((option) => option.id !== undefined);
   return !isPermission && isWhole && isShort ? options : undefined;
 }

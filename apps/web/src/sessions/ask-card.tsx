@@ -4,7 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { type Option, labelOf, quickAnswers } from '../conversation/prompt.ts';
+import { type Option, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { Snooze } from '../inbox/lazy.ts';
 import { sessionPath } from '../ui/address.ts';
@@ -23,7 +23,7 @@ export function AskCard({ session, device, item }: AskCardProps) {
   const { prompt } = session;
   const answer = useAnswer(session.id, prompt);
   const quick = prompt && quickAnswers(prompt);
-  const question = prompt?.prompt === '' ? prompt.result : prompt?.prompt;
+  const question = prompt && questionOf(prompt);
   const place = folderOf(session.projectPath) || device?.name;
   const button = (option: Option, className: string) => (
     <button
@@ -39,7 +39,7 @@ export function AskCard({ session, device, item }: AskCardProps) {
   return (
     <li className="ask" data-id={session.id} data-prompt={prompt?.id}>
       <Link href={sessionPath(session.id)} className="about">
-        <span className="what">{question ?? titleOf(session)}</span>
+        <span className={quick ? 'what whole' : 'what'}>{question ?? titleOf(session)}</span>
         <span className="where">
           {[titleOf(session), place].filter((part) => part && part !== question).join(' · ')}
         </span>
@@ -54,9 +54,7 @@ export function AskCard({ session, device, item }: AskCardProps) {
           </>
         ) : (
           <Link href={sessionPath(session.id)} className="button small">
-            {prompt?.subject?.diffs || prompt?.subject?.command !== undefined
-              ? words.list.review
-              : words.list.choices(prompt?.options.length ?? 0)}
+            {prompt?.subject ? words.list.review : words.list.choices(prompt?.options.length ?? 0)}
             <ChevronRight className="i" aria-hidden />
           </Link>
         )}
