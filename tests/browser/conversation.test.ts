@@ -122,6 +122,27 @@ describeWith('chromium', 'a conversation', () => {
     await said('Agent', 'Shorter now.').waitFor();
   });
 
+  it('leaves the Enter that takes a composed word over to the input method, in Safari too', async () => {
+    const message = person.page.getByLabel('Message');
+    // As Safari reports it: after the end of the composition, with the old code of a key that was taken.
+    const takeOver = () =>
+      person.page.evaluate(
+        `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))`,
+      );
+    await message.pressSequentially('/co');
+    await person.page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().waitFor();
+    await takeOver();
+    expect(await message.inputValue()).toBe('/co');
+    await message.fill('庭');
+    await takeOver();
+    await message.fill('庭の水やり');
+    await message.press('Enter');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: '庭の水やり' });
+    finish(task.task_id as string, 'TASK_COMPLETE', { result: '終わりました。' });
+    await said('Agent', '終わりました。').waitFor();
+  });
+
   it('shows what the agent asks, and answers with a choice', async () => {
     const taskId = await start('Plan a trip', 'native-2');
     finish(taskId, 'WAIT_FOR_USER', {

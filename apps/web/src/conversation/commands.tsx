@@ -2,6 +2,7 @@
 import { type RefObject, useEffect, useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
+import { isComposing } from '../ui/composing.ts';
 import { type SlashCommand, fitting } from './fitting-commands.ts';
 
 interface CommandsProps {
@@ -46,7 +47,7 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
     // Before the composer hears of the key.
     const onKey = (event: KeyboardEvent) => {
       const step = steps[event.key];
-      if (event.isComposing) return;
+      if (isComposing(event)) return;
       if (step !== undefined) setActive({ text, at: (at + step + shown.length) % shown.length });
       else if (event.key === 'Escape') setClosed(text);
       else if (event.key === 'Enter' && !event.shiftKey && text !== `/${chosen.name}`) choose(chosen);

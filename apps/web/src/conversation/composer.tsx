@@ -14,6 +14,7 @@ import { StopButton } from './stop-button.tsx';
 import { useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
 import { submitting, useAction } from '../ui/action.ts';
+import { isComposing } from '../ui/composing.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 
@@ -49,7 +50,7 @@ export function Composer(props: ComposerProps) {
   const submit = submitting(() => text.trim() !== '' && send.run(prompt, text, takes ? images.all : []));
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     if (!event.ctrlKey && !event.metaKey && window.matchMedia('(pointer: coarse)').matches) return;
     submit(event);
   };

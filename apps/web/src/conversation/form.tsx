@@ -4,6 +4,7 @@ import type { FieldValues, Prompt } from '@relay/protocol';
 import { fieldProblem } from '@relay/protocol/plain';
 import type { Refusal } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
+import { isComposing } from '../ui/composing.ts';
 import { useDraft } from './use-draft.ts';
 import { type Entries, type Entry, type FormField, empty, firstEntry, keptEntries, valueOf, valuesOf, wordsOf } from './form-values.ts'; // prettier-ignore
 
@@ -78,7 +79,7 @@ export default function Form({ sessionId, prompt, busy, refusal, onAnswer, optio
         ref={area}
         onKeyDown={(event) => {
           // Enter would send the message below.
-          if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.target instanceof HTMLTextAreaElement)
+          if (event.key !== 'Enter' || isComposing(event.nativeEvent) || event.target instanceof HTMLTextAreaElement)
             return;
           event.preventDefault();
           proceed();

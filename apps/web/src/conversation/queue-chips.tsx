@@ -5,6 +5,7 @@ import type { QueuedTask } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
+import { isComposing } from '../ui/composing.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { isFixed, moved, useDrag } from './queue-order.ts';
@@ -160,8 +161,9 @@ function Chip({ sessionId, task, queue, isLate, onEdit, handle, className }: Chi
           value={draft}
           onChange={({ target }) => setDraft(target.value)}
           onKeyDown={(event) => {
+            if (isComposing(event.nativeEvent)) return;
             if (event.key === 'Escape') setDraft(undefined);
-            if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
+            if (event.key === 'Enter' && !event.shiftKey) submit(event);
           }}
         />
         <button type="button" className="small" onClick={() => setDraft(undefined)}>

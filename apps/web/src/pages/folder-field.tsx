@@ -4,6 +4,7 @@ import { CornerLeftUp, Folder, History } from 'lucide-react';
 import type { Device, FolderList } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
+import { isComposing } from '../ui/composing.ts';
 import { folderOf } from '../ui/folder.ts';
 import { useResource } from '../ui/resource.ts';
 import '../styles/folder-field.css';
@@ -102,6 +103,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
     if (kind === 'recent') setOpen(false);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposing(event.nativeEvent)) return;
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();

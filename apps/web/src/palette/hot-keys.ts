@@ -1,6 +1,7 @@
 /** Single keys do something only where no text is written, and only while the person wants them. */
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { keepStored, readStored } from '../forget.ts';
+import { isComposing } from '../ui/composing.ts';
 
 const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform);
 
@@ -28,7 +29,7 @@ const fields = 'input:not([type="checkbox"], [type="radio"]), textarea, select, 
 const above = 'dialog[open], :popover-open';
 
 function isSingle(event: KeyboardEvent): boolean {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isComposing(event)) return false;
   if (event.target instanceof Element && event.target.closest(fields)) return false;
   return areOn() && document.querySelector(above) === null;
 }

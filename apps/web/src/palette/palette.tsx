@@ -8,6 +8,7 @@ import { useKnown } from '../sessions/known.ts';
 import { noFilter } from '../sessions/listed.ts';
 import { Marked } from '../sessions/marked.tsx';
 import { searchCharacters, useSearch } from '../sessions/use-search.ts';
+import { isComposing } from '../ui/composing.ts';
 import { type Result, resultsFor } from './results.tsx';
 import type { TypedAhead } from './typed-ahead.ts';
 import '../styles/palette.css';
@@ -50,7 +51,7 @@ export function Palette({ typed, onDone, onHelp }: PaletteProps) {
     return navigate(path, typeof to === 'string' ? {} : { state: to });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
+    if (isComposing(event.nativeEvent)) return;
     const { key } = event;
     if (key === 'ArrowDown') setChosen(at + 1 < all.length ? at + 1 : 0);
     else if (key === 'ArrowUp') setChosen(at > 0 ? at - 1 : Math.max(0, all.length - 1));

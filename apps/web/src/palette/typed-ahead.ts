@@ -1,6 +1,7 @@
 /** Keys that are pressed while the palette is loaded from a slow line. They are meant for its field, not for the page below. */
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { searchCharacters } from '../sessions/use-search.ts';
+import { isComposing } from '../ui/composing.ts';
 
 export interface TypedAhead {
   text: string;
@@ -22,7 +23,7 @@ export function useTypedAhead(isLoading: boolean, onCancel: () => void): RefObje
     const now = { ...nothing };
     typed.current = now;
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event)) return;
       if (event.key === 'Escape') cancel.current();
       else if (event.key === 'Enter') now.isEntered = true;
       else if (event.key === 'Backspace') now.text = now.isEntered ? now.text : now.text.slice(0, -1);

@@ -6,6 +6,7 @@ import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
+import { isComposing } from '../ui/composing.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Mark } from '../ui/mark.tsx';
@@ -164,8 +165,9 @@ export function Side({ isHome }: { isHome: boolean }) {
               onChange={({ target }) => setText(target.value)}
               onKeyDown={({ key, nativeEvent }) => {
                 const first = shown[0];
+                if (isComposing(nativeEvent)) return;
                 if (key === 'ArrowDown') moveIn(root.current, 1);
-                if (key === 'Enter' && !nativeEvent.isComposing && isSearch && first) navigate(sessionPath(first.id));
+                if (key === 'Enter' && isSearch && first) navigate(sessionPath(first.id));
               }}
             />
             <kbd className="k" aria-hidden="true">
