@@ -284,6 +284,20 @@ describeWith('chromium', 'a form of an agent', () => {
     person.complaints.splice(0);
   });
 
+  it('fields that were changed while they waited for the network are sent by the person alone', async () => {
+    await asking('native-changed', questionOf('form-4', 'One thing before I start', { fields: [fields[3]] }));
+    await loseNetwork();
+    await option('Yes').check();
+    await button('Send answer').click();
+    await waits().waitFor();
+    await option('No').check();
+    await waits().waitFor({ state: 'detached' });
+    await networkIsBack();
+    await button('Send answer').click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'form-4', fields: { notify: false } });
+    person.complaints.splice(0);
+  });
+
   it('an answer that waited for the network is dropped when its question is gone, and answers no other', async () => {
     const taskId = await asking('native-gone', choice('gone-1', 'Delete the old bucket?'));
     await loseNetwork();

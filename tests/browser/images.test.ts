@@ -101,6 +101,26 @@ describeWith('chromium', 'images', () => {
     await person.text('A pixel.');
   });
 
+  it('are not sent when they were taken away while their message waited for the network', async () => {
+    const message = person.page.getByLabel('Message', { exact: true });
+    const waits = person.page.locator('.dock').getByText('Waiting for the network');
+    await choose('private.png');
+    await person.page.getByRole('img', { name: 'private.png' }).waitFor();
+    await message.fill('And that?');
+    await person.context.setOffline(true);
+    await message.press('Enter');
+    await waits.waitFor();
+    await person.page.getByRole('button', { name: 'Remove private.png' }).click();
+    await waits.waitFor({ state: 'detached' });
+    await person.context.setOffline(false);
+    await message.press('Enter');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: 'And that?' });
+    expect(task).not.toHaveProperty('images');
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { session_id: 'seen', result: 'Nothing to see.' });
+    await person.text('Nothing to see.');
+  });
+
   it('can be pasted into a conversation, and are gone when they were sent', async () => {
     const message = person.page.getByLabel('Message', { exact: true });
     await message.focus();

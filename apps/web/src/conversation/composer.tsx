@@ -42,12 +42,13 @@ export function Composer(props: ComposerProps) {
   const [shown, setShown] = useState<string>();
   const at = Math.max(0, prompts.findIndex(({ id }) => id === shown)); // prettier-ignore
   const prompt = prompts[at];
-  const onSent = (content: string, attached: readonly Attached[]) => {
-    images.sent(attached);
+  const onSent = (content: string, those: readonly Attached[]) => {
+    images.sent(those);
     setText((now) => (now === content ? '' : now));
   };
-  const [send, isLater] = useSending(props, prompts, text, onSent);
-  const submit = submitting(() => text.trim() !== '' && send.run(prompt, text, takes ? images.all : []));
+  const attached = takes ? images.all : [];
+  const [send, isLater, onEdit] = useSending(props, prompts, text, attached, onSent);
+  const submit = submitting(() => text.trim() !== '' && send.run(prompt, text, attached));
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
@@ -85,6 +86,7 @@ export function Composer(props: ComposerProps) {
             void send.run(prompt, label, [], id === undefined ? undefined : { option: id });
           }}
           onFields={(fields, said) => send.run(prompt, said, [], { fields })}
+          onEdit={onEdit}
           onDismiss={() => {
             focus();
             void cancel.run();

@@ -16,13 +16,14 @@ interface FormProps {
   refusal: Refusal | undefined;
   /** Resolves to whether it was taken. */
   onAnswer: (values: FieldValues, words: string) => Promise<boolean>;
+  onEdit: () => void;
   /** Other answers than the fields, beside the buttons of the first one. */
   options: ReactNode;
   /** Beside the buttons of each. */
   children: ReactNode;
 }
 
-export default function Form({ sessionId, prompt, busy, refusal, onAnswer, options, children }: FormProps) {
+export default function Form({ sessionId, prompt, busy, refusal, onAnswer, onEdit, options, children }: FormProps) {
   const { id, fields } = prompt;
   const [draft, setDraft, forgetDraft] = useDraft(`form ${sessionId}`);
   const kept = keptEntries(draft, id);
@@ -92,7 +93,10 @@ export default function Form({ sessionId, prompt, busy, refusal, onAnswer, optio
           isAlone={prompt.prompt.toLowerCase().includes(field.title.toLowerCase())}
           entry={entryOf(field)}
           problem={problem}
-          onEntry={(entry) => keep({ ...entries, [field.name]: entry })}
+          onEntry={(entry) => {
+            keep({ ...entries, [field.name]: entry });
+            onEdit();
+          }}
         />
       </div>
       <div className="acts">

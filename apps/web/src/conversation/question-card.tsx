@@ -29,6 +29,8 @@ interface QuestionCardProps {
   dismissing: boolean;
   onAnswer: (option: Option) => void;
   onFields: (values: FieldValues, words: string) => Promise<boolean>;
+  /** A field of the form has changed. */
+  onEdit: () => void;
   onDismiss: () => void;
 }
 
@@ -111,7 +113,12 @@ export function QuestionCard(props: QuestionCardProps) {
       )}
       {isForm(prompt) ? (
         <Suspense fallback={<div className="acts">{dismiss}</div>}>
-          <Form {...{ sessionId: session.id, prompt, busy, options }} refusal={props.refusal} onAnswer={props.onFields}>
+          <Form
+            {...{ sessionId: session.id, prompt, busy, options }}
+            refusal={props.refusal}
+            onAnswer={props.onFields}
+            onEdit={props.onEdit}
+          >
             {dismiss}
           </Form>
         </Suspense>

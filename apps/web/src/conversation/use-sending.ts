@@ -1,5 +1,5 @@
 /** Words of the composer on their way to the relay: a message, or the answer to the question that is shown. They arrive once. */
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { FieldValues, Message, Prompt, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
@@ -15,17 +15,20 @@ interface Conversation {
 
 type Given = { option: string } | { fields: FieldValues };
 
+const urlOf = ({ previewUrl }: Attached) => previewUrl;
+
 const isSame = (a: Prompt, b: Prompt): boolean => (a.id ?? a.at) === (b.id ?? b.at) && a.digest === b.digest;
 
 /**
- * `prompts`: the open questions. `text`: the words in the field now. `onSent`: the relay has them. Of the returned action, `to` is the question
- * that was shown when the person sent. `isLater`: the words are sent by themselves when the relay can be reached again, to that question and to
- * no other.
+ * `prompts`: the open questions. `text`, `images`: what is in the field now. `onSent`: the relay has them. Of the returned action, `to` is the
+ * question that was shown when the person sent. `isLater`: all of it is sent by itself when the relay can be reached again, to that question and
+ * to no other. `onEdit`: the fields of the form have changed.
  */
 export function useSending(
   { session, messages, onSaid }: Conversation,
   prompts: readonly Prompt[],
   text: string,
+  images: readonly Attached[],
   onSent: (content: string, attached: readonly Attached[]) => void,
 ) {
   const { client } = useRooms();
@@ -41,7 +44,7 @@ export function useSending(
       unanswered.current = { content, attached, lastTaskId };
       const { id, at, digest } = to ?? {};
       // The same words to another question are another answer.
-      const what = [id ?? at, given, content, attached.map(({ previewUrl }) => previewUrl)];
+      const what = [id ?? at, given, content, attached.map(urlOf)];
       const idempotencyKey = key.of(JSON.stringify(what));
       const dataUrls = attached.map(({ dataUrl }) => dataUrl);
       const { message } = await (id !== undefined && given
@@ -68,8 +71,15 @@ export function useSending(
   );
   // A message would answer a question that came meanwhile.
   const isOpen = (to: Prompt | undefined) => (to ? prompts.some((one) => isSame(one, to)) : prompts.length === 0);
-  // Words that were changed meanwhile are for the person to send.
-  const isLater = useSentLater(send, ([to, content, , given]) => isOpen(to) && (content === text || !!given));
+  /** What was sent of a form before its fields were changed. */
+  const [edited, setEdited] = useState<unknown>();
+  // What was changed meanwhile is for the person to send.
+  const isSameAs = (content: string, attached: readonly Attached[]) =>
+    content === text && attached.map(urlOf).join() === images.map(urlOf).join();
+  const isLater = useSentLater(send, (args) => {
+    const [to, content, attached, given] = args;
+    return isOpen(to) && (given ? args !== edited : isSameAs(content, attached));
+  });
   const isOutdated = send.refusal?.code === 'OFFLINE' && !!send.args && !isOpen(send.args[0]);
   const { clear } = send;
   useEffect(() => {
@@ -88,5 +98,5 @@ export function useSending(
     sent(attempt.content, attempt.attached);
     send.clear();
   });
-  return [send, isLater] as const;
+  return [send, isLater, () => setEdited(send.args)] as const;
 }
