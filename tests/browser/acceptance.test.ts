@@ -300,6 +300,33 @@ describeWith('chromium', 'acceptance', () => {
     expect(await message().inputValue()).toBe('');
   });
 
+  it('17: the first message of a new session survives loading again, apart from words of another app, and is gone after the start', async () => {
+    const first = person.page.getByLabel(/^What should/);
+    const shows = (words: string) => person.page.locator('textarea.big', { hasText: words }).waitFor();
+    await person.goto('/sessions/new');
+    await first.fill('A long plan for the garden');
+    await person.page.reload();
+    await shows('A long plan for the garden');
+    await person.goto('/sessions/new?text=Shared');
+    await shows('Shared');
+    await first.fill('Shared, with a word of mine');
+    await person.page.reload();
+    await shows('Shared, with a word of mine');
+    await person.goto('/devices');
+    await person.heading('Machines');
+    await person.goto('/sessions/new');
+    await shows('A long plan for the garden');
+    await person.click('Start session');
+    const { task_id: taskId, instruction } = await daemon.next('task_start');
+    expect(instruction).toBe('A long plan for the garden');
+    daemon.event(taskId as string, 'SESSION_STARTED', { session_id: 'plan' });
+    end(taskId as string);
+    await person.page.waitForURL(`**${pathOf('plan')}`);
+    await person.goto('/sessions/new');
+    await first.waitFor();
+    await person.page.locator('textarea.big:invalid').waitFor();
+  });
+
   it('18: what is sent without a network says that it waits, and is sent once by itself when the network is back', async () => {
     await person.goto(pathOf('migrate'));
     await message().fill('Also update the changelog');

@@ -1,15 +1,16 @@
-/** The text of the composer: what was typed here before comes back, and goes when it was sent. */
+/** The text of a composer: what was typed here before comes back, and goes when it was sent. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
 
-/** `forget`: what is shown stays, and is no longer kept. */
+/** `session`: the name under which the text is kept. `first`: the text where none is. `forget`: what is shown stays, and is no longer kept. */
 export function useDraft(
   session: string,
+  first = '',
 ): [text: string, setText: (text: string | ((now: string) => string)) => void, forget: () => void] {
-  const [text, setText] = useState('');
-  const now = useRef('');
+  const [text, setText] = useState(first);
+  const now = useRef(first);
   const typed = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const keptUnder = useRef(session);

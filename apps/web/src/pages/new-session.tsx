@@ -7,6 +7,7 @@ import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
 import { ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
+import { useDraft } from '../conversation/use-draft.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
@@ -57,8 +58,9 @@ function Form({ devices }: { devices: Device[] }) {
   const [chosen, setChosen] = useState(wanted ?? last.device);
   const [chosenAgents, setChosenAgents] = useState(last.agents);
   const [projectPath, setProjectPath] = useState('');
-  // The palette leads here with words.
-  const [message, setMessage] = useState(typeof state?.message === 'string' ? state.message : shared);
+  // The palette leads here with words. They stay in the history, as shared ones stay in the address: what becomes of them is a draft of its own.
+  const [given] = useState(typeof state?.message === 'string' ? state.message : shared);
+  const [message, setMessage, forgetMessage] = useDraft(`new ${given}`, given);
   const key = useSendingKey();
   const messageId = useId();
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
@@ -82,6 +84,7 @@ function Form({ devices }: { devices: Device[] }) {
       ...sendingTimeout(dataUrls),
     });
     key.done();
+    forgetMessage();
     rememberChoice(device.id, agent.agentType);
     // A session that is started here is one to hear of; without it the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
