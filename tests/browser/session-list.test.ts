@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon, send } from '@relay/testing';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
@@ -233,6 +233,64 @@ describeWith('chromium', 'the list of sessions', () => {
     expect(await focused()).not.toBe('BODY');
     await person.click('Clear filter');
     await row('Upgrade to Node 24').waitFor();
+  });
+
+  /** Until it is true; the relay hears of it when the page has gone. */
+  const isGone = async (word: string) => {
+    for (let n = 0; n < 100 && (await sessionsOf(`q=${word}`)).length > 0; n += 1) await person.page.waitForTimeout(50);
+    expect(await sessionsOf(`q=${word}`)).toEqual([]);
+  };
+  const remove = async (page: Page, title: string) => {
+    await page.locator('.side .row').filter({ hasText: title }).hover();
+    await page.getByRole('button', { name: `More for ${title}` }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).filter({ visible: true }).click();
+    await page.getByText(`Deleted “${title}”`).waitFor();
+  };
+
+  it('deletes at once when the page is closed, gets out of sight, or its person signs out', async () => {
+    const words = ['aster', 'begonia', 'clover'];
+    daemon.send({
+      type: 'report_sessions',
+      sessions: words.map((word, index) => entry(word, `Water the ${word}`, '/home/ada/code/attic', 'watered', index)),
+    });
+    await row('Water the clover').waitFor();
+    const other = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    // The ten seconds do not pass.
+    await other.context.addInitScript(`{
+      const real = setTimeout;
+      window.setTimeout = (work, ms, ...more) => (ms === 10_000 ? 0 : real(work, ms, ...more));
+      const send = fetch;
+      window.fetch = (address, init) => {
+        if (String(address).endsWith('/api/sessions/bulk')) window.outlives = init.keepalive;
+        return send(address, init);
+      };
+    }`);
+    await other.goto('/account');
+    await other.signIn('ada@example.com');
+    await other.heading('Settings');
+
+    const page = await other.context.newPage();
+    await page.goto(`${relay.url}/sessions`);
+    await remove(page, 'Water the aster');
+    await page.close();
+    await isGone('aster');
+
+    await remove(other.page, 'Water the begonia');
+    await other.page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+      delete document.visibilityState;
+    }`);
+    await isGone('begonia');
+    // It would outlive the page. Chromium alone also sends what does not.
+    expect(await other.page.evaluate('outlives')).toBe(true);
+
+    await remove(other.page, 'Water the clover');
+    await other.click('Sign out');
+    await other.heading('Sign in');
+    await isGone('clover');
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
   });
 
   it('selects with a long touch', async () => {

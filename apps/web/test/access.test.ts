@@ -133,6 +133,20 @@ describe('access', () => {
     expect(source.asked).toBe(1);
   });
 
+  it('leaves when that is done which must still be done as this person', async () => {
+    const source = signIn();
+    const access = createAccess({ fetchToken: source.fetchToken, onOtherPerson: () => undefined });
+    const token = await access.bearer();
+    const done: string[] = [];
+    access.beforeLeaving(async () => {
+      // A renewal is not held up by the sign-out that waits for it.
+      done.push((await access.renew(token)) === token ? 'with the old token' : 'with a new token');
+    });
+    access.beforeLeaving(() => Promise.reject(new Error('not any longer')))();
+    await access.leave(() => Promise.resolve(done.push('signed out')));
+    expect(done).toEqual(['with a new token', 'signed out']);
+  });
+
   it('stays when leaving fails', async () => {
     const access = createAccess({ fetchToken: signIn().fetchToken, onOtherPerson: () => undefined });
     await access.open();

@@ -12,6 +12,8 @@ export interface CallOptions {
   timeoutMs?: number;
   /** How often a failure is tried again where that is safe; default that of the client. */
   retries?: number;
+  /** A browser sends it to its end although the page is closed meanwhile. It takes bodies of 64 KiB at most for all such calls together. */
+  keepalive?: boolean;
 }
 
 type Params<N extends RouteName> = keyof RouteParams<N> extends never
@@ -67,6 +69,7 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
       },
       signal: input.signal,
       timeoutMs: input.timeoutMs ?? defaults.timeoutMs,
+      keepalive: input.keepalive,
       fetch,
     });
 

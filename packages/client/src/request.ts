@@ -11,6 +11,8 @@ export interface Exchange {
   signal?: AbortSignal | undefined;
   /** Until the whole answer is there. Default 30 s: reading the history of a slow daemon takes 10 s. */
   timeoutMs?: number | undefined;
+  /** Goes on when the page is closed. */
+  keepalive?: boolean | undefined;
   /** Default: the one of the runtime. */
   fetch?: typeof fetch | undefined;
 }
@@ -31,7 +33,15 @@ const maxAnswerBytes = 128 * 1024 * 1024;
  * @throws RelayError, NetworkError, TimeoutError, BadAnswerError; the reason of `signal`
  */
 export async function request(url: string, exchange: Exchange = {}): Promise<Answer> {
-  const { method = 'GET', body, headers, signal, timeoutMs = defaultTimeoutMs, fetch: send = fetch } = exchange;
+  const {
+    method = 'GET',
+    body,
+    headers,
+    signal,
+    timeoutMs = defaultTimeoutMs,
+    keepalive = false,
+    fetch: send = fetch,
+  } = exchange;
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
@@ -53,6 +63,7 @@ export async function request(url: string, exchange: Exchange = {}): Promise<Ans
       signal: controller.signal,
       redirect: 'manual',
       cache: 'no-store',
+      keepalive,
     } as RequestInit);
     const text = await textOf(response);
     if (response.ok) return { status: response.status, headers: response.headers, body: parsed(response, text) };

@@ -132,6 +132,20 @@ describe('a call that fails', () => {
     relay = await startRelayDouble();
   });
 
+  it('outlives its page when it is asked to, and only then', async () => {
+    const outlives: unknown[] = [];
+    const watching = clientWith({
+      fetch: (input, init) => {
+        outlives.push(init?.keepalive);
+        return fetch(input, init);
+      },
+    });
+    relay.answers.set('GET /api/devices', [devices, devices]);
+    await watching.call('listDevices');
+    await watching.call('listDevices', { keepalive: true });
+    expect(outlives).toEqual([false, true]);
+  });
+
   it('rejects with the reason of the signal when it is aborted, before and while it runs', async () => {
     relay.answers.set('GET /api/devices', [{ status: 200, silent: true }]);
     const reason = new Error('changed my mind');

@@ -31,6 +31,8 @@ export interface Access {
    * relay before this browser has the new one. Afterwards there is a new token. @throws what `work` throws
    */
   during: <T>(work: () => Promise<T>) => Promise<T>;
+  /** What must still be done as this person: `leave` waits for it. Returns the end of that. */
+  beforeLeaving: (settle: () => Promise<void>) => () => void;
   /** For work that ends the browser's sign-in: afterwards no one is signed in. @throws what `work` throws, then nothing has changed */
   leave: (work: () => Promise<unknown>) => Promise<void>;
 }
@@ -65,6 +67,7 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
   let timer: ReturnType<typeof setTimeout> | undefined;
   const listeners = new Set<() => void>();
   const tokenListeners = new Set<(token: string) => void>();
+  const unsettled = new Set<() => Promise<void>>();
   /** Work that renewals wait for. */
   let held: Promise<unknown> = Promise.resolve();
 
@@ -145,12 +148,19 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
       await renew(token?.text).catch(() => undefined);
       return result;
     },
-    leave: (work) =>
-      hold(
+    beforeLeaving: (settle) => {
+      unsettled.add(settle);
+      return () => unsettled.delete(settle);
+    },
+    leave: async (work) => {
+      // Before renewals are held: it may need one.
+      for (const settle of unsettled) await settle();
+      await hold(
         work().then(() => {
           onLeft?.();
           beOut(false);
         }),
-      ),
+      );
+    },
   };
 }

@@ -48,11 +48,12 @@ export function useChanges(): Changes {
             ids: ids.slice(at, at + atOnce),
             ...(action === 'delete' ? { archived: 'all' as const } : {}),
           };
-          await client.call('changeSessions', { body: { action, filter } });
+          // The page may be closed meanwhile.
+          await client.call('changeSessions', { body: { action, filter }, keepalive: true });
         }
       };
       setHidden((now) => new Set([...now, ...ids]));
-      plan(text, () => void attempt(work).finally(back), back);
+      plan(text, () => attempt(work).finally(back), back);
     },
     [client, plan, attempt],
   );
