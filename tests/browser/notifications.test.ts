@@ -159,12 +159,21 @@ describeWith('chromium', 'notifications', () => {
 
     // A tap, as the worker hears it. Chromium focuses no window without a hand, so focusing is taken for granted.
     const [serving] = person.context.serviceWorkers();
+    const tap = `dispatchEvent(new NotificationEvent('notificationclick', { notification: tapped }))`;
     await serving!.evaluate(`(async () => {
       WindowClient.prototype.focus = async function () { return this; };
-      const [notification] = await registration.getNotifications();
-      dispatchEvent(new NotificationEvent('notificationclick', { notification }));
+      [self.tapped] = await registration.getNotifications();
+      ${tap};
     })()`);
     await person.page.waitForURL(text.notification.navigate);
+
+    // The documents do not hear of it: the session gets a window of its own.
+    await person.goto('/docs/');
+    const opened = await serving!.evaluate<string>(`new Promise((resolve) => {
+      clients.openWindow = async (address) => resolve(address);
+      ${tap};
+    })`);
+    expect(opened).toBe(text.notification.navigate);
   });
 
   it('are offered once something waits, and never again after an answer', async () => {

@@ -169,8 +169,15 @@ function target(navigate) {
   return navigate.startsWith(scope()) ? navigate : scope();
 }
 
+/** True for the address of a page that hears of a tap: not one of the documents, nor of another app on this host. */
+const isPage = (url) => {
+  const path = pathOf(url);
+  return path !== undefined && !isApart.test(path);
+};
+
 async function open(address) {
-  const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const all = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const windows = all.filter(({ url }) => isPage(url));
   const shown = windows.find(({ url }) => url === address) ?? windows.find(({ focused }) => focused) ?? windows[0];
   if (shown === undefined) return clients.openWindow(address);
   const focused = await shown.focus();
