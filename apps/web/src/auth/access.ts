@@ -31,7 +31,7 @@ export interface Access {
    * relay before this browser has the new one. Afterwards there is a new token. @throws what `work` throws
    */
   during: <T>(work: () => Promise<T>) => Promise<T>;
-  /** What must still be done as this person: `leave` waits for it. Returns the end of that. */
+  /** Work that must still be done as this person: `leave` waits for it. Returns a function that withdraws it. */
   beforeLeaving: (settle: () => Promise<void>) => () => void;
   /** For work that ends the browser's sign-in: afterwards no one is signed in. @throws what `work` throws, then nothing has changed */
   leave: (work: () => Promise<unknown>) => Promise<void>;

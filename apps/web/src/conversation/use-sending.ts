@@ -71,9 +71,9 @@ export function useSending(
   );
   // A message would answer a question that came meanwhile.
   const isOpen = (to: Prompt | undefined) => (to ? prompts.some((one) => isSame(one, to)) : prompts.length === 0);
-  /** What was sent of a form before its fields were changed. */
+  /** The answer of a form that was sent before its fields were changed. */
   const [edited, setEdited] = useState<unknown>();
-  // What was changed meanwhile is for the person to send.
+  // Words and images that were changed meanwhile are for the person to send.
   const isSameAs = (content: string, attached: readonly Attached[]) =>
     content === text && attached.map(urlOf).join() === images.map(urlOf).join();
   const isLater = useSentLater(send, (args) => {

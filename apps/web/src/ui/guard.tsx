@@ -1,4 +1,4 @@
-/** What cannot be drawn takes nothing with it but itself. */
+/** A part that cannot be drawn takes nothing with it but itself. */
 import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
