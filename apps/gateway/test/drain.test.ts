@@ -38,23 +38,21 @@ describe('an instance that leaves', () => {
       const app = await connectApp(relay);
       const daemon = await connectDaemon(relay);
       const [first, second] = [await run(relay, daemon, app, 'first'), await run(relay, daemon, app, 'second')];
-      let again: ReturnType<typeof connectDaemon> | undefined;
-      await relay.database.models.$transaction(
-        async (tx) => {
-          // The first end waits for this, and the second for the first.
-          await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
-          daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'the first' });
-          daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'the second' });
-          await relay.gateways[0]!.gateway.drain(0);
-          expect(await daemon.closed).toMatchObject({ code: 1001 });
-          again = connectDaemon(relay, { registration: daemon.registration, gateway: 1 });
-          await until(async () => (await counted(relay, 'relay_evictions_total')) === 1);
-        },
-        { timeout: 60_000 },
-      );
-      await again;
-      for (const { taskId } of [first, second])
-        await until(async () => (await readTask(relay, taskId)).state === 'completed');
+      const [{ gateway, backplane }] = relay.gateways as [(typeof relay.gateways)[number]];
+      const append = backplane.append.bind(backplane);
+      let goOn = () => undefined as void;
+      const held = new Promise<void>((resolve) => (goOn = resolve));
+      // The first end waits for this, and the second for the first.
+      backplane.append = async (...frame) => held.then(() => append(...frame));
+      daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'the first' });
+      daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'the second' });
+      await until(async () => (await readTask(relay, first.taskId)).state === 'completed');
+      await gateway.drain(0);
+      expect(await daemon.closed).toMatchObject({ code: 1001 });
+      await connectDaemon(relay, { registration: daemon.registration, gateway: 1 });
+      await until(async () => (await counted(relay, 'relay_evictions_total')) === 1);
+      goOn();
+      await until(async () => (await readTask(relay, second.taskId)).state === 'completed');
       expect(await readTask(relay, second.taskId)).toMatchObject({ result: 'the second' });
     } finally {
       await relay.stop();
