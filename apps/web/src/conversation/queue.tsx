@@ -1,7 +1,8 @@
 /** The messages of a session that wait to be sent. */
-import { Suspense, lazy, useCallback, useEffect, useRef, useState } from 'react';
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { Message, QueuedTask, Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { useResource } from '../ui/resource.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -57,7 +58,7 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
 }
 
 /** Most sessions never have one. */
-const Chips = lazy(async () => ({ default: (await import('./queue-chips.tsx')).Chips }));
+const Chips = loadedLater(async () => (await import('./queue-chips.tsx')).Chips);
 
 export function Queue({ session, queue }: { session: Session; queue: Waiting }) {
   // They stay: one may be edited when it stops waiting.

@@ -10,7 +10,7 @@ import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { useNow } from '../ui/time.tsx';
 import { Marked } from './marked.tsx';
-import type { Selection } from './selection.tsx';
+import type { Selection } from './selection.ts';
 import { StateGlyph, rowState } from './state-glyph.tsx';
 import { type Changes, titleOf } from './use-changes.ts';
 import { useSwipe } from './use-swipe.ts';

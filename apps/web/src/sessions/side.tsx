@@ -1,5 +1,5 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
-import { type KeyboardEvent, startTransition, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
 import { Search as SearchIcon, SquarePen } from 'lucide-react';
 import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
@@ -9,6 +9,7 @@ import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
 import { useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
+import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { keyName } from '../palette/hot-keys.ts';
@@ -20,13 +21,20 @@ import { useWide } from '../ui/wide.ts';
 import { type Grouping, arranged, beginningOf, groupings } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
-import { SelectionBar, useSelection } from './selection.tsx';
+import { useSelection } from './selection.ts';
 import { FilterLine, Foot, Nothing, Skeleton, UndoToast } from './side-parts.tsx';
 import { useChanges } from './use-changes.ts';
 import { useFilter } from './use-filter.ts';
 import { useListScroll } from './use-list-scroll.ts';
 import { searchCharacters, useSearch } from './use-search.ts';
 import { useSessions } from './use-sessions.ts';
+
+const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
+const Picking = (props: ComponentProps<typeof SelectionBar>) => (
+  <Suspense>
+    <SelectionBar {...props} />
+  </Suspense>
+);
 
 function useGrouping(): [Grouping, (by: Grouping) => void] {
   const [by, setBy] = useState(() => groupings.find((one) => one === readStored('grouping')) ?? 'project');
@@ -126,7 +134,7 @@ export function Side({ isHome }: { isHome: boolean }) {
       onKeyDown={onKeyDown}
     >
       {selection.isOn ? (
-        <SelectionBar selection={selection} sessions={selectable} changes={changes} />
+        <Picking selection={selection} sessions={selectable} changes={changes} />
       ) : (
         <>
           <div className="side-top">
