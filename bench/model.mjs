@@ -27,13 +27,13 @@ const prices = {
 /** Processor time, µs, by where it is spent. Frames travel alone, which is dearer than in batches: at these rates they nearly always do. */
 const costs = {
   /** A silent daemon for a ping interval, and its lease. */
-  silent: { gateway: 150, redis: 3 },
+  silent: { gateway: 100, redis: 14 },
   event: { gateway: 112, api: 64, redis: 22 },
   kept: { gateway: 140, api: 64, redis: 41 },
   /** A message until its task is over, without its frames; PostgreSQL by statements, as below. */
-  turn: { gateway: 2_000, api: 3_000, redis: 320 },
+  turn: { gateway: 1_600, api: 2_600, redis: 800 },
   report: { gateway: 470, redis: 40 },
-  connect: { gateway: 1_100, redis: 60 },
+  connect: { gateway: 1_000, redis: 80 },
   /** Between a list and a message. */
   request: { api: 3_000, redis: 48 },
 };
@@ -43,7 +43,7 @@ const costs = {
  * lease about as often. A statement notes or reads 500 devices, a command to Redis reads 256 leases; renewals are counted one by one, since
  * a gateway with few daemons sends them so.
  */
-const statements = { connect: 6, report: 3, turn: 12, request: 2, device: (1 / 300 + 1 / 20) / 500 };
+const statements = { connect: 6, report: 3, turn: 30, request: 2, device: (1 / 300 + 1 / 20) / 500 };
 const operations = { connect: 4, turn: 8, event: 2, kept: 2, device: 1 / 20 + 1 / 20 / 256 };
 
 const limits = {
@@ -51,21 +51,21 @@ const limits = {
   socketsPerInstance: 5_000,
   connectsPerGateway: 150,
   pingSeconds: 30,
-  /** MB of an instance without sockets, KB of a socket as planned: three times what a silent one takes. */
+  /** MB of an instance without sockets, KB of a socket as planned: several times what a silent one takes. */
   idleMB: { gateway: 180, api: 315 },
-  socketKB: { gateway: 40, api: 24 },
+  socketKB: { gateway: 40, api: 40 },
   /** Of a core. Above it queues grow faster than work. */
   load: { instance: 0.6, redis: 0.5, postgres: 0.5 },
   statementMs: 0.2,
-  /** PostgreSQL, for a daemon that connects with a changed report in a storm. */
-  connectMs: 1.1,
+  /** PostgreSQL, for a daemon that connects in a storm: three times what one with an empty report takes. */
+  connectMs: 0.3,
   /** A machine for PostgreSQL that can be rented anywhere; from there on cells. */
   postgresCores: 16,
   poolPerInstance: 10,
   /** Operations a second of one Redis, half of what it can do; the share of its memory that is planned. */
   redisOperations: 10_000,
   redisMemoryShare: 0.1,
-  redisKBPerDaemon: 0.3,
+  redisKBPerDaemon: 1,
   redisKBPerPerson: 100,
   /** Rows of tasks above which deleting day by day is dearer than dropping a partition. Planned, not measured. */
   partitionRows: 100_000_000,
