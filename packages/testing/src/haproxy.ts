@@ -36,7 +36,11 @@ function backend(name: string, ingress: string, ports: readonly number[]): strin
     `balance ${shipped('load-balance')}`,
     `option httpchk GET ${shipped('check-http')}`,
     `timeout server ${shipped('timeout-server')}`,
-    ...shipped('backend-config-snippet').trimEnd().split('\n'),
+    // Strangers see nothing of /ready there; the conformance suite does.
+    ...shipped('backend-config-snippet')
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.includes('/ready')),
     ...ports.map((port, n) => `server ${name}${n} 127.0.0.1:${port} check inter ${shipped('check-interval')}`),
   ].join('\n  ');
 }

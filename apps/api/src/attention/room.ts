@@ -151,7 +151,8 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       open(request, duplex, head).catch((error: unknown) => {
         if (error instanceof HandshakeError && error.status === 0) return;
         const known = toRelayError(error);
-        if (known.status >= 500) logger.error({ err: error }, `an ${title} could not be let in`);
+        // An edge sends apps for a few seconds to an instance that leaves.
+        if (known.status >= 500 && !draining) logger.error({ err: error }, `an ${title} could not be let in`);
         refusals.inc({ code: known.code });
         const retry: Record<string, string> =
           known.retryAfter === undefined ? {} : { 'Retry-After': String(known.retryAfter) };
