@@ -87,7 +87,11 @@ export function App({ linkToken }: { linkToken: string | undefined }) {
       <Shell>
         <Guard
           of={location}
-          instead={<Problem refusal={new Refusal('UNEXPECTED', '')} onRetry={() => window.location.reload()} />}
+          instead={
+            <main className="page" id="main">
+              <Problem refusal={new Refusal('UNEXPECTED', '')} onRetry={() => window.location.reload()} />
+            </main>
+          }
         >
           <Suspense fallback={null}>
             <Switch>

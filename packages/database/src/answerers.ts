@@ -3,8 +3,9 @@ import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * Removes the addresses that were added with a sign-in, with a program of the person, or with any of both, and settles their pending
- * deliveries: what was told to them ends with it. A program outlives its sign-in, so an address may name the program alone. Call after the revocation was recorded: an address that is being added right now finds it (`isLoginOver`).
+ * Removes the addresses that were added with a sign-in, with a program of the person, or, when neither is named, with any of either, and
+ * settles their pending deliveries. A program outlives its sign-in, so an address may name the program alone. Call after the revocation was
+ * recorded: an address that is being added right now finds it (`isLoginOver`).
  */
 export async function removeSubscriptionsOf(
   db: Db,

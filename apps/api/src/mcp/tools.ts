@@ -51,8 +51,8 @@ export function createTools(deps: Operations, waits: Waits) {
     return typeof named === 'string' ? named : given;
   };
   /**
-   * Counts a turn before its call is recorded, and returns its depth: one that a limit refuses is no entry. A call that is repeated with its
-   * key starts none, and is counted once; it has the greatest depth, should its key end at this moment.
+   * Counts a turn and returns its depth, before the call is recorded: a call that a limit refuses is no entry of the audit. A call that is
+   * repeated with its key starts no turn and is not counted again; if the key ends right now, its turn has the greatest depth.
    */
   const counted = async (
     name: 'createSession' | 'sendMessage' | 'answerPrompt',

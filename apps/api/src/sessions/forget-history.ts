@@ -9,22 +9,33 @@ const patienceMs = 3_600_000;
 
 type ForgetDeps = Pick<Operations, 'backplane' | 'logger'>;
 
+/** Whose history is tried again, by backplane: once for each person, however many sessions they delete meanwhile. */
+const trying = new WeakMap<Operations['backplane'], Set<string>>();
+
 /** Apps that come back from before get `resync`. Never rejects: while the backplane is away, it is tried again after this has returned. */
 export async function forgetHistory(deps: ForgetDeps, userId: string): Promise<void> {
   await deps.backplane.forget(userId).catch((error: unknown) => {
+    const people = trying.get(deps.backplane) ?? new Set();
+    trying.set(deps.backplane, people);
+    if (people.has(userId)) return;
     deps.logger.warn({ err: error }, 'kept frames could not be deleted; it is tried again');
-    void forgetLater(deps, userId);
+    people.add(userId);
+    void forgetLater(deps, people, userId);
   });
 }
 
-async function forgetLater({ backplane }: ForgetDeps, userId: string): Promise<void> {
+async function forgetLater({ backplane }: ForgetDeps, people: Set<string>, userId: string): Promise<void> {
   const until = performance.now() + patienceMs;
   for (let pauseMs = firstPauseMs; performance.now() < until; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     await delay(pauseMs, undefined, { ref: false });
+    // A deletion that fails from here on may be of texts that this attempt came too early for.
+    people.delete(userId);
     const isForgotten = await backplane.forget(userId).then(
       () => true,
       () => false,
     );
-    if (isForgotten) return;
+    if (isForgotten || people.has(userId)) return;
+    people.add(userId);
   }
+  people.delete(userId);
 }

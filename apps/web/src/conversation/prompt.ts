@@ -25,7 +25,7 @@ export function labelOf({ kind, label }: Option): string {
   return same?.test(label.trim()) ? words.question[ours!] : label;
 }
 
-/** More is not in view on a card. */
+/** The most that a card shows of one text. */
 const shownCharacters = 200;
 
 /** The question itself, in the words of the agent. */

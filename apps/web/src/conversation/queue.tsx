@@ -61,7 +61,7 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
 const Chips = loadedLater(async () => (await import('./queue-chips.tsx')).Chips);
 
 export function Queue({ session, queue }: { session: Session; queue: Waiting }) {
-  // They stay: one may be edited when it stops waiting.
+  // They stay mounted: one may be edited when it stops waiting.
   const isUsed = useRef(false);
   isUsed.current ||= queue.tasks.length > 0;
   if (!isUsed.current) return null;

@@ -1,10 +1,10 @@
-/** Signs that operations were lost of which no later frame shows the gap: they are hot frames, which are kept for no app that was away. */
+/** Finds lost operations that no later frame reveals: their frames are hot, and the relay keeps none of them for an app that was away. */
 import { useEffect, useState } from 'react';
 import type { TranscriptCopy } from '@relay/client';
 import type { Message } from '@relay/protocol';
 import type { Live } from '../live.ts';
 
-/** A message may come before the operations of its item, which the daemon joins for a moment. */
+/** A message may come before the operations of its item: the daemon gathers those for a moment. */
 const itemComesMs = 1000;
 
 /** Whether the item of this message is here as it was said. A question has words of its own. */

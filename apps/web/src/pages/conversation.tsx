@@ -135,7 +135,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   };
 
   const main = useRef<HTMLElement>(null);
-  // Never into the composer: it would send what is typed on.
+  // Never into the composer: the rest of a word and Enter would be sent.
   useKeptFocus(main, (root) => root.querySelector<HTMLElement>('.queue button') ?? root.querySelector('h1'));
   const onSeen = useReadMark(session);
   useFocus(session.id);

@@ -1,4 +1,7 @@
-/** Keys of an input method, as Japanese, Chinese and Korean are written with. */
+/** Keys of an input method, with which Japanese, Chinese and Korean are written. */
 
-/** True for a key of the word that is being composed: the Enter that takes it over sends nothing. Safari ends the composition before this key, and gives it only the old code. */
+/**
+ * True for a key that belongs to the word being composed: its Enter confirms the word and must not send. Safari ends the composition before
+ * that key, and marks it by the key code 229 alone.
+ */
 export const isComposing = ({ isComposing: composes, keyCode }: KeyboardEvent): boolean => composes || keyCode === 229;

@@ -12,12 +12,21 @@ const loadAgain = () => {
   );
 };
 
-/** In the place of a component that the page is about. */
+/** In the place of a part that the person asked for. */
 export const Unloaded = () => <Problem refusal={new Refusal('OFFLINE', '')} onRetry={loadAgain} />;
+/** In the place of a page. */
+export const UnloadedPage = () => (
+  <main className="page" id="main">
+    <Unloaded />
+  </main>
+);
 /** In the place of one that the page can do without. */
 export const Nothing = () => null;
 
-/** A component that `load` brings; where that fails `Instead` is shown, and the next use tries again. `ready`: the component, once it is there anyway. */
+/**
+ * A component that `load` fetches. When that fails, `Instead` is shown, and the next use tries again. `ready`: the component, when it has
+ * been fetched already.
+ */
 export function loadedLater<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Instead: ComponentType = Nothing,
@@ -30,7 +39,7 @@ export function loadedLater<Props extends object>(
     return <Instead />;
   }
   return function Later(props: Props) {
-    // When it is loaded it is there at once: React holds back what was lazy for 300 ms, and what an agent says then is not heard.
+    // A component that is here renders at once: React delays a lazy one by 300 ms, and words that come meanwhile are not announced.
     const [Part] = useState<ComponentType<Props>>(() => ready() ?? current);
     return <Part {...props} />;
   };

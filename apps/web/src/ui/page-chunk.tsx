@@ -1,7 +1,7 @@
 /** Pages that are loaded when they are needed, with their words. */
 import type { ComponentType } from 'react';
 import { type Part, loadWords } from '../catalogue.ts';
-import { Unloaded, loadedLater } from './loaded-later.tsx';
+import { UnloadedPage, loadedLater } from './loaded-later.tsx';
 
 interface PageChunk<Pages> {
   /** Loads it before it is needed. */
@@ -23,7 +23,7 @@ export function pageChunk<Pages>(part: Part, load: () => Promise<Pages>): PageCh
   };
   return {
     ahead: () => void start().catch(() => undefined),
-    page: (choose, Instead = Unloaded) =>
+    page: (choose, Instead = UnloadedPage) =>
       loadedLater(
         async () => choose(await start()),
         Instead,

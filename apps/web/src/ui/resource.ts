@@ -31,7 +31,7 @@ type Inner<T> =
   | { kind: 'ready'; value: T; missed?: Missed }
   | { kind: 'failed'; refusal: Refusal };
 
-/** From a second to half a minute, and not in the same instant as other pages. */
+/** From a second to half a minute, and not in the same instant as other pages. Importing `backoffMs` would split the chunk of the client. */
 const pauseMs = ({ times, retryAfterSeconds = 0 }: Missed): number =>
   retryAfterSeconds * 1000 + Math.min(1000 * 2 ** (times - 1), 30_000) * (0.5 + Math.random() / 2);
 const mayPass = (refusal: Refusal): boolean => isAway(refusal) || refusal.status === 429;
