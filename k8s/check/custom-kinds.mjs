@@ -58,7 +58,13 @@ export const customKinds = {
     },
   },
   'gateway.envoyproxy.io/v1alpha1 HTTPRouteFilter': {
-    'spec!': { directResponse: { contentType: 'string', statusCode: 'integer' } },
+    'spec!': {
+      directResponse: {
+        contentType: 'string',
+        statusCode: 'integer',
+        body: { 'type!': one('Inline'), inline: 'string' },
+      },
+    },
   },
   'gateway.envoyproxy.io/v1alpha1 ClientTrafficPolicy': {
     'spec!': {

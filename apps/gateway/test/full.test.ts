@@ -63,7 +63,7 @@ if (wantsPostgres())
   });
 
 describeWith(['haproxy', 'openssl'], 'HAProxy before a gateway that is full', () => {
-  it('answers JSON with a code by itself when no instance does', async () => {
+  it('answers JSON with a code by itself when no instance does, and to strangers who ask for /ready', async () => {
     const port = await freePort();
     const haproxy = await startHaProxy({ apis: [port], gateways: [port], plain: true });
     try {
@@ -75,6 +75,12 @@ describeWith(['haproxy', 'openssl'], 'HAProxy before a gateway that is full', ()
           { error: expect.any(String), code: 'SERVICE_UNAVAILABLE', status: 503 },
         ]);
       }
+      const hidden = await fetch(`${haproxy.url}/ready`);
+      expect(hidden.headers.get('Content-Type')).toBe('application/json');
+      expect([hidden.status, await hidden.json()]).toEqual([
+        404,
+        { error: 'Not found.', code: 'NOT_FOUND', status: 404 },
+      ]);
     } finally {
       await haproxy.stop();
     }

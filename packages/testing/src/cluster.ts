@@ -184,6 +184,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ? await startHaProxy({
           apis: apis.map(({ port }) => port),
           gateways: gateways.map(({ port }) => port),
+          showsReady: true,
           ...(plainPort === undefined ? {} : { port: plainPort, plain: true }),
           ...(options.haproxyTunnelMs === undefined ? {} : { tunnelMs: options.haproxyTunnelMs }),
         })

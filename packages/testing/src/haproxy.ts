@@ -26,7 +26,7 @@ export interface HaProxy {
 }
 
 /** The backend of an Ingress as HAProxy's controller writes it from the annotations of k8s/components/ingress-haproxy, before these ports. */
-function backend(name: string, ingress: string, ports: readonly number[]): string {
+function backend(name: string, ingress: string, ports: readonly number[], showsReady: boolean): string {
   const file = new URL('../../../k8s/components/ingress-haproxy/ingress.yaml', import.meta.url);
   const objects = parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS() as Ingress);
   const annotations = objects.find(({ metadata }) => metadata.name === ingress)!.metadata.annotations;
@@ -36,11 +36,10 @@ function backend(name: string, ingress: string, ports: readonly number[]): strin
     `balance ${shipped('load-balance')}`,
     `option httpchk GET ${shipped('check-http')}`,
     `timeout server ${shipped('timeout-server')}`,
-    // The shipped edge hides /ready; the conformance suite reads it here.
     ...shipped('backend-config-snippet')
       .trimEnd()
       .split('\n')
-      .filter((line) => !line.includes('/ready')),
+      .filter((line) => !showsReady || !line.includes('/ready')),
     ...ports.map((port, n) => `server ${name}${n} 127.0.0.1:${port} check inter ${shipped('check-interval')}`),
   ].join('\n  ');
 }
@@ -52,6 +51,7 @@ const config = (
   scheme: string,
   tunnelMs: number,
   statsPort: number,
+  showsReady: boolean,
 ) => `
 global
   maxconn 9000
@@ -73,8 +73,8 @@ frontend doors
   http-request set-header X-Forwarded-For %[src]
   use_backend gateways if { path /ws/daemon }
   default_backend apis
-${backend('apis', 'relay-apps', apis)}
-${backend('gateways', 'relay-daemons', gateways)}
+${backend('apis', 'relay-apps', apis, showsReady)}
+${backend('gateways', 'relay-daemons', gateways, showsReady)}
 `;
 
 /** Starts it in front of these ports of the loopback address. Needs `haproxy` and `openssl`. */
@@ -86,6 +86,8 @@ export async function startHaProxy(targets: {
   plain?: boolean;
   /** How long a socket may be silent. Default an hour. */
   tunnelMs?: number;
+  /** For the conformance suite: the shipped edge hides /ready. */
+  showsReady?: boolean;
 }): Promise<HaProxy> {
   const program = findProgram('haproxy', 'haproxy');
   const folder = mkdtempSync(join(tmpdir(), 'relay-haproxy-'));
@@ -99,7 +101,8 @@ export async function startHaProxy(targets: {
   const bind = `127.0.0.1:${port}${targets.plain ? '' : ` ssl crt ${pem} alpn http/1.1`}`;
   const scheme = targets.plain ? 'http' : 'https';
   const statsPort = await freePort();
-  writeFileSync(file, config(targets.apis, targets.gateways, bind, scheme, targets.tunnelMs ?? 3_600_000, statsPort));
+  const { apis, gateways, tunnelMs = 3_600_000, showsReady = false } = targets;
+  writeFileSync(file, config(apis, gateways, bind, scheme, tunnelMs, statsPort, showsReady));
   runProgram(program, ['-c', '-q', '-f', file]);
   // -W and -db: a master in the foreground, which says when its worker listens.
   const child = startProgram(program, ['-W', '-db', '-f', file]);
