@@ -136,7 +136,7 @@ onBoth('the inbox', (open) => {
     expect((await inboxCounts(database, userId)).counts).toMatchObject({ question: 2, total: 2, badge: 2 });
     await inside((tx) => closePrompt(tx, key, { uuid: 'a', state: 'superseded' }));
     expect(await items()).toMatchObject([{ prompt: { id: 'b' } }]);
-    await database.sql.execute`UPDATE inbox_items SET expires_at = now() WHERE subject = 'b'`;
+    await database.sql.execute`UPDATE inbox_items SET expires_at = now() - interval '1 second' WHERE subject = 'b'`;
     await endExpiredItems(database);
     expect(await kinds()).toEqual([]);
   });
