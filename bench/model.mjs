@@ -71,7 +71,7 @@ const limits = {
   partitionRows: 100_000_000,
 };
 
-/** The requests of the manifests, of each: cores, and GiB at most. The edge is planned, not measured. */
+/** The requests of the manifests, of each: cores, and GiB at most. The edge is planned: HAProxy takes less (`--only edge`), Envoy was not measured. */
 const requested = {
   gateway: { cores: 0.25, gib: 1 },
   api: { cores: 0.25, gib: 0.625 },
