@@ -123,7 +123,7 @@ const codexTurn = (): Row[] => [
   { type: 'response_item', timestamp: time(seconds), payload: { type: 'message', role: 'assistant', content: [] } },
   response({ type: 'function_call', id: 'fc', call_id: 'c1', name: 'exec_command', arguments: '{"cmd":"npm test"}' }),
   item({ type: 'CommandExecution', id: 'c1', command: ['/bin/bash', '-lc', 'npm test'], cwd: 'file:///my/project', status: 'completed', aggregated_output: '42 passed', exit_code: 0 }), // prettier-ignore
-  item({ type: 'FileChange', id: 'c2', changes: { '/my/project/a.ts': { type: 'update', unified_diff: '@@ -1 +1 @@\n-made\n+changed\n', move_path: null } }, status: 'completed' }), // prettier-ignore
+  item({ type: 'FileChange', id: 'c2', changes: { '/my/project/a.ts': { type: 'update', unified_diff: '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n--- made\n+++ changed\n', move_path: null } }, status: 'completed' }), // prettier-ignore
   event({ type: 'plan_update', plan: [{ step: 'first', status: 'in_progress' }] }),
   response({ type: 'function_call', id: 'fc', call_id: 'c3', name: 'exec_command', arguments: '{"cmd":"rm -r x"}' }),
   response({ type: 'function_call_output', id: 'fco', call_id: 'c3', output: 'aborted by user' }),
@@ -137,7 +137,7 @@ const codexLive: Row[] = [
   { sessionUpdate: 'agent_message_chunk', messageId: 'm1', content: text('I look.') },
   call('c1', { status: 'in_progress', kind: 'execute', title: 'npm test', rawInput: { command: 'npm test', cwd: '/my/project' } }), // prettier-ignore
   done('c1', { _meta: { terminal_output_delta: { data: '42 passed' }, terminal_exit: { exit_code: 0 } } }),
-  call('c2', { kind: 'edit', title: 'Editing files', locations: [{ path: '/my/project/a.ts' }], content: [{ type: 'diff', path: '/my/project/a.ts', oldText: 'made\n', newText: 'changed\n' }] }), // prettier-ignore
+  call('c2', { kind: 'edit', title: 'Editing files', locations: [{ path: '/my/project/a.ts' }], content: [{ type: 'diff', path: '/my/project/a.ts', oldText: '-- made\n', newText: '++ changed\n' }] }), // prettier-ignore
   done('c2', {}),
   { sessionUpdate: 'plan', entries: [{ content: 'first', status: 'in_progress' }] },
   call('c3', { kind: 'execute', title: 'rm -r x', rawInput: { command: 'rm -r x' } }),

@@ -85,7 +85,11 @@ function diffOf(
   const [kind, diff] = [change.type, { type: 'diff' as const, path: textIn(change, 'move_path') || path }];
   if (kind === 'add') return { ...diff, oldText: null, newText: content };
   if (kind === 'delete') return { ...diff, oldText: content, newText: null };
-  const lines = patch.split('\n').filter((line) => !/^(@@|---|\+\+\+|\\)/.test(line));
+  // `---` and `+++` are names of files only before the first hunk: in it, `--- x` is the removed line `-- x`.
+  const lines = patch
+    .replace(/^[^]*?^(?=@@)/m, '')
+    .split('\n')
+    .filter((line) => !/^(@@|\\)/.test(line));
   const side = (sign: string) =>
     lines
       .filter((line) => line.startsWith(' ') || line.startsWith(sign))
