@@ -6,6 +6,7 @@ import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
   type Database,
+  type Db,
   addNotification,
   cancelledAmong,
   closePrompt,
@@ -48,12 +49,17 @@ export function createPrompts(deps: PromptDeps): Prompts {
   const opened = async (connection: DaemonConnection, event: DaemonEvent<'PROMPT_OPEN'>) => {
     const { session_id: id, question } = event;
     const taskId = event.task_id ?? '';
+    const isCancelled = async (db: Db) => (await cancelledAmong(db, [connection.deviceId], [taskId])).length > 0;
     const record = await deps.sessions.find(connection, id ?? '');
-    if (!record) return;
+    if (!record) {
+      // Its session was deleted while the daemon was away: the turn must not wait for an answer that no one can give.
+      if (await isCancelled(database)) connection.send({ type: 'task_cancel', task_id: taskId });
+      return;
+    }
     const now = new Date();
     const { key } = record;
     const { isDismissed, isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
-      const isDismissed = (await cancelledAmong(tx, [connection.deviceId], [taskId])).length > 0;
+      const isDismissed = await isCancelled(tx);
       const isNew = !isDismissed && (await openBeside(tx, key, namedPrompt(question, now)));
       const cause = { sessionKey: key, cause: 'needs_you', windowMs: config.dedupeWindowMs } as const;
       return { isDismissed, isNew, notified: isNew && (await addNotification(tx, cause)) };

@@ -398,6 +398,23 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     }
   });
 
+  it('a question whose session was deleted while its daemon was away is dismissed when the daemon repeats it', async () => {
+    const { taskId, id, native } = await run(daemon);
+    const question = permission(`q-${native}`, 'Deleted?');
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Deleted?', session_id: native, question });
+    await asking(id, 'Deleted?');
+    await daemon.drop();
+    expect((await relay.call('DELETE', path(id))).status).toBe(204);
+    daemon = await connectDaemon(relay, {
+      registration: daemon.registration,
+      headers: named,
+      hello: [{ type: 'status', running_tasks: [], open_prompts: [question.uuid] }],
+    });
+    daemon.event(taskId, 'PROMPT_OPEN', { session_id: native, question });
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+    expect((await relay.call('GET', path(id))).status).toBe(404);
+  });
+
   it('A5: what a daemon comes back without is superseded, and the late answer says so; what it still asks stays', async () => {
     const [gone, kept] = [await run(daemon), await run(daemon)];
     for (const { taskId, native } of [gone, kept])
