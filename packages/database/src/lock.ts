@@ -6,13 +6,14 @@
  * that share a volume do not see each other's lock.
  */
 import { createHash } from 'node:crypto';
-import { rmSync, statSync } from 'node:fs';
+import { realpathSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { DatabaseError } from './database-error.ts';
 
 const askHolderTimeoutMs = 1_000;
+/** macOS takes 103. */
+const maxAddressBytes = 100;
 
 interface FolderLock {
   /** Releases the folder lock. Resolves when another process can take it. */
@@ -23,8 +24,8 @@ interface FolderLock {
  * Takes the lock of an existing folder, the same one by every path to it. The lock does not keep the process alive.
  * Throws DatabaseError DATA_DIR_IN_USE, which names the process that holds it, this one included.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
-  const address = lockAddress(folder);
+export async function lockFolder(folder: string, platform: NodeJS.Platform = process.platform): Promise<FolderLock> {
+  const address = lockAddress(folder, platform);
   const server = await listen(address).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     const pid = await askHolder(address);
@@ -47,13 +48,17 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   };
 }
 
-/** The same folder has the same device and inode, however it is mounted or linked. */
-function lockAddress(folder: string): string {
+/**
+ * The same folder has the same device and inode, however it is mounted or linked. A file of a socket lies in the folder: a folder for
+ * temporary files differs between a service and a terminal, and is cleaned by the system. It lies there while the path fits a socket.
+ */
+function lockAddress(folder: string, platform: NodeJS.Platform): string {
   const { dev, ino } = statSync(folder, { bigint: true });
   const name = `relay-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 24)}`;
-  if (process.platform === 'linux') return `\0${name}`;
-  if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`;
-  return path.join(os.tmpdir(), `${name}.sock`);
+  if (platform === 'linux') return `\0${name}`;
+  if (platform === 'win32') return `\\\\.\\pipe\\${name}`;
+  const address = path.join(realpathSync(folder), 'lock.sock');
+  return Buffer.byteLength(address) <= maxAddressBytes ? address : `/tmp/${name}.sock`;
 }
 
 function isSocketFile(address: string): boolean {

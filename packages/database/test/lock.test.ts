@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { lockFolder } from '../src/lock.ts';
 import { openDatabase } from '../src/open.ts';
@@ -45,5 +45,24 @@ describe('the lock of the data folder', () => {
     await expect(lockFolder(link)).rejects.toMatchObject(refused);
     await lock.release();
     await (await lockFolder(link)).release();
+  });
+
+  it.each([
+    ['a short path', 'data'],
+    ['a path too long for a socket', 'x'.repeat(100)],
+  ])('holds on macOS whatever the folder for temporary files is: %s', async (_, name) => {
+    const dataDir = path.join(folder(), name);
+    mkdirSync(dataDir);
+    const before = process.env.TMPDIR;
+    try {
+      const lock = await lockFolder(dataDir, 'darwin');
+      process.env.TMPDIR = folder();
+      await expect(lockFolder(dataDir, 'darwin')).rejects.toMatchObject({ code: 'DATA_DIR_IN_USE' });
+      await lock.release();
+      await (await lockFolder(dataDir, 'darwin')).release();
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
   });
 });
