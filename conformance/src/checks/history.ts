@@ -156,25 +156,33 @@ export const history: readonly Check[] = [
     },
   ),
   rule('9.8', 'identical requests at the same time share one frame', async (world) => {
-    const session = await world.session();
     const desk = await world.desk();
-    const params = { id: session.id };
-    const uuid = randomUUID();
-    const page = { messages: [{ uuid, role: 'USER', content: 'shared', timestamp: nowText() }], has_more: false };
-    desk.answers(session.native, ({ limit }) => (limit === 50 ? undefined : page));
-    const from = desk.inbox.mark();
-    const reading = [1, 2, 3].map(() => world.rest.ok('readMessages', { params }));
-    const held = await desk.inbox.until('get_messages', ({ session_id }) => session_id === session.native, { from });
-    // Two round trips later all three have arrived.
-    for (const limit of [7, 8]) await world.rest.ok('readMessages', { params, query: { limit } });
-    desk.send({ type: 'messages', request_id: held.request_id, session_id: session.native, ...page });
-    for (const answer of await Promise.all(reading)) same(answer.body.newestUuid, uuid, 'newestUuid of each answer');
-    const frames = desk.inbox.all(
-      'get_messages',
-      ({ session_id, limit }) => session_id === session.native && limit === 50,
-      from,
-    );
-    same(frames.length, 1, 'frames for three identical requests');
+    const framesWhen = async (roundTrips: number) => {
+      const session = await world.session();
+      const params = { id: session.id };
+      const uuid = randomUUID();
+      const page = { messages: [{ uuid, role: 'USER', content: 'shared', timestamp: nowText() }], has_more: false };
+      let isHeld = true;
+      desk.answers(session.native, ({ limit }) => (isHeld && limit === 50 ? undefined : page));
+      const from = desk.inbox.mark();
+      const reading = [1, 2, 3].map(() => world.rest.ok('readMessages', { params }));
+      const held = await desk.inbox.until('get_messages', ({ session_id }) => session_id === session.native, { from });
+      for (let trip = 0; trip < roundTrips; trip += 1)
+        await world.rest.ok('readMessages', { params, query: { limit: 7 + (trip % 2) } });
+      isHeld = false;
+      desk.send({ type: 'messages', request_id: held.request_id, session_id: session.native, ...page });
+      for (const answer of await Promise.all(reading)) same(answer.body.newestUuid, uuid, 'newestUuid of each answer');
+      const isOne = ({ session_id, limit }: { session_id: string; limit: number }) =>
+        session_id === session.native && limit === 50;
+      return desk.inbox.all('get_messages', isOne, from).length;
+    };
+    // One that arrives after the answer is another request: on a busy machine the answer waits for more round trips.
+    let frames = 0;
+    for (const roundTrips of [2, 8, 24]) {
+      frames = await framesWhen(roundTrips);
+      if (frames === 1) break;
+    }
+    same(frames, 1, 'frames for three identical requests');
   }),
   rule(
     '9.8',
