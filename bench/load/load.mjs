@@ -151,7 +151,12 @@ export class Load {
 
   /** `count` messages by HTTP to the sessions of the pairs, `inFlight` at a time; each until its daemon has it, or until its turn has ended. */
   async turns({ count, inFlight, until }) {
-    return inLanes(count, inFlight, (n) => this.#dialect.turn(this.#pairs[n % this.#pairs.length], n, until));
+    return inLanes(count, inFlight, (n) => {
+      const pair = this.#pairs[n % this.#pairs.length];
+      // A pair has one turn at a time, also when one takes as long as all others together.
+      pair.turning = Promise.resolve(pair.turning).then(() => this.#dialect.turn(pair, n, until));
+      return pair.turning;
+    });
   }
 
   /** `count` times GET `path` of the first api, `inFlight` at a time, each on a connection that stays. */
