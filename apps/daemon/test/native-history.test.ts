@@ -9,10 +9,13 @@ import { house } from './house.ts';
 const home = house();
 afterEach(() => home.clear());
 
+const lines = (rows: readonly unknown[]) =>
+  rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('');
 const put = (path: string, rows: readonly unknown[]) => {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+  writeFileSync(path, lines(rows));
 };
+const claudeFile = (root: string) => join(root, '.claude/projects/-my-project/c1.jsonl');
 const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
 const claudeUser = (uuid: string, text: unknown, second: number, more = {}) => ({
@@ -35,8 +38,7 @@ const text = (words: string) => ({ type: 'text', text: words });
 /** Files of each agent in a fresh home, as they write them; all hold "hello" and "agent: hello". */
 const kept: Record<string, (root: string) => string> = {
   claude_code(root) {
-    const path = join(root, '.claude/projects/-my-project/c1.jsonl');
-    put(path, [
+    put(claudeFile(root), [
       { type: 'summary', summary: 'Saying hello' },
       claudeUser('u0', '<command-name>/model</command-name>', 0),
       claudeUser('u1', 'hello', 1),
@@ -157,7 +159,7 @@ describe('the files of an agent', () => {
   it('are not touched by reading', () => {
     const root = home.folder();
     kept.claude_code!(root);
-    const path = join(root, '.claude/projects/-my-project/c1.jsonl');
+    const path = claudeFile(root);
     const [before, stat] = [readFileSync(path), statSync(path)];
     const outside = reader('claude_code', root);
     outside.sessions();
@@ -175,6 +177,30 @@ describe('the files of an agent', () => {
 });
 
 describe('a local session of Claude Code', () => {
+  it('that was left with a command of the terminal has ended, and shows its last answer', async () => {
+    const root = home.folder();
+    kept.claude_code!(root);
+    const said = (words: string, second: number) => claudeUser(`u${second}`, words, second);
+    const rows = [
+      said('<bash-input>ls</bash-input>', 5),
+      said('<bash-stdout>a.ts</bash-stdout><bash-stderr></bash-stderr>', 5),
+      said('<command-name>/exit</command-name>\n<command-message>exit</command-message>', 6),
+      said('<local-command-stdout>Bye!</local-command-stdout>', 6),
+    ];
+    appendFileSync(claudeFile(root), lines(rows));
+    const outside = reader('claude_code', root);
+    expect(outside.read('c1')?.open).toBe(false);
+    const relay = await home.relay();
+    home.daemon(relay, demoAgent(home).agent, { outside });
+    const connection = await relay.connection();
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: 'c1', limit: 10 });
+    expect((await connection.frame('messages')).messages?.map(({ content }) => content)).toEqual([
+      'hello',
+      'agent: ',
+      'hello',
+    ]);
+  });
+
   it('appears at the relay, and sends its changes when it is watched and continues', async () => {
     const root = home.folder();
     kept.claude_code!(root);
@@ -193,10 +219,7 @@ describe('a local session of Claude Code', () => {
     connection.send({ type: 'get_messages', request_id: 'r', session_id: 'c1', limit: 10 });
     expect((await connection.frame('messages')).messages).toHaveLength(3);
     const rows = [claudeUser('u9', 'and now', 8), claudeAgent('m9', [text('done')], 9)];
-    appendFileSync(
-      join(root, '.claude/projects/-my-project/c1.jsonl'),
-      `\n${rows.map((row) => JSON.stringify(row)).join('\n')}\n`,
-    );
+    appendFileSync(claudeFile(root), lines(rows));
     expect(await connection.frame('session_activity')).toEqual({
       type: 'session_activity',
       session_id: 'c1',

@@ -25,8 +25,9 @@ export interface OutsideSession {
 /** A part of a conversation that begins and ends between two turns, unless a single one is larger. */
 export interface OutsidePart {
   projectPath: string;
+  /** The last message among them is complete. */
   updates: readonly PastUpdate[];
-  /** The last turn has not ended. */
+  /** The last turn has not ended: its calls may still change. */
   open: boolean;
   /** The place where it begins; 0 when nothing is before it. */
   start: number;

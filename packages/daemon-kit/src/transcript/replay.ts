@@ -28,8 +28,8 @@ const unnamedMark = '?';
 export type Replayed = Map<string, (keep: Keep) => void>;
 
 /**
- * `open`: the last turn has not ended. Then the first item that may still change, and all after it, are left out. `contents` gets what the
- * items name and do not hold.
+ * `open`: the last turn has not ended. Its words are complete, because a source has whole messages; the first call that may still
+ * change, and all after it, are left out. `contents` gets what the items name and do not hold.
  */
 export function replayed(
   updates: Iterable<PastUpdate>,
@@ -71,7 +71,7 @@ export function replayed(
     last = at;
     apply(mapper.update(update, at), at, place);
   }
-  if (!open) apply(mapper.close('interrupted'), last, 0);
+  apply(open ? mapper.closeText() : mapper.close('interrupted'), last, 0);
   const all = named([...items.values()], settings.sessionId);
   for (const [index, { uuid }] of [...items.values()].entries()) {
     const [content, name] = [kept.get(uuid), all[index]?.uuid ?? uuid];

@@ -29,7 +29,7 @@ export const claudeFormat: Format = {
     );
   },
   open(rows) {
-    const last = rows.findLast(isTalk);
+    const last = rows.findLast((row) => isTalk(row) && !isAside(row));
     if (last === undefined || (last.type === 'user' && interrupted.test(saidIn(last)))) return false;
     return last.type === 'user' || textIn(recordOf(last.message), 'stop_reason') === 'tool_use';
   },
@@ -58,11 +58,14 @@ const isSaid = (row: Row) =>
   row.isApiErrorMessage !== true;
 const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
 
-/** The person's words; commands of the terminal and their output are kept as words of the user too. */
-function saidIn(row: Row): string {
-  const words = wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
-  return /^\s*<(command-|local-command-|system-reminder)/.test(words) ? '' : words;
-}
+const textsIn = (row: Row) => wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
+
+/** Commands of the terminal and their output are kept as words of the user too. No turn follows them. */
+const isAside = (row: Row) =>
+  row.type === 'user' && /^\s*<(command-|local-command-|bash-|system-reminder)/.test(textsIn(row));
+
+/** The person's words. */
+const saidIn = (row: Row) => (isAside(row) ? '' : textsIn(row));
 
 /** One row after the other → updates of ACP, in the form of this agent's adapter. */
 function createReader(): (row: Row) => Row[] {
