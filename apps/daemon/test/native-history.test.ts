@@ -16,6 +16,8 @@ const put = (path: string, rows: readonly unknown[]) => {
   writeFileSync(path, lines(rows));
 };
 const claudeFile = (root: string) => join(root, '.claude/projects/-my-project/c1.jsonl');
+const qwenFile = (root: string) => join(root, '.qwen/projects/-my-project/chats/q1.jsonl');
+const geminiFile = (root: string) => join(root, '.gemini/tmp/project/chats/session-1.jsonl');
 const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
 const claudeUser = (uuid: string, text: unknown, second: number, more = {}) => ({
@@ -69,7 +71,7 @@ const kept: Record<string, (root: string) => string> = {
     return 'x1';
   },
   qwen(root) {
-    put(join(root, '.qwen/projects/-my-project/chats/q1.jsonl'), [
+    put(qwenFile(root), [
       {
         type: 'user',
         uuid: 'a',
@@ -89,9 +91,8 @@ const kept: Record<string, (root: string) => string> = {
     return 'q1';
   },
   gemini(root) {
-    const folder = join(root, '.gemini/tmp/project');
-    put(join(folder, '.project_root'), ['/my/project']);
-    put(join(folder, 'chats/session-1.jsonl'), [
+    put(join(root, '.gemini/tmp/project/.project_root'), ['/my/project']);
+    put(geminiFile(root), [
       { sessionId: 'g1', startTime: time(0) },
       { id: 'z', type: 'user', timestamp: time(0), content: 'forgotten' },
       { $set: { messages: [{ id: 'a', type: 'user', timestamp: time(1), content: [{ text: 'hello' }] }] } },
@@ -166,6 +167,40 @@ describe('the files of an agent', () => {
     outside.read('c1');
     expect(readFileSync(path)).toEqual(before);
     expect(statSync(path).mtimeMs).toBe(stat.mtimeMs);
+  });
+
+  const claudePart = (id: string, second: number) =>
+    claudeAgent(id, [text('looking')], second, {
+      message: { id, role: 'assistant', content: [text('looking')], stop_reason: null },
+    });
+  const older = [
+    claudeUser('u1', 'hello', 1),
+    claudePart('m1', 2),
+    claudeUser('u2', 'and now', 3),
+    claudePart('m2', 4),
+  ];
+  const qwenCall = {
+    type: 'assistant',
+    uuid: 'c',
+    message: { parts: [{ text: 'looking' }, { functionCall: { name: 'ls' } }] },
+  };
+  const geminiCall = { id: 'd', type: 'gemini', content: [{ text: 'looking' }, { functionCall: { name: 'ls' } }] };
+  const geminiTool = { id: 'd', type: 'gemini', content: 'looking', toolCalls: [{ name: 'ls', status: 'success' }] };
+  it.each([
+    ['runs after the first block of its answer', 'claude_code', older.slice(0, 2), true],
+    ['runs, in a version that gives reasons', 'claude_code', [claudeAgent('m0', [text('done')], 0), ...older], true],
+    ['has ended, in an older version that gives no reasons', 'claude_code', older, false],
+    ['has ended, as the agent says', 'claude_code', [...older.slice(0, 2), { type: 'system', subtype: 'turn_duration' }], false], // prettier-ignore
+    ['runs while a tool of Qwen runs', 'qwen', [qwenCall, { type: 'tool_result', uuid: 'd' }], true],
+    ['runs while a tool of Gemini runs', 'gemini', [geminiCall], true],
+    ['runs after a tool of Gemini', 'gemini', [geminiTool], true],
+  ])('say that a turn %s', (_, agent, rows, open) => {
+    const root = home.folder();
+    const sessionId = kept[agent]!(root);
+    const file = { claude_code: claudeFile(root), qwen: qwenFile(root), gemini: geminiFile(root) }[agent]!;
+    if (agent === 'claude_code') put(file, rows);
+    else appendFileSync(file, lines(rows));
+    expect(reader(agent, root).read(sessionId)?.open).toBe(open);
   });
 
   it('of Claude Code say which sessions are at work', () => {

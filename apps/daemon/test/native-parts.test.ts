@@ -357,6 +357,36 @@ describe('a turn in the files of an agent', () => {
     });
   });
 
+  it('of Claude Code is over with the last block of its answer, and no earlier one', async () => {
+    const root = home.folder();
+    /** The first blocks of an answer have no reason yet. */
+    const part = (id: string, block: Row): Row => ({
+      ...agent(id, block),
+      message: { id, role: 'assistant', content: [block], stop_reason: null },
+    });
+    put(claudeFile(root), [user('u0', 'Hello'), agent('m0', text('Hello too.'))]);
+    const { connection } = await world('claude_code', root);
+    connection.send({ type: 'watch_session', session_id: 'c1' });
+    await page(connection, 'c1');
+    put(claudeFile(root), [user('u1', 'Look'), part('m1', text('I look.'))]);
+    expect(await connection.frame('session_activity')).toMatchObject({
+      last_message: 'I look.',
+      is_completion: false,
+    });
+    put(claudeFile(root), [part('m1', use('a', 'Bash', { command: 'ls' }))]);
+    expect((await page(connection, 'c1')).items.at(-1)).toMatchObject({ content: 'I look.' });
+    put(claudeFile(root), [
+      agent('m1', use('b', 'Bash', { command: 'pwd' })),
+      user('r1', [result('a', 'a.ts')]),
+      user('r2', [result('b', '/my/project')]),
+      part('m2', { type: 'thinking', thinking: 'Hmm.' }),
+      agent('m2', text('Done.')),
+    ]);
+    expect(await connection.frame('session_activity')).toMatchObject({ last_message: 'Done.', is_completion: true });
+    const { items } = await page(connection, 'c1');
+    expect(items.find(({ part: { id } }) => id === 'a')?.part).toMatchObject({ status: 'completed', output: 'a.ts' });
+  });
+
   it('names the call for which another agent worked', async () => {
     const root = home.folder();
     const side = { isSidechain: true };

@@ -29,9 +29,13 @@ export const claudeFormat: Format = {
     );
   },
   open(rows) {
-    const last = rows.findLast((row) => isTalk(row) && !isAside(row));
-    if (last === undefined || (last.type === 'user' && interrupted.test(saidIn(last)))) return false;
-    return last.type === 'user' || textIn(recordOf(last.message), 'stop_reason') === 'tool_use';
+    const last = rows.findLast((row) => isEnd(row) || (isTalk(row) && !isAside(row)));
+    if (last === undefined || isEnd(last)) return false;
+    if (last.type === 'user') return !interrupted.test(saidIn(last));
+    const reason = reasonOf(last);
+    if (reason !== '') return reason === 'tool_use';
+    // Only the last row of an answer has a reason. Older versions give none: there an earlier turn has none either.
+    return rows.some((row) => /^(end_turn|tool_use)$/.test(reasonOf(row))) || rows.filter(this.begins).length < 2;
   },
   busy(env) {
     const busy = new Set<string>();
@@ -56,6 +60,8 @@ const isSaid = (row: Row) =>
   row.isMeta !== true &&
   row.isCompactSummary !== true &&
   row.isApiErrorMessage !== true;
+const isEnd = ({ type, subtype }: Row) => type === 'system' && subtype === 'turn_duration';
+const reasonOf = (row: Row) => textIn(recordOf(row.message), 'stop_reason');
 const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
 
 const textsIn = (row: Row) => wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');

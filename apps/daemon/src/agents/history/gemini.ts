@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Format, type PlacedRow, chunk, recordOf, textIn, wordsOf } from './native.ts';
+import { type Format, type PlacedRow, calls, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const geminiFormat: Format = {
   root: (env) => join(env.HOME ?? homedir(), '.gemini', 'tmp'),
@@ -20,7 +20,12 @@ export const geminiFormat: Format = {
       const updates = role === undefined ? [] : chunk(role, id, wordsOf(row.content));
       return updates.map((update) => ({ update, at: textIn(row, 'timestamp'), place }));
     }),
-  open: (rows) => talkOf(rows.map((row) => ({ row, place: 0 }))).at(-1)?.row.type === 'user',
+  open(rows) {
+    const last = talkOf(rows.map((row) => ({ row, place: 0 }))).at(-1)?.row;
+    // Its tools have results already; the agent goes on with them.
+    const hasTools = Array.isArray(last?.toolCalls) && last.toolCalls.length > 0;
+    return last?.type === 'user' || hasTools || calls(last?.content);
+  },
 };
 
 function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {

@@ -214,6 +214,10 @@ export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => 
     .join('');
 }
 
+/** Whether one of these parts of a message of Gemini's kind calls a tool. */
+export const calls = (parts: unknown): boolean =>
+  Array.isArray(parts) && parts.some((part) => recordOf(part).functionCall !== undefined);
+
 /** Words as an update of ACP; nothing for an empty text. */
 export function chunk(role: 'USER' | 'AGENT' | 'thought', id: string, text: string): Row[] {
   if (text === '') return [];

@@ -1,7 +1,7 @@
 /** Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`. */
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { type Format, chunk, recordOf, textIn, wordsOf } from './native.ts';
+import { type Format, calls, chunk, recordOf, textIn, wordsOf } from './native.ts';
 
 export const qwenFormat: Format = {
   root: (env) => join(env.HOME ?? homedir(), '.qwen', 'projects'),
@@ -23,5 +23,8 @@ export const qwenFormat: Format = {
       const updates = [...chunk('thought', id, thought), ...chunk(row.type === 'user' ? 'USER' : 'AGENT', id, words)];
       return updates.map((update) => ({ update, at: textIn(row, 'timestamp'), place }));
     }),
-  open: (rows) => rows.findLast(({ type }) => type === 'user' || type === 'assistant')?.type === 'user',
+  open(rows) {
+    const last = rows.findLast(({ type }) => type === 'user' || type === 'assistant');
+    return last?.type === 'user' || calls(recordOf(last?.message).parts);
+  },
 };
