@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@relay/daemon-kit';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
 import { lifeLines } from './children.ts';
 import { type DemoOptions, demoAgent } from './demo-agent.ts';
@@ -578,6 +579,21 @@ describe('a session whose process has ended', () => {
   it('is resumed when the process was idle for too long', async () => {
     const { connection } = await begin({ timings: { idleMs: 1 } });
     const session = await opened(connection);
+    resume(connection, 't1', session, 'again');
+    expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
+  });
+
+  it('is not ended for being idle when the agent must never reload', async () => {
+    const idleMs = 12_345;
+    const ends: (() => void)[] = [];
+    const after = (delayMs: number, run: () => void) => {
+      if (delayMs === idleMs) ends.push(run);
+      return delayMs === idleMs ? () => undefined : systemClock.after(delayMs, run);
+    };
+    const clock = { ...systemClock, after };
+    const { connection } = await begin({ quirks: { neverReload: true }, clock, timings: { idleMs } });
+    const session = await opened(connection);
+    for (const end of ends) end();
     resume(connection, 't1', session, 'again');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
   });

@@ -33,7 +33,7 @@ export interface AcpOptions {
 }
 
 export interface AcpTimings extends AgentProcessTimings, ConversationTimings {
-  /** A conversation without a turn and without a question keeps its process this long. */
+  /** A conversation without a turn and without a question keeps its process this long; always with the quirk `neverReload`. */
   idleMs: number;
 }
 

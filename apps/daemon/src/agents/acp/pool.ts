@@ -1,6 +1,6 @@
 /**
- * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, or when
- * another conversation needs its place.
+ * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, unless
+ * its session would end with it, or when another conversation needs its place.
  */
 import { silentLog, systemClock } from '@relay/daemon-kit';
 import { killLeftOver } from '../process-group.ts';
@@ -120,7 +120,8 @@ export function createProcessPool(
     let dead = false;
     conversation.onIdle((idle) => {
       cancelIdle();
-      if (idle && !dead) cancelIdle = clock.after(timings.idleMs, () => dismiss(conversation));
+      // A session that cannot be continued without its process keeps it.
+      if (idle && !dead && !quirks.neverReload) cancelIdle = clock.after(timings.idleMs, () => dismiss(conversation));
     });
     void agent.gone.then(() => {
       dead = true;
