@@ -387,6 +387,45 @@ describe('a turn in the files of an agent', () => {
     expect(items.find(({ part: { id } }) => id === 'a')?.part).toMatchObject({ status: 'completed', output: 'a.ts' });
   });
 
+  it('has the words that the person typed meanwhile, and no notes to the agent', async () => {
+    const root = home.folder();
+    let queue = 0;
+    const queued = (commandMode: string, prompt: unknown, more: Row = {}): Row => ({
+      type: 'attachment',
+      uuid: `q${queue++}`,
+      timestamp: time(seconds++),
+      attachment: { type: 'queued_command', prompt, commandMode, ...more },
+    });
+    const note = '<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>';
+    put(claudeFile(root), [
+      ...claudeTurn().slice(0, 6),
+      { type: 'queue-operation', operation: 'enqueue', timestamp: time(seconds), content: 'And the tests?' },
+      { type: 'queue-operation', operation: 'remove', timestamp: time(seconds) },
+      queued('prompt', 'And the tests?', { origin: { kind: 'human' } }),
+      queued('prompt', [text('And these: '), text('all.')]),
+      queued('task-notification', note),
+      queued('prompt', 'continue', { isMeta: true }),
+      agent('m2', text('Those too.')),
+      user('n1', note),
+      agent('m3', text('Noted.')),
+    ]);
+    const { connection } = await world('claude_code', root);
+    const { items } = await page(connection, 'c1');
+    const shown = items.filter(({ part: { kind } }) => ['user', 'tool', 'text'].includes(kind));
+    expect(shown.map(({ role, part: { kind }, content }) => (kind === 'tool' ? kind : `${role} ${content}`))).toEqual([
+      'USER Fix it',
+      'AGENT I look.',
+      'tool',
+      'USER And the tests?',
+      'USER And these: all.',
+      'AGENT Those too.',
+      'AGENT Noted.',
+    ]);
+    expect(shown[2]?.part).toMatchObject({ status: 'completed', output: '42 passed' });
+    const again = await page((await world('claude_code', root)).connection, 'c1');
+    expect(again.items.map(({ uuid }) => uuid)).toEqual(items.map(({ uuid }) => uuid));
+  });
+
   it('names the call for which another agent worked', async () => {
     const root = home.folder();
     const side = { isSidechain: true };

@@ -66,12 +66,19 @@ const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
 
 const textsIn = (row: Row) => wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
 
-/** Commands of the terminal and their output are kept as words of the user too. No turn follows them. */
+/** Commands of the terminal, their output and notes to the agent are kept as words of the user too. */
 const isAside = (row: Row) =>
-  row.type === 'user' && /^\s*<(command-|local-command-|bash-|system-reminder)/.test(textsIn(row));
+  row.type === 'user' && /^\s*<(command-|local-command-|bash-|system-reminder|task-notification)/.test(textsIn(row));
 
 /** The person's words. */
 const saidIn = (row: Row) => (isAside(row) ? '' : textsIn(row));
+
+/** The person's words that the agent took up in the middle of a turn: they are no row of the user. */
+function queuedIn(row: Row): string {
+  const { type, commandMode, isMeta, prompt } = recordOf(row.attachment);
+  const isPrompt = type === 'queued_command' && commandMode === 'prompt' && isMeta !== true;
+  return isPrompt && row.isSidechain !== true ? saidIn({ type: 'user', message: { content: prompt } }) : '';
+}
 
 /** One row after the other → updates of ACP, in the form of this agent's adapter. */
 function createReader(): (row: Row) => Row[] {
@@ -105,6 +112,7 @@ function createReader(): (row: Row) => Row[] {
   return (row) => {
     if (row.type === 'system' && row.subtype === 'compact_boundary')
       return [{ sessionUpdate: 'compaction_update', status: 'completed', summary: textIn(row, 'content') }];
+    if (row.type === 'attachment') return chunk('USER', textIn(row, 'uuid'), queuedIn(row));
     if (!isSaid(row)) return [];
     const message = recordOf(row.message);
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [];
