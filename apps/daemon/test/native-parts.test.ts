@@ -497,6 +497,22 @@ it('a large file of an older Codex, which names no message, has each message onc
   expect(await words()).toEqual([...expected, 'question 10', 'answer 10']);
 });
 
+it('a turn of Codex that is longer than a part is not over with a remark', async () => {
+  const root = home.folder();
+  const said = (id: string, words: string) => item({ type: 'AgentMessage', id, content: [text(words)] });
+  putLarge(codexFile(root), [
+    [codexMeta(), event({ type: 'task_started' }), item({ type: 'UserMessage', id: 'i1', content: [text('Fix it')] })],
+    ...Array.from({ length: 5 }, (_, number) => [said(`m${number}`, `Remark ${number}.`)]),
+  ]);
+  const { connection } = await world('codex', root);
+  connection.send({ type: 'watch_session', session_id: 'x1' });
+  expect((await page(connection, 'x1')).items.at(-1)).toMatchObject({ content: 'Remark 4.' });
+  put(codexFile(root), [said('m5', 'Remark 5.')]);
+  expect(await connection.frame('session_activity')).toMatchObject({ last_message: 'Remark 5.', is_completion: false });
+  put(codexFile(root), [said('m6', 'Done.'), event({ type: 'task_complete' })]);
+  expect(await connection.frame('session_activity')).toMatchObject({ last_message: 'Done.', is_completion: true });
+});
+
 describe('a file of 200 MB', () => {
   const turns = 200;
   const large = (root: string) =>

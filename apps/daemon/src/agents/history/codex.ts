@@ -40,11 +40,11 @@ export const codexFormat: Format = {
       read(placed).map((update) => ({ update, at: textIn(placed.row, 'timestamp'), place: placed.place })),
     );
   },
-  open: (rows) =>
-    rows
-      .map(eventOf)
-      .findLast((type) => /^(task|turn)_(started|complete|aborted)$/.test(type))
-      ?.endsWith('_started') ?? false,
+  open(rows, head) {
+    const edge = rows.map(eventOf).findLast((type) => isEdge.test(type));
+    // The last turn is longer than these rows. Older versions record no edges: their file does not begin with one either.
+    return edge?.endsWith('_started') ?? head.some((row) => isEdge.test(eventOf(row)));
+  },
 };
 
 const eventOf = (row: Row) => (row.type === 'event_msg' ? textIn(recordOf(row.payload), 'type') : '');
@@ -62,6 +62,7 @@ function createRefused(): (row: Row) => Row[] {
   };
 }
 
+const isEdge = /^(task|turn)_(started|complete|aborted)$/;
 const isOver = /^(task|turn)_complete$/;
 
 function usageOf(info: Row): Row[] {

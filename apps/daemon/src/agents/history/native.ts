@@ -38,8 +38,8 @@ export interface Format {
   begins: (row: Row) => boolean;
   /** The events as updates of ACP. A call that begins before these rows is left out. */
   updates: (rows: readonly PlacedRow[]) => PastUpdate[];
-  /** The last turn has not ended. */
-  open: (rows: readonly Row[]) => boolean;
+  /** The last turn has not ended. `head`: the rows at the beginning of a file of which these are the end; empty when they are all. */
+  open: (rows: readonly Row[], head: readonly Row[]) => boolean;
   /** Sessions in which the agent itself reports a running turn. */
   busy?: (env: NodeJS.ProcessEnv) => ReadonlySet<string>;
 }
@@ -143,7 +143,7 @@ function partOf(format: Format, path: string, before: number | undefined): Outsi
   return {
     projectPath: about.projectPath,
     updates: format.updates(part),
-    open: before === undefined && format.open(bare(part)),
+    open: before === undefined && format.open(bare(part), bare(head)),
     start: start === 0 ? 0 : (part[0]?.place ?? start),
   };
 }
