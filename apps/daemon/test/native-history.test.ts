@@ -37,6 +37,20 @@ const claudeAgent = (id: string, content: unknown[], second: number, more = {}) 
 });
 const text = (words: string) => ({ type: 'text', text: words });
 
+const geminiUser = (id: string, words: string, second: number) => ({
+  id,
+  type: 'user',
+  timestamp: time(second),
+  content: [{ text: words }],
+});
+const geminiAgent = (id: string, content: string, second: number, more = {}) => ({
+  id,
+  type: 'gemini',
+  timestamp: time(second),
+  content,
+  ...more,
+});
+
 /** Files of each agent in a fresh home, as they write them; all hold "hello" and "agent: hello". */
 const kept: Record<string, (root: string) => string> = {
   claude_code(root) {
@@ -93,11 +107,27 @@ const kept: Record<string, (root: string) => string> = {
   gemini(root) {
     put(join(root, '.gemini/tmp/project/.project_root'), ['/my/project']);
     put(geminiFile(root), [
-      { sessionId: 'g1', startTime: time(0) },
-      { id: 'z', type: 'user', timestamp: time(0), content: 'forgotten' },
-      { $set: { messages: [{ id: 'a', type: 'user', timestamp: time(1), content: [{ text: 'hello' }] }] } },
-      { id: 'b', type: 'gemini', timestamp: time(4), content: 'agent: hello' },
-      { id: 'c', type: 'info', content: 'note' },
+      { sessionId: 'g1', projectHash: 'f0', startTime: time(0), lastUpdated: time(0), kind: 'main' },
+      { $set: { messages: [geminiUser('s', '<session_context>\nThis is the Gemini CLI.', 0)] } },
+      geminiUser('a', 'hello', 1),
+      { $set: { lastUpdated: time(1) } },
+      geminiAgent('b', 'agent: hello', 4, { tokens: null }),
+      geminiAgent('b', 'agent: hello', 4, { tokens: { input: 1, output: 1, total: 2 } }),
+      geminiUser('c', 'rewound', 5),
+      geminiAgent('d', 'agent: rewound', 6),
+      { $rewindTo: 'c' },
+      { $rewindTo: 'unknown' },
+      { id: 'i', type: 'info', timestamp: time(7), content: 'Chat history compressed from 9000 to 1200 tokens.' },
+      {
+        $set: {
+          messages: [
+            geminiUser('x1', '<state_snapshot>hello was said</state_snapshot>', 7),
+            geminiAgent('x2', 'Got it. Thanks for the additional context!', 7),
+            geminiUser('x3', 'hello', 7),
+            geminiAgent('x4', 'agent: hello', 7),
+          ],
+        },
+      },
     ]);
     return 'g1';
   },
@@ -138,6 +168,17 @@ describe('the files of an agent', () => {
         ['agent_message_chunk', isCut ? 'hello' : 'agent: hello', time(4)],
       ],
     );
+  });
+
+  it('of Gemini hold a saved chat that was taken up, which is nowhere else', () => {
+    const root = home.folder();
+    kept.gemini!(root);
+    put(geminiFile(root), [
+      { sessionId: 'g1', projectHash: 'f0', startTime: time(0) },
+      { $set: { messages: [geminiUser('x1', 'hello', 1), geminiAgent('x2', 'agent: hello', 2)] } },
+      geminiUser('a', 'and now', 3),
+    ]);
+    expect(reader('gemini', root).sessions()).toMatchObject([{ title: 'hello', messageCount: 3 }]);
   });
 
   it('may be missing, empty, foreign or damaged', () => {

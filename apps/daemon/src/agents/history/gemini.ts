@@ -16,8 +16,7 @@ export const geminiFormat: Format = {
   updates: (rows) =>
     talkOf(rows).flatMap(({ row, place }, index) => {
       const id = textIn(row, 'id') || `row-${index}`;
-      const role = row.type === 'user' ? 'USER' : row.type === 'gemini' ? 'AGENT' : undefined;
-      const updates = role === undefined ? [] : chunk(role, id, wordsOf(row.content));
+      const updates = chunk(row.type === 'user' ? 'USER' : 'AGENT', id, wordsOf(row.content));
       return updates.map((update) => ({ update, at: textIn(row, 'timestamp'), place }));
     }),
   open(rows) {
@@ -28,16 +27,30 @@ export const geminiFormat: Format = {
   },
 };
 
+/** The file is a log: a message is written again, whole, when its tools or tokens are known, and may be rewound. */
 function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
-  let talk: PlacedRow[] = [];
+  const talk = new Map<string, PlacedRow>();
+  const take = ({ row, place }: PlacedRow) => {
+    const isTalk = row.type === 'gemini' || (row.type === 'user' && !aside.test(wordsOf(row.content)));
+    const id = textIn(row, 'id') || `row-${place}`;
+    if (isTalk) talk.set(id, { row, place: talk.get(id)?.place ?? place });
+  };
   for (const { row, place } of rows) {
-    const all = recordOf(row.$set).messages;
-    // The conversation was rewritten.
-    if (Array.isArray(all)) talk = all.map((message) => ({ row: recordOf(message), place }));
-    else if (row.type === 'user' || row.type === 'gemini') talk.push({ row, place });
+    const { messages } = recordOf(row.$set);
+    if (!Array.isArray(messages)) take({ row, place });
+    // The context of the model, which a compression fills with copies. Only a saved chat that is taken up is nowhere else.
+    else if (talk.size === 0 && rows[0]?.place === 0)
+      for (const message of messages) take({ row: recordOf(message), place });
+    const rewound = textIn(row, '$rewindTo');
+    if (!talk.has(rewound)) continue;
+    const ids = [...talk.keys()];
+    for (const id of ids.slice(ids.indexOf(rewound))) talk.delete(id);
   }
-  return talk;
+  return [...talk.values()];
 }
+
+/** Notes to the model are kept as words of the user. */
+const aside = /^\s*<(session_context|state_snapshot|hook_context)>/;
 
 function projectOf(path: string): string {
   try {
