@@ -15,7 +15,7 @@
 // times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), or config.
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
-// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
+// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -450,6 +450,7 @@ acp
   .onRequest(acp.methods.agent.session.load, async ({ params, client }) => {
     called('load');
     if (fault === 'hang-resume') await forever();
+    if (fault === 'load') throw acp.RequestError.internalError(undefined, 'the disk is slow');
     known(params.sessionId);
     for (const { role, text, id } of rows(params.sessionId)) {
       if (!role) continue;

@@ -1,6 +1,6 @@
 /** Local sessions of an agent whose files have no reader: it is asked for its list; and sessions that must stay hidden. */
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '@relay/daemon-kit';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
@@ -118,6 +118,22 @@ describe('a session that an agent lists', () => {
       'USER from afar',
       'AGENT echo 2: from afar',
     ]);
+  });
+
+  it('that could not be read says so, and is continued when it can', async () => {
+    const { connection, agentHome } = await begin();
+    await listed(connection);
+    const fault = join(agentHome, 'DEMO_AGENT_FAULT');
+    writeFileSync(fault, 'load');
+    const why = /^this session could not be read from its agent: .*the disk is slow/i;
+    expect((await page(connection, 'desk-1')).error).toMatch(why);
+    connection.send({ type: 'task_resume', task_id: 't1', session_id: 'desk-1', message: 'from afar' });
+    const { error } = await connection.event('ERROR', 't1');
+    expect(error).toMatch(why);
+    expect(error).toMatch(/[^.]\. Nothing was sent to it\. Try again\.$/);
+    rmSync(fault);
+    connection.send({ type: 'task_resume', task_id: 't2', session_id: 'desk-1', message: 'from afar' });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: from afar');
   });
 
   it('can be cancelled while its words are fetched', async () => {

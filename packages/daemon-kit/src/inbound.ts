@@ -23,8 +23,8 @@ interface InboundOptions {
   store: Store;
   /** Adds messages that were written elsewhere to the session, before it is read. */
   sync?: (sessionId: string) => void;
-  /** The fetch that must finish before that. */
-  bring?: (sessionId: string) => Promise<void> | undefined;
+  /** The fetch that must finish before that, with the reason when it failed. */
+  bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   watched: Watched;
   /** The form in which the relay reads: messages only, or all that is in a transcript. */
   reader?: () => Reader;
@@ -78,7 +78,8 @@ export function createInbound({
     return 'the history of this session cannot be read';
   };
 
-  const answer = (frame: ToDaemon<'get_messages'>) => {
+  /** `unread`: the reason why the agent's record of the session could not be read. */
+  const answer = (frame: ToDaemon<'get_messages'>, unread?: string) => {
     const {
       request_id: requestId,
       session_id: sessionId,
@@ -89,14 +90,18 @@ export function createInbound({
       changed,
     } = frame;
     const reply = { type: 'messages', request_id: requestId, session_id: sessionId } as const;
-    const fail = (error: string) =>
+    const missing =
+      unread === undefined
+        ? 'this device has no such session'
+        : `this session could not be read from its agent: ${unread}`;
+    const fail = (error: string = missing) =>
       send({ ...reply, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, error });
     try {
       sync?.(sessionId);
       if (parts) return answerParts(reply, { limit, beforeUuid, afterUuid, changed }, fail);
       const reader = options.reader?.() ?? 'messages';
       const result = store.page(sessionId, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes }, reader);
-      if (!result) return fail('this device has no such session');
+      if (!result) return fail();
       if (!result.ok) return fail(result.error);
       const { page } = result;
       send({
@@ -114,11 +119,11 @@ export function createInbound({
   const answerParts = (
     reply: { type: 'messages'; request_id: string; session_id: string },
     request: Parameters<Store['items']>[1],
-    fail: (error: string) => void,
+    fail: (error?: string) => void,
   ) => {
     options.flush?.(reply.session_id);
     const found = store.items(reply.session_id, request);
-    if (!found) return fail('this device has no such session');
+    if (!found) return fail();
     if ('error' in found) return fail(found.error);
     const { items, hasMore, v, reset } = found;
     send({
@@ -154,7 +159,7 @@ export function createInbound({
     task_cancel: (frame) => tasks.cancel(frame.task_id),
     get_messages(frame) {
       const wait = bring?.(frame.session_id);
-      if (wait) void wait.then(() => answer(frame));
+      if (wait) void wait.then((unread) => answer(frame, unread));
       else answer(frame);
     },
     watch_session: (frame) => watched.add(frame.session_id),

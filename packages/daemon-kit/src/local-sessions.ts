@@ -14,8 +14,10 @@ interface LocalSessions {
   known: () => Reported[];
   /** Adds messages written locally to the history, and sends them to the watchers of the session. */
   sync: (sessionId: string) => void;
-  /** The fetch that must finish before a session can be read; undefined when everything is available. */
-  bring: (sessionId: string) => Promise<void> | undefined;
+  /**
+   * The fetch that must finish before a session can be read, with the reason when it failed; undefined when everything is available.
+   */
+  bring: (sessionId: string) => Promise<string | undefined> | undefined;
   /** From here on local changes are sent; earlier messages can be requested. */
   watch: (sessionId: string) => void;
   /** A new connection: looks at once, and again until `stop`. */

@@ -50,9 +50,9 @@ export interface Outside {
   refresh?(): Promise<boolean>;
   /**
    * Refreshes `read` of this session if the agent has anything later than `since` (ISO 8601; undefined: nothing is stored of it);
-   * undefined when there is nothing to wait for. Never rejects.
+   * undefined when there is nothing to wait for. Resolves with the reason when the agent could not be read. Never rejects.
    */
-  fetch?(sessionId: string, since: string | undefined): Promise<void> | undefined;
+  fetch?(sessionId: string, since: string | undefined): Promise<string | undefined> | undefined;
 }
 
 /** Number of stored items after the last one with an id of the agent that are matched by their words. */

@@ -12,6 +12,7 @@ import {
   tooMany,
   unanswerable,
   unknownSession,
+  unreadSession,
   unwritable,
 } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
@@ -110,9 +111,9 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
 
   const isMissing = (agentType: string | undefined) => agentType !== undefined && room.offers?.(agentType) !== true;
 
-  const continued = (task: Task) => {
+  const continued = (task: Task, unread?: string) => {
     const session = store.session(task.sessionId);
-    if (!session) return finish(task, unknownSession);
+    if (!session) return finish(task, unread === undefined ? unknownSession : unreadSession(unread));
     if (isMissing(session.agentType)) return finish(task, missingAgent(session.agentType!));
     task.projectPath ||= session.projectPath;
     enqueue(task);
@@ -153,11 +154,11 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);
-      void wait.then(() => {
+      void wait.then((unread) => {
         if (task.phase === 'over') return;
         task.phase = 'queued';
         takeUp(task);
-        continued(task);
+        continued(task, unread);
       });
     },
   };

@@ -69,6 +69,12 @@ export const missingAgent = (agentType: string): End => ({
 });
 export const unknownSession: End = { type: 'ERROR', error: 'This device has no such session. Start a new one.' };
 
+/** The agent has the session, and its record could not be read yet. */
+export const unreadSession = (why: string): End => ({
+  type: 'ERROR',
+  error: `This session could not be read from its agent: ${why.replace(/\.$/, '')}. Nothing was sent to it. Try again.`,
+});
+
 export const noImages: End = {
   type: 'ERROR',
   error: 'This agent does not accept images. Send the message without them.',

@@ -27,8 +27,8 @@ export interface TasksOptions {
   transcripts: Transcripts;
   /** Adds messages that were written elsewhere to the session; a session started locally is known afterwards. */
   sync?: (sessionId: string) => void;
-  /** The fetch that must finish before that; undefined when there is none. */
-  bring?: (sessionId: string) => Promise<void> | undefined;
+  /** The fetch that must finish before that, with the reason when it failed; undefined when there is none. */
+  bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   journal: Journal;
   questions: Questions;
   /** Whether a session of this further agent can be worked in; without it there is only one agent. */

@@ -54,7 +54,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   let listed = new Map<string, OutsideSession>();
   /** The replays of the sessions that were read last. */
   const replays = new Map<string, Replay>();
-  const coming = new Map<string, Promise<void>>();
+  const coming = new Map<string, Promise<string | undefined>>();
   let asking: Promise<boolean> | undefined;
   let askedAt = -Infinity;
   let seen: string | undefined;
@@ -95,7 +95,8 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
     }
   };
 
-  const load = async (session: OutsideSession): Promise<void> => {
+  /** Resolves with the reason when it failed. */
+  const load = async (session: OutsideSession): Promise<string | undefined> => {
     const { sessionId, projectPath, lastActivity } = session;
     const stamp = stampOfSession(session);
     const updates: PastUpdate[] = [];
@@ -123,8 +124,11 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
       const [oldest] = replays.keys();
       if (replays.size > maxReplays && oldest !== undefined) replays.delete(oldest);
       seen = moved();
+      return undefined;
     } catch (error) {
-      log.warn('local session not read', { session: sessionId, why: reasonOf(error).slice(0, 300) });
+      const why = reasonOf(error).slice(0, 300);
+      log.warn('local session not read', { session: sessionId, why });
+      return why;
     } finally {
       coming.delete(sessionId);
     }
