@@ -78,6 +78,10 @@ function strayFiles({ examples, files }: { examples: string[]; files: string[] }
   return files.filter((file) => !existsSync(join(root, file)) || !mentions(file + read(file)));
 }
 
+/** Reads of logs by a selector that do not say how much: kubectl then shows ten lines of each pod, whatever `--since` asks for. */
+const shortLogs = (text: string) =>
+  found(text, /(\bkubectl logs\b[^`|\n]*)/g).filter((line) => line.includes('--selector') && !line.includes('--tail'));
+
 const numbersOf = (rules: string) => found(rules, /^- \*\*(\d+\.\d+)\*\* /gm);
 const chaptersOf = (rules: string) => found(rules, /^## (\d+)\. /gm);
 const rules = {
@@ -142,6 +146,10 @@ describe('the documents', () => {
     expect(missingPaths(read(document))).toEqual([]);
   });
 
+  it.each(documents)('%s says how much of a log it wants where it names pods by a selector', (document) => {
+    expect(shortLogs(read(document))).toEqual([]);
+  });
+
   it('name each role that reads a limit or a timing', () => {
     const numbers = describeVariables().filter(({ group }) => group === 'Limits' || group === 'Timings');
     for (const role of ['api', 'gateway'] as const) {
@@ -198,6 +206,12 @@ describe('the check of the documents', () => {
   it('reports a path that does not exist, and takes the source for what a build makes of it', () => {
     const text = '`apps/daemon/dist/main.js` `packages/nothing/src/a.ts`\n\n```sh\nnode scripts/gone.mjs\n```\n';
     expect(missingPaths(text)).toEqual(['packages/nothing/src/a.ts', 'scripts/gone.mjs']);
+  });
+
+  it('reports a log that kubectl would cut to ten lines, and not one of a single object', () => {
+    const text =
+      '`kubectl logs job/a`\n\n```sh\nkubectl logs --selector a=b --since 9m | tail --tail\nkubectl logs --selector a=b --tail=-1\n```\n';
+    expect(shortLogs(text)).toEqual(['kubectl logs --selector a=b --since 9m ']);
   });
 
   it('reports a rule, a chapter and an ADR that do not exist, also the second one of a list and one after a line break', () => {
