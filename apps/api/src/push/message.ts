@@ -35,7 +35,8 @@ export interface PushMessage {
 const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed', 'account_changed'];
 /** Where those lead that concern no session; else to the machines. */
 const pages: Partial<Record<DeliveryCause, string>> = { test: '/account', account_changed: '/activity' };
-const textBytes = 1000;
+/** Room for the 400 characters of a question that may be allowed, in any script. */
+const textBytes = 1200;
 const titleBytes = 200;
 
 export function messageOf(
@@ -68,7 +69,8 @@ function bodyOf(
   const asked =
     question === undefined || question.isCut ? { text: withoutMarks(text), isWhole: false } : questionText(question);
   if (asked.text === '') return { body: name };
-  return { body: `${name}\n${cutText(asked.text, textBytes)}`, isWhole: asked.isWhole };
+  const shown = cutText(asked.text, textBytes);
+  return { body: `${name}\n${shown}`, isWhole: asked.isWhole && shown === asked.text };
 }
 
 /** Short and equal for one topic; it tells a service nothing. */

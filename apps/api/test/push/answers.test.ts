@@ -232,6 +232,15 @@ describe('answers in a notification', () => {
     expect((await offered(actions, permission(question), more)).found).toEqual(expected);
   });
 
+  it.each([
+    ['in a script of three bytes', '許'.repeat(380)],
+    ['behind characters that take no room', `List the files?${'\u200d'.repeat(360)}`],
+  ])('offer to allow only with the whole question in the message, %s', async (_name, title) => {
+    const { body, found } = await offered('all', permission({ title }));
+    expect(found).toEqual(['allow', 'reject']);
+    expect(body.split('\n').slice(1)).toEqual([title, '$ rm weeds', '/garden']);
+  });
+
   it('say nothing of the question where the person wants no detail', async () => {
     const { body, found } = await offered('all', permission(), { detail: 'none' });
     expect({ body, found }).toEqual({ body: 'Open Relay to see more.', found: ['reject'] });
