@@ -84,8 +84,20 @@ export async function supersedeDeliveries(db: Db, subscriptionIds: readonly stri
     WHERE subscription_id = ANY(${[...subscriptionIds]}::text[]) AND state = 'pending'`;
 }
 
-/** Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. */
+/**
+ * Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. An address that
+ * was paused meanwhile is not waited for: its delivery, or the one that has it in its message, is superseded.
+ */
 export async function releaseGroups(db: Db): Promise<void> {
+  const passedOver = await db.sql.query<{ id: string }>`
+    UPDATE deliveries d SET state = 'superseded', reason = 'The address is paused.'
+    FROM deliveries o JOIN deliveries before ON before.id = o.after_id JOIN subscriptions s ON s.id = before.subscription_id AND s.paused
+    WHERE o.state = 'pending' AND d.id = COALESCE(before.digest_id, before.id) AND d.state = 'pending' AND d.after_id IS NULL
+    RETURNING d.id`;
+  await releaseDigests(
+    db,
+    passedOver.map(({ id }) => id),
+  );
   await db.sql.execute`
     UPDATE deliveries d SET after_id = NULL,
       state = CASE WHEN w.before IN ('accepted', 'suppressed') THEN 'suppressed' ELSE 'pending' END,

@@ -290,6 +290,21 @@ describe('routing', () => {
     expect([sentTo('first').length, sentTo('second').length, sentTo('alone').length]).toEqual([2, 1, 2]);
   });
 
+  it('passes over an address of a group that was paused while something waited for it', async () => {
+    const first = await add('first', { group: 'my phone' });
+    await add('second', { group: 'my phone' });
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
+    await settings({ quietHours: { start: at(-60), end: at(120), timeZone: 'UTC' } });
+    const begun = await run('group, paused');
+    done(begun);
+    await deliveries(begun, isHeld);
+    await scene.relay.call('changeSubscription', { params: { id: first }, body: { state: 'paused' } });
+    await settings({});
+    const found = await deliveries(begun, are('accepted', 'superseded'));
+    expect(found.find(({ state }) => state === 'superseded')).toMatchObject({ reason: 'The address is paused.' });
+    expect([sentTo('first').length, sentTo('second').length]).toEqual([0, 1]);
+  });
+
   it('tries an address with a delay only while it is still open', async () => {
     await add('later', { delaySeconds: 300 });
     const [answered, open] = [await run('answered in time'), await run('still open')];
