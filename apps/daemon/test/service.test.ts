@@ -128,6 +128,12 @@ describe('the service', () => {
     expect(env).toEqual({ RELAY_DAEMON_HOME: resolve('relay'), NODE_EXTRA_CA_CERTS: resolve('ca.crt') });
   });
 
+  it('finds the files of agents that the person keeps elsewhere', () => {
+    const places = { CLAUDE_CONFIG_DIR: 'claude', CODEX_HOME: '/data/codex', XDG_DATA_HOME: '/data' };
+    const { env } = servicePlan({ ...places, OPENAI_API_KEY: 'secret' }, '/state', []);
+    expect(env).toEqual({ ...places, CLAUDE_CONFIG_DIR: resolve('claude') });
+  });
+
   it('is started through the link by which it was installed, so that an update changes the program of the service', () => {
     const link = join(folders.make(), 'relay-daemon');
     symlinkSync(fileURLToPath(new URL('../dist/main.js', import.meta.url)), link);

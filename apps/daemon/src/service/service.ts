@@ -113,6 +113,9 @@ const keptVariables = [
   'RELAY_DAEMON_HOME',
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
+  'XDG_DATA_HOME',
+  'CLAUDE_CONFIG_DIR',
+  'CODEX_HOME',
   'LANG',
   'HTTPS_PROXY',
   'HTTP_PROXY',
@@ -121,7 +124,7 @@ const keptVariables = [
 ];
 
 /** Paths, which a service would look for in another folder. */
-const pathVariables = ['RELAY_DAEMON_HOME', 'NODE_EXTRA_CA_CERTS'];
+const pathVariables = ['RELAY_DAEMON_HOME', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'NODE_EXTRA_CA_CERTS'];
 
 export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: readonly string[]): ServicePlan {
   const kept = keptVariables.flatMap((name): [string, string][] => {
