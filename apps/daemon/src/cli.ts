@@ -92,7 +92,12 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
         gather,
       )
       .option('--max-agents <number>', 'how many agents may work at the same time; more tasks wait (default: 8)')
-      .option('--ask-at-desk', 'permissions are answered at this terminal only; without a terminal they are refused');
+      .option('--ask-at-desk', 'permissions are answered at this terminal only; without a terminal they are refused')
+      .option(
+        '--transcript <detail>',
+        'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
+      )
+      .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)');
 
   withAgent(command('register', 'connect this machine to your account'))
     .option('--server <address>', 'base address of the relay', 'http://localhost:4000')
@@ -112,11 +117,6 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
   withAgent(command('up', 'connect and run tasks until SIGINT or SIGTERM'))
     .alias('run')
     .option('--verbose', 'also log the text of conversations')
-    .option(
-      '--transcript <detail>',
-      'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
-    )
-    .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)')
     .option('--insecure', 'use http to a relay on another machine, for this run')
     .option('--supervised', 'exit with 0 instead of 78, for service managers that always restart')
     .addHelpText('after', examples)

@@ -1,7 +1,14 @@
 /** The config record of a registration (specification §4.1): everything but the secret. */
 import { rmSync } from 'node:fs';
 import type { Home } from './home.ts';
-import { exitCodes, Failure, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
+import {
+  exitCodes,
+  Failure,
+  readIfPresent,
+  reasonOf,
+  replaceOwnerFile,
+  type TranscriptSettings,
+} from '@relay/daemon-kit';
 
 export interface Config {
   /** Base address of the relay, without a slash at the end. */
@@ -25,6 +32,9 @@ export interface Config {
   max_agents?: number;
   /** Permissions are answered at this machine only. */
   ask_at_desk?: boolean;
+  /** What apps see of the work; default: everything. */
+  transcript?: TranscriptSettings['detail'];
+  thoughts?: 'on' | 'off';
 }
 
 /** An agent as chosen on the command line and kept in the config. */
@@ -64,6 +74,7 @@ export function readConfig(home: Home): Config | undefined {
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
   const { agent, further, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
+  const { transcript = 'full', thoughts = 'on' } = record;
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
   if (
     further !== undefined &&
@@ -74,6 +85,9 @@ export function readConfig(home: Home): Config | undefined {
   if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
   if (askAtDesk !== undefined && typeof askAtDesk !== 'boolean') throw broken('"ask_at_desk" must be true or false');
   if (maxAgents !== undefined && !isAgentCount(maxAgents)) throw broken('"max_agents" must be a number from 1 to 500');
+  if (!['full', 'outline', 'off'].some((word) => word === transcript))
+    throw broken('"transcript" must be full, outline or off');
+  if (thoughts !== 'on' && thoughts !== 'off') throw broken('"thoughts" must be on or off');
   if (project !== undefined && typeof project !== 'string') throw broken('"project" must be a folder');
   return value as Config;
 }

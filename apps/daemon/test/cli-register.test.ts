@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rulesOf } from '../src/agents/choice.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig, writeConfig } from '../src/config.ts';
 import { homeOf } from '../src/home.ts';
 import { house } from './house.ts';
 import { runProgram } from './program.ts';
-import { registered, token } from './registered.ts';
+import { registered, running, token } from './registered.ts';
 
 const home = house();
 afterEach(() => home.clear());
@@ -99,6 +99,32 @@ describe('relay-daemon register', () => {
       code: 64,
       err: '--max-agents must be a number from 1 to 500.\n',
     });
+  });
+
+  it('keeps what apps may see of the work, for every start without an option', async () => {
+    const relay = await home.relay();
+    relay.answers.set('POST /api/devices/code', [code]);
+    relay.answers.set('POST /api/devices/token', [{ status: 200, body: { device_id: 'd1', refresh_token: token } }]);
+    const folder = home.folder();
+    const args = ['register', '--server', relay.url, '--home', folder, '--agent', 'scripted'];
+    await runProgram([...args, '--transcript', 'off', '--thoughts', 'off']);
+    const place = homeOf({ home: folder, env: {} });
+    expect(readConfig(place)).toMatchObject({ transcript: 'off', thoughts: 'off' });
+    const declared = async (...more: string[]) => {
+      const program = running(home, folder, ...more);
+      const { headers } = await relay.connection();
+      program.child.kill('SIGKILL');
+      await program.exit;
+      return String(headers['x-daemon-capabilities']).split(', ');
+    };
+    expect(await declared()).not.toContain('transcript');
+    expect(await declared('--transcript', 'full')).toContain('transcript');
+    expect(await runProgram([...args, '--force', '--transcript', 'some'])).toMatchObject({
+      code: 64,
+      err: '--transcript must be full, outline or off.\n',
+    });
+    writeConfig(place, { ...readConfig(place)!, transcript: 'some' as 'off' });
+    expect(() => readConfig(place)).toThrow('"transcript" must be full, outline or off');
   });
 
   it('with --agent auto names the agent that it found, or the demonstration', async () => {

@@ -9,10 +9,10 @@ export interface PlaceOptions {
   askAtDesk?: boolean;
 }
 
-/** The part of an agent's work that is sent to a relay, for one run of `up`. */
+/** The part of an agent's work that is sent to a relay. */
 export interface TellOptions {
-  transcript?: string;
-  thoughts?: string;
+  transcript?: string | undefined;
+  thoughts?: string | undefined;
 }
 
 /** Throws a Failure (usage) for an unknown word. */

@@ -19,10 +19,10 @@ import { refuseClear } from '../insecure.ts';
 import { type AgentChoice, readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
-import { type PlaceOptions, agentCountOf } from './place-options.ts';
+import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions {
+interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
   server: string;
   agentType?: string;
   name?: string;
@@ -50,6 +50,7 @@ export async function registerCommand(
   checkDevice(device);
   const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
   const maxAgents = agentCountOf(options);
+  const { detail, thoughts } = tellingOf(options);
   if (!options.force) refuseIfRegistered(home);
   // Before the person confirms: a credential that cannot be stored would be lost.
   makePrivateFolder(home.configDir);
@@ -91,6 +92,8 @@ export async function registerCommand(
     project,
     ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
     ...(options.askAtDesk ? { ask_at_desk: true } : {}),
+    ...(detail === 'full' ? {} : { transcript: detail }),
+    ...(thoughts ? {} : { thoughts: 'off' }),
   });
   if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
   else {

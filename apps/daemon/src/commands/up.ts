@@ -100,7 +100,10 @@ async function begin(
   refuseClear(config.server, options.insecure ?? config.insecure ?? false, exitCodes.config);
   const refreshToken = readCredentials(home);
   const maxAgents = agentCountOf(options) ?? config.max_agents;
-  const transcript = tellingOf(options);
+  const transcript = tellingOf({
+    transcript: options.transcript ?? config.transcript,
+    thoughts: options.thoughts ?? config.thoughts,
+  });
   const choice = given ?? choiceOfConfig(config);
   const log = createLog({
     write: terminal.err,
