@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { presetOf } from '../src/agents/acp/presets.ts';
+import { claudeFormat } from '../src/agents/history/claude.ts';
+import { nativeHistory } from '../src/agents/history/native.ts';
 import { historyOf } from '../src/agents/history/readers.ts';
 import { demoAgent } from './demo-agent.ts';
 import { house } from './house.ts';
@@ -196,6 +198,23 @@ describe('the files of an agent', () => {
     expect(outside.sessions()).toEqual([]);
     expect(outside.read('b')).toBeUndefined();
     expect(outside.stamp('nobody')).toBeUndefined();
+  });
+
+  it('that are too many for one scan are all reported and read before the next regular report', async () => {
+    const root = home.folder();
+    const ids = ['c1', 'c2', 'c3', 'c4'];
+    for (const id of ids)
+      put(join(dirname(claudeFile(root)), `${id}.jsonl`), [claudeUser(`u-${id}`, `hello ${id}`, 1)]);
+    // A scan of this one reads a single file.
+    const outside = nativeHistory(claudeFormat, { HOME: root }, -1);
+    const relay = await home.relay();
+    home.daemon(relay, demoAgent(home).agent, { outside, timings: { watchIntervalMs: 20 } });
+    const connection = await relay.connection();
+    expect((await connection.frame('report_sessions')).sessions).toHaveLength(1);
+    const { sessions } = await connection.frame('report_sessions');
+    expect(sessions.map(({ session_id: id }) => id).sort()).toEqual(ids);
+    connection.send({ type: 'get_messages', request_id: 'r', session_id: 'c1', limit: 10 });
+    expect((await connection.frame('messages')).messages).toMatchObject([{ content: 'hello c1' }]);
   });
 
   it('are not touched by reading', () => {

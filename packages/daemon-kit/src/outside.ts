@@ -44,8 +44,8 @@ export interface Outside {
   /** The end of the conversation, or the part before the place where a later one begins: oldest first, as much as is read at once. */
   read(sessionId: string, before?: number): OutsidePart | undefined;
   /**
-   * For agents that must be asked: refreshes `sessions` and `stamp`. Called often, asks rarely. True when something changed.
-   * Never rejects.
+   * For agents that must be asked, and files that take long to read: refreshes `sessions` and `stamp`. Called often, asks rarely. True
+   * when something changed that is to be reported. Never rejects.
    */
   refresh?(): Promise<boolean>;
   /**

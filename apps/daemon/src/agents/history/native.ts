@@ -45,7 +45,7 @@ export interface Format {
 }
 
 const maxSessions = 500;
-/** New and changed files are read this long per scan, newest first; the rest follows with the next scan. */
+/** New and changed files are read this long per scan, and at least one, newest first; the rest follows with the next refresh. */
 const scanBudgetMs = 250;
 const headBytes = 256 * 1024;
 const titleCharacters = 80;
@@ -57,11 +57,17 @@ interface Entry {
   session?: Omit<OutsideSession, 'isActive'>;
 }
 
-export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.env): Outside {
+export function nativeHistory(
+  format: Format,
+  env: NodeJS.ProcessEnv = process.env,
+  budgetMs: number = scanBudgetMs,
+): Outside {
   const root = format.root(env);
   /** By path. */
   const entries = new Map<string, Entry>();
   const pathOf = new Map<string, string>();
+  /** Files are left that the last scan had no time for. */
+  let isPartial = false;
 
   const scan = () => {
     const files = filesBelow(root, format.depth, format.isSession)
@@ -70,10 +76,13 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
       .slice(0, maxSessions);
     const seen = new Set(files.map(({ path }) => path));
     for (const path of [...entries.keys()]) if (!seen.has(path)) entries.delete(path);
-    const until = performance.now() + scanBudgetMs;
+    const until = performance.now() + budgetMs;
+    let read = 0;
+    isPartial = false;
     for (const { path, stamp, modifiedMs } of files) {
       if (entries.get(path)?.stamp === stamp) continue;
-      if (performance.now() > until) break;
+      isPartial = read++ > 0 && performance.now() > until;
+      if (isPartial) break;
       const session = summaryOf(path, modifiedMs);
       entries.set(path, { stamp, modifiedMs, ...(session ? { session } : {}) });
       if (session) pathOf.set(session.sessionId, path);
@@ -127,6 +136,11 @@ export function nativeHistory(format: Format, env: NodeJS.ProcessEnv = process.e
       const path = located(sessionId);
       if (path === undefined) return undefined;
       return partOf(format, path, before);
+    },
+    refresh() {
+      const wasPartial = isPartial;
+      if (wasPartial) scan();
+      return Promise.resolve(wasPartial && !isPartial);
     },
   };
 }
