@@ -15,10 +15,10 @@ const values: Record<string, string> = {
   AUTH_SECRET: 'a secret of the sign-in with 32 characters or more',
 };
 /** As Compose does: `${NAME}`, `${NAME:-default}`, `${NAME:?why}`. */
-const filled = (text: string) =>
+const filled = (text: string, more: Record<string, string> = {}) =>
   text.replaceAll(
     /\$\{(\w+)(?::-([^}]*))?(?::\?[^}]*)?\}/g,
-    (_, name: string, other?: string) => values[name] ?? other ?? '',
+    (_, name: string, other?: string) => more[name] ?? values[name] ?? other ?? '',
   );
 
 interface Service {
@@ -61,6 +61,15 @@ describe('compose.yaml', () => {
     expect(withSecret.map(([name]) => name)).toEqual(['api']);
     expect(Object.keys(services).filter((name) => services[name]!.ports)).toEqual(['caddy']);
     for (const name of ['postgres', 'redis']) expect(services[name]!.networks).toEqual(['inside']);
+  });
+
+  it('gives the api a secret of its own for addresses to notify where the file has one', async () => {
+    expect(readConfig('api', services['api']!.environment!).pushSecret).toEqual([values['AUTH_SECRET']]);
+    const own = 'a secret of addresses with 32 characters or more';
+    const { api } = (
+      parse(filled(await read('compose.yaml'), { PUSH_SECRET: own }), { merge: true }) as { services: typeof services }
+    ).services;
+    expect(readConfig('api', api!.environment!).pushSecret).toEqual([own]);
   });
 
   it('starts each after what it needs', () => {

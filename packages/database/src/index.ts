@@ -46,6 +46,7 @@ export * from './access-notices.ts';
 export * from './accounts.ts';
 export * from './passkeys.ts';
 export * from './second-factors.ts';
+export * from './sealed.ts';
 export * from './library-models.ts';
 export * from './invitations.ts';
 export * from './revocations.ts';

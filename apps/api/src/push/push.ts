@@ -7,6 +7,7 @@ import { isShown } from '../attention/focus.ts';
 import { type AnswerTokens, createAnswerTokens } from './answer-tokens.ts';
 import { startDeliveries } from './deliveries.ts';
 import { type Guard, createGuard } from './guard.ts';
+import { startReseal } from './reseal.ts';
 import { type Seal, createSeal } from './sealed.ts';
 import { createPoster } from './post.ts';
 import { createScreens } from './screens.ts';
@@ -48,7 +49,16 @@ export const ttlMs: Record<DeliveryCause, number> = {
   test: 60_000,
 };
 
-export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database' | 'logger' | 'metrics'>): Push {
+/**
+ * By then the instances of a rollout that know the older secret alone have left, with what they sealed last. An address that one of them
+ * could not open it would pause.
+ */
+const rolledOutMs = hourMs;
+
+export function openPush(
+  deps: Pick<ApiDeps, 'backplane' | 'config' | 'database' | 'logger' | 'metrics'>,
+  resealAfterMs = rolledOutMs,
+): Push {
   const { config, database, logger } = deps;
   if (config.pushSecret.length === 0)
     return { room: undefined, transports: [], kinds: () => Promise.resolve([]), stop: () => Promise.resolve() };
@@ -76,6 +86,7 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
   };
   const screens = createScreens({ database, seal, guard, poster });
   const deliveries = startDeliveries({ ...deps, sender, screens, cut, pollMs });
+  const resealing = config.pushSecret.length > 1 ? startReseal({ database, logger, seal }, resealAfterMs) : undefined;
   const room: PushRoom = { seal, guard, vapid, answers, wake: () => deliveries.wake() };
   const withoutBrowsers: readonly SubscriptionKind[] = [
     'ntfy',
@@ -90,7 +101,9 @@ export function openPush(deps: Pick<ApiDeps, 'backplane' | 'config' | 'database'
       ...withoutBrowsers,
       ...((await vapid()) === undefined ? [] : (['webpush', 'unifiedpush'] as const)),
     ],
-    stop: () => deliveries.stop(),
+    stop: async () => {
+      await Promise.all([resealing?.stop(), deliveries.stop()]);
+    },
   };
 }
 

@@ -8,6 +8,8 @@ export interface Seal {
   seal(value: unknown): string;
   /** Undefined when none of the secrets opens it, or it was changed. */
   open(sealed: string): unknown;
+  /** The value that a secret behind the first sealed; undefined when the first did, or none opens it. */
+  openOlder(sealed: string): unknown;
   /** Keyed hashes of a text, one for each secret, the current one first. */
   hashes(text: string): string[];
 }
@@ -23,6 +25,26 @@ export function createSeal(secrets: readonly string[]): Seal {
   const hashKeys = derive('hash');
   const [current] = keys;
   if (current === undefined) throw new TypeError('there is no secret to seal with');
+  /** @throws Error when another key sealed it, or it was changed */
+  const openWith = (key: Buffer, bytes: Buffer): unknown => {
+    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    cipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
+    const opened = Buffer.concat([cipher.update(bytes.subarray(ivBytes + tagBytes)), cipher.final()]);
+    return JSON.parse(opened.toString('utf8')) as unknown;
+  };
+  /** The value, and the place in the list of the secret that sealed it. */
+  const find = (sealed: string): { value: unknown; place: number } | undefined => {
+    const bytes = Buffer.from(sealed, 'base64url');
+    if (bytes.length < ivBytes + tagBytes) return undefined;
+    for (const [place, key] of keys.entries()) {
+      try {
+        return { value: openWith(key, bytes), place };
+      } catch {
+        // Sealed with another secret.
+      }
+    }
+    return undefined;
+  };
   return {
     seal: (value) => {
       const iv = randomBytes(ivBytes);
@@ -30,20 +52,10 @@ export function createSeal(secrets: readonly string[]): Seal {
       const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
     },
-    open: (sealed) => {
-      const bytes = Buffer.from(sealed, 'base64url');
-      if (bytes.length < ivBytes + tagBytes) return undefined;
-      for (const key of keys) {
-        const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
-        cipher.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-        try {
-          const opened = Buffer.concat([cipher.update(bytes.subarray(ivBytes + tagBytes)), cipher.final()]);
-          return JSON.parse(opened.toString('utf8')) as unknown;
-        } catch {
-          // Sealed with another secret.
-        }
-      }
-      return undefined;
+    open: (sealed) => find(sealed)?.value,
+    openOlder: (sealed) => {
+      const found = find(sealed);
+      return found && found.place > 0 ? found.value : undefined;
     },
     hashes: (text) => hashKeys.map((key) => createHmac('sha256', key).update(text).digest('base64url')),
   };

@@ -21,7 +21,7 @@ import {
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
-import { type Target, type WebhookTarget, addressOf, isOfProgram, isSealed } from './targets.ts';
+import { type Target, type WebhookTarget, addressOf, identityOf, isOfProgram, isSealed } from './targets.ts';
 import { type Push, type PushRoom, ttlMs } from './push.ts';
 
 const ntfyServer = 'https://ntfy.sh';
@@ -69,20 +69,6 @@ function requireActions(kind: Target['kind'], actions: SubscriptionActions | und
       'INVALID_REQUEST',
       'In the body, "actions" may be other than "none" only for webpush and unifiedpush.',
     );
-}
-
-/** Enough for its person to recognise it, without anything that would let others write there. `unique` distinguishes it from all others. */
-function identityOf(target: Target, url: URL | undefined): { shown: string; unique: string } {
-  switch (target.kind) {
-    case 'ntfy':
-      return { shown: `${url!.host}/${target.topic}`, unique: JSON.stringify([target.kind, url!.href, target.topic]) };
-    case 'fcm':
-      return { shown: 'Firebase', unique: JSON.stringify([target.kind, target.token]) };
-    case 'apns':
-      return { shown: 'Apple', unique: JSON.stringify([target.kind, target.token.toLowerCase()]) };
-    default:
-      return { shown: url!.host, unique: JSON.stringify([target.kind, url!.href, '']) };
-  }
 }
 
 const notConfigured: Record<AddSubscription['kind'], string> = {

@@ -56,6 +56,20 @@ export function addressOf(target: Target): string | undefined {
   }
 }
 
+/** Enough for its person to recognise it, without anything that would let others write there. `unique` distinguishes it from all others. */
+export function identityOf(target: Target, url: URL | undefined): { shown: string; unique: string } {
+  switch (target.kind) {
+    case 'ntfy':
+      return { shown: `${url!.host}/${target.topic}`, unique: JSON.stringify([target.kind, url!.href, target.topic]) };
+    case 'fcm':
+      return { shown: 'Firebase', unique: JSON.stringify([target.kind, target.token]) };
+    case 'apns':
+      return { shown: 'Apple', unique: JSON.stringify([target.kind, target.token.toLowerCase()]) };
+    default:
+      return { shown: url!.host, unique: JSON.stringify([target.kind, url!.href, '']) };
+  }
+}
+
 /** Whether a browser or an app added the address: it ends with the sign-in there. A person typed the others, and repairs them. */
 export const isOfProgram = (kind: Target['kind']): boolean => kind !== 'ntfy' && kind !== 'webhook';
 

@@ -11,7 +11,11 @@ import {
 } from '@relay/testing';
 import type { Database } from '@relay/database';
 import type { AddSubscription } from '@relay/protocol';
+import { createLogger, createMetrics } from '@relay/telemetry';
+import { createAnswerTokens } from '../../src/push/answer-tokens.ts';
+import { openPush } from '../../src/push/push.ts';
 import { rotatePushKey } from '../../src/push/rotate-key.ts';
+import { createSeal } from '../../src/push/sealed.ts';
 import { until } from '../until.ts';
 
 /** Rules, 14.10. */
@@ -91,5 +95,58 @@ describe('the key for push services of browsers', () => {
     const two = await start({ vapidPrivateKey: [secondPrivate, firstPrivate] });
     expect(await keyOf(two)).toBe(second);
     expect(await test(two, id, '/push/own')).toMatchObject({ delivery: { state: 'accepted' }, key: first });
+  });
+
+  /** Rules, 14.7. */
+  it('is sealed with a new secret by the instances that know both, as are addresses and the key of answers', async () => {
+    const [old, fresh] = ['p'.repeat(32), 'n'.repeat(32)];
+    const sign = (secret: string) => {
+      const seal = createSeal([secret]);
+      const answers = createAnswerTokens({ database, seal, publicUrl: 'https://relay.example' });
+      return answers.sign([{ sub: 'u', address: 'a', jti: 'j', session: 's', prompt: 'p' }], Date.now() + 60_000);
+    };
+    expect(await sign(old)).toHaveLength(1);
+    const before = await start();
+    const key = await keyOf(before);
+    const browser = await subscribe(before, '/push/kept');
+    const topic = { kind: 'ntfy', url: receiver.url, topic: 'kept' } as const;
+    const twice = { ...topic, topic: 'twice' };
+    const add = async (relay: TestRelay, body: AddSubscription) =>
+      (await relay.call('addSubscription', { body })).body.subscription.id;
+    const ids = [await add(before, topic), await add(before, twice)] as const;
+    // An instance that does not know the old secret does not know the address either.
+    const other = await add(await start({ pushSecret: [fresh] }), twice);
+    expect(other).not.toBe(ids[1]);
+
+    const both = await start({ pushSecret: [fresh, old] });
+    let log = '';
+    const destination = { write: (line: string) => void (log += line) };
+    const logger = createLogger({ level: 'debug', name: 'api', instance: 'api', destination });
+    const rooms = [0, 0].map((afterMs) =>
+      openPush(
+        { ...both, backplane: both.apis[0]!.backplane, logger, metrics: createMetrics({ instance: 'api' }) },
+        afterMs,
+      ),
+    );
+    await until('two instances say that they are done', () => log.split('are not needed for them').length === 3);
+    await Promise.all(rooms.map((room) => room.stop()));
+    expect(log).toContain('"unreadable":0');
+    for (const hidden of [old, fresh, 'kept', 'twice']) expect(log).not.toContain(hidden);
+
+    const after = await start({ pushSecret: [fresh] });
+    expect(await keyOf(after)).toBe(key);
+    expect(await test(after, browser, '/push/kept')).toMatchObject({ delivery: { state: 'accepted' }, key });
+    for (const id of [...ids, other])
+      expect((await test(after, id, '/no-key')).delivery).toMatchObject({ state: 'accepted' });
+    expect(await add(after, topic)).toBe(ids[0]);
+    expect(await sign(fresh)).toHaveLength(1);
+  });
+
+  it('may be rotated where the secret that sealed it is lost', async () => {
+    const lost = { pushSecret: ['l'.repeat(32)] };
+    const without = await start(lost);
+    expect((await without.call('readPushConfig')).body.kinds).toEqual(['ntfy', 'webhook']);
+    const made = await rotatePushKey(without);
+    expect(await keyOf(await start(lost))).toBe(made);
   });
 });
