@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
-import { type KubernetesObject, containersOf, render } from '../k8s/check/index.mjs';
+import { type KubernetesObject, containersOf, ofKind, render } from '../k8s/check/index.mjs';
 import { type KubernetesDouble, type Manifest, startKubernetes } from './kubernetes-double.ts';
 
 const run = promisify(execFile);
@@ -22,6 +22,7 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
   let folder: string;
   let cluster: KubernetesDouble;
   let document: string;
+  let scaledObjects: Manifest[];
 
   /** The commands of the section below this heading: those that stand alone, then those in sentences. */
   const linesOf = (heading: string, { alone = true, inSentences = false } = {}) => {
@@ -75,8 +76,9 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     ]);
     document = (await readFile(join(root, 'docs/operations.md'), 'utf8')).replaceAll('/tmp/', `${folder}/tmp/`);
     const namespaces = ['envoy-gateway-system', 'monitoring'].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })); // prettier-ignore
-    cluster = await startKubernetes([...(await render(join(root, 'k8s/overlays/production'))), ...namespaces] as Manifest[]); // prettier-ignore
-    for (const namespace of namespaces) cluster.put(namespace);
+    scaledObjects = ofKind(await render(join(root, 'k8s/check/keda')), 'ScaledObject') as Manifest[];
+    cluster = await startKubernetes([...(await render(join(root, 'k8s/overlays/production'))), ...namespaces, ...scaledObjects] as Manifest[]); // prettier-ignore
+    for (const object of [...(namespaces as Manifest[]), ...scaledObjects]) cluster.put(object);
     await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfig);
   }, 60_000);
   beforeEach(() => {
@@ -151,6 +153,15 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     expect(replicas()).toEqual([0, 0]);
     await sh(open);
     expect(replicas()).toEqual([3, 3]);
+    // KEDA scales a target that is below its minimum, unless it is paused.
+    expect(scaledObjects.map(({ spec }) => spec?.minReplicaCount)).toEqual([3, 3]);
+    const annotate = 'kubectl annotate scaledobject relay-api relay-gateway autoscaling.keda.sh/paused-replicas';
+    const annotations = () =>
+      scaledObjects.map(({ metadata }) => cluster.find('ScaledObject', metadata.name)?.metadata.annotations ?? {});
+    await runSentence('## Back up and restore', `${annotate}=`);
+    expect(annotations()).toEqual(Array(2).fill({ 'autoscaling.keda.sh/paused-replicas': '0' }));
+    await runSentence('## Back up and restore', `${annotate}-`);
+    expect(annotations()).toEqual([{}, {}]);
     await runSentence('## Secrets and rotation', 'kubectl rollout restart ');
     const restarted = cluster.find('Deployment', 'relay-api')?.spec as { template?: Manifest } | undefined;
     expect(restarted?.template?.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt']);
