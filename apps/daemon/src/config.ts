@@ -32,7 +32,7 @@ export interface Config {
   max_agents?: number;
   /** Permissions are answered at this machine only. */
   ask_at_desk?: boolean;
-  /** What apps see of the work; default: everything. */
+  /** The part of the work that apps see; default: everything. */
   transcript?: TranscriptSettings['detail'];
   thoughts?: 'on' | 'off';
 }

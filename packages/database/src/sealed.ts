@@ -1,4 +1,4 @@
-/** What the api keeps sealed, so that it can seal it again after its secret was rotated. This room opens nothing. */
+/** Values that the api keeps sealed, so that it can seal them again after its secret was rotated. This room opens nothing. */
 import type { Db } from './transaction.ts';
 
 interface Sealed {

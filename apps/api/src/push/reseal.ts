@@ -1,6 +1,6 @@
 /**
  * Seals again with the first secret what one behind it has sealed: addresses, the keys for browsers, the keys of answers. After that the
- * secrets behind the first can be taken away (rules, 14.7). What none of them opens stays as it is.
+ * secrets behind the first can be taken away (rules, 14.7). A value that none of them opens stays as it is.
  */
 import { type Database, resealAddress, resealServerKey, sealedAddresses, sealedServerKeys } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
