@@ -166,4 +166,13 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     const restarted = cluster.find('Deployment', 'relay-api')?.spec as { template?: Manifest } | undefined;
     expect(restarted?.template?.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt']);
   }, 60_000);
+
+  it('KEDA takes over once the autoscalers of the base are gone, of which its admission tolerates none', async () => {
+    const autoscalers = () =>
+      scaledObjects.map(({ metadata }) => cluster.find('HorizontalPodAutoscaler', metadata.name));
+    expect(autoscalers()).not.toContain(undefined);
+    await runSentence('## Scale by hand', 'kubectl delete hpa ');
+    expect(autoscalers()).toEqual([undefined, undefined]);
+    expect(replicas()).toEqual([3, 3]);
+  }, 60_000);
 });

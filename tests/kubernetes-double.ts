@@ -274,7 +274,7 @@ export async function startKubernetes(objects: readonly Manifest[]): Promise<Kub
     const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
     const resources: Json[] = [...kinds]
       .filter(([, group]) => group === groupVersion)
-      .map(([kind]) => ({ name: pluralOf(kind), singularName: kind.toLowerCase(), namespaced: !clusterWide.has(kind), kind, verbs })); // prettier-ignore
+      .map(([kind]) => ({ name: pluralOf(kind), singularName: kind.toLowerCase(), shortNames: kind === 'HorizontalPodAutoscaler' ? ['hpa'] : [], namespaced: !clusterWide.has(kind), kind, verbs })); // prettier-ignore
     if (groupVersion === 'apps/v1')
       resources.push({ name: 'deployments/scale', singularName: '', namespaced: true, group: 'autoscaling', version: 'v1', kind: 'Scale', verbs }); // prettier-ignore
     return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
