@@ -3,9 +3,10 @@ import { decodeControl } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 import type { Connections } from './connections.ts';
 import type { Contests } from './contests.ts';
+import type { GatewayDeps } from './deps.ts';
 import type { Hub } from './hub.ts';
 
-interface ControlsDeps {
+interface ControlsDeps extends Pick<GatewayDeps, 'readiness'> {
   /** The name of this gateway in the backplane. */
   instance: string;
   hub: Hub;
@@ -53,6 +54,8 @@ export function createControls(deps: ControlsDeps): (body: string) => void {
           { daemons: hub.size, overMs },
           'an operator drains this gateway: it takes no daemons until it is restarted',
         );
+        // The edge would go on choosing it, with the fewest sockets of all, and a daemon has only so many tries.
+        deps.readiness.drain();
         void connections.drain(overMs);
         return;
       }

@@ -151,6 +151,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       hub,
       connections,
       contests,
+      readiness: deps.readiness,
       logger,
       forget,
       isClosing: () => closing,

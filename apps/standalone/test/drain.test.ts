@@ -38,7 +38,7 @@ it('lists the gateways by their devices, and refuses a name that none or several
   await expect(admin('drain', first!, '--over', 'soon')).rejects.toThrow('--over takes minutes');
 });
 
-it('lets the daemons of one gateway go with 1001 and takes no more; the others stay', async () => {
+it('lets the daemons of one gateway go with 1001, takes no more and is not ready; the others stay', async () => {
   const name = relay.gateways[0]!.backplane.instance;
   const [told] = await admin('drain', name, '--over', '0.01');
   expect(told).toBe(`${name} takes no more daemons, and lets its 2 go within 0.01 min.`);
@@ -47,6 +47,8 @@ it('lets the daemons of one gateway go with 1001 and takes no more; the others s
     status: 503,
     body: { code: 'SERVICE_UNAVAILABLE' },
   });
+  const asked = relay.gateways.map(async ({ url }) => (await fetch(`${url}/ready`)).status);
+  expect(await Promise.all(asked)).toEqual([503, 200]);
   const back = await connectDaemon(relay, { registration: leaving[0]!.registration, gateway: 1 });
   expect([back, staying].map(({ socket }) => socket.readyState)).toEqual([back.socket.OPEN, staying.socket.OPEN]);
 });
