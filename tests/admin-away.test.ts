@@ -55,6 +55,11 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     expect(admin(parts, 'devices')).toMatchObject({ status: 0, stdout: 'No devices yet.\n' });
     expect(admin(parts, 'status').stdout).toMatch(/database ok .*, backplane NOT READY/);
     expect(admin(parts, 'invite')).toMatchObject({ status: 1, stdout: '' });
+    const asked = admin(parts, 'redis');
+    expect(asked).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^relay-admin: Redis was not reached: .*\n$/),
+    });
   }, 120_000);
 
   it('without PostgreSQL says so, and shows what is in Redis', () => {

@@ -134,7 +134,8 @@ export const variables = {
   }),
   AUTH_SECRET: appVariable(identity, secrets(secretsRule), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },
-    meaning: 'secrets of the built-in sign-in; the first signs, the others still verify',
+    meaning:
+      'secrets of the built-in sign-in; the first signs and encrypts, the others still decrypt. Another first one signs browsers out',
   }),
 
   PUSH_SECRET: appVariable(notifying, secrets(secretsRule), {

@@ -49,8 +49,8 @@ export async function lockFolder(folder: string, platform: NodeJS.Platform = pro
 }
 
 /**
- * The same folder has the same device and inode, however it is mounted or linked. A file of a socket lies in the folder: a folder for
- * temporary files differs between a service and a terminal, and is cleaned by the system. It lies there while the path fits a socket.
+ * The same folder has the same device and inode, however it is mounted or linked. A socket file lies in the folder, unless its path is too
+ * long for a socket: the folder for temporary files differs between a service and a terminal, and the system cleans it.
  */
 function lockAddress(folder: string, platform: NodeJS.Platform): string {
   const { dev, ino } = statSync(folder, { bigint: true });

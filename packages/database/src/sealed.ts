@@ -1,4 +1,4 @@
-/** Values that the api keeps sealed, so that it can seal them again after its secret was rotated. This room opens nothing. */
+/** Values that the api keeps sealed, so that it can seal them again after its secret was rotated. Nothing is opened here. */
 import type { Db } from './transaction.ts';
 
 interface Sealed {

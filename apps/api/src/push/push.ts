@@ -50,8 +50,8 @@ export const ttlMs: Record<DeliveryCause, number> = {
 };
 
 /**
- * By then the instances of a rollout that know the older secret alone have left, with what they sealed last. An address that one of them
- * could not open it would pause.
+ * Longer than a rollout takes: an instance that knows only the older secret would pause an address that it cannot open, and until it leaves
+ * it seals with that secret.
  */
 const rolledOutMs = hourMs;
 

@@ -1,5 +1,6 @@
 /** The contents of Redis, for an operator: counted from a sample, so that a full Redis is not held up by the question. Reads only. */
 import type { Redis } from 'ioredis';
+import { BackplaneError } from '../errors.ts';
 import { openConnection } from './connection.ts';
 import { createKeys } from './keys.ts';
 import type { ClusterSlots } from './cluster/slots.ts';
@@ -58,7 +59,10 @@ export async function describeRedis(url: string, sample = 20_000, prefix = 'rela
     try {
       await new Promise<void>((resolve, reject) => {
         redis.once('ready', resolve);
-        setTimeout(() => reject(new Error(`Redis was not reached: ${reason}`)), times.connectTimeoutMs).unref();
+        setTimeout(
+          () => reject(new BackplaneError('UNAVAILABLE', `Redis was not reached: ${reason}`)),
+          times.connectTimeoutMs,
+        ).unref();
       });
       return await work(redis);
     } finally {

@@ -42,7 +42,7 @@ export const codexFormat: Format = {
   },
   open(rows, head) {
     const edge = rows.map(eventOf).findLast((type) => isEdge.test(type));
-    // The last turn is longer than these rows. Older versions record no edges: their file does not begin with one either.
+    // The last turn is longer than these rows. Older versions record no start and no end of a turn: their files do not begin with one either.
     return edge?.endsWith('_started') ?? head.some((row) => isEdge.test(eventOf(row)));
   },
 };

@@ -38,7 +38,7 @@ function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
   for (const { row, place } of rows) {
     const { messages } = recordOf(row.$set);
     if (!Array.isArray(messages)) take({ row, place });
-    // The context of the model, which a compression fills with copies. Only a saved chat that is taken up is nowhere else.
+    // The context of the model: a compression copies the conversation into it. Only the messages of a resumed chat are nowhere else.
     else if (talk.size === 0 && rows[0]?.place === 0)
       for (const message of messages) take({ row: recordOf(message), place });
     const rewound = textIn(row, '$rewindTo');
