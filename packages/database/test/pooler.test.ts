@@ -72,6 +72,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
     await migratePostgres(url);
     const pooler = await startPgBouncer(postgres.address.port, 'transaction');
     const warnings: string[] = [];
+    const aboutClocks = () => warnings.filter((text) => text.includes('ALTER ROLE'));
     const open = () =>
       openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) });
     const admin = new pg.Client({ connectionString: url });
@@ -86,8 +87,8 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       await database.health();
       expect(warnings).toEqual([]);
       await renew();
-      while (warnings.length === 0) await database.health();
-      expect(warnings.filter((text) => text.includes('ALTER ROLE'))).toHaveLength(warnings.length);
+      // A probe whose session was just ended warns of that.
+      while (aboutClocks().length === 0) await database.health();
       await database.close();
       warnings.length = 0;
       await setClocks(url);
@@ -95,7 +96,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       const again = await open();
       await renew();
       while (!(await again.health()).ok);
-      expect(warnings.filter((text) => text.includes('ALTER ROLE'))).toEqual([]);
+      expect(aboutClocks()).toEqual([]);
       await again.close();
     } finally {
       await admin.end();
