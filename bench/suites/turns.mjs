@@ -36,6 +36,8 @@ export async function turns({ rounds, share, progress, profile, folder, before }
     }
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
+      // A server in use has statistics, by which PostgreSQL decides whether it keeps a plan. The first turns are over.
+      if (round === 1) for (const { system } of running) await system.database?.sql.execute`ANALYZE`;
       for (const { what, until, batches } of cases)
         for (const { name, system, load, counters } of running) {
           const each = until === 'sent' ? pairs : Math.ceil(count * share);

@@ -167,7 +167,7 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
     fence: bigint | null;
   }>`
     SELECT id, device_id, session_key, state, fence FROM tasks
-    WHERE device_id = ANY(${deviceIds}::text[]) AND state IN ${underWay}`;
+    WHERE device_id = ANY(${sql.texts(deviceIds)}) AND state IN ${underWay}`;
   for (const row of rows) {
     const tasks = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, tasks);
@@ -180,6 +180,6 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
 export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
   if (deviceIds.length === 0) return [];
   const rows = await db.sql.query<{ device_id: string }>`
-    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${deviceIds}::text[])`;
+    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND device_id = ANY(${sql.texts(deviceIds)})`;
   return rows.map((row) => row.device_id);
 }

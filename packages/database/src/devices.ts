@@ -94,7 +94,7 @@ export async function readCredentials(db: Db, deviceIds: readonly string[]): Pro
     last_seen_at: Date;
   }>`
     SELECT id, token_hash, owner_id, agent_type, removed_at, revoked_at, last_seen_at FROM devices
-    WHERE id = ANY(${deviceIds}::text[])`;
+    WHERE id = ANY(${sql.texts(deviceIds)})`;
   // Field by field: thousands of these are cached, and a copy of the rest of a row is three times as large.
   return new Map(
     rows.map((row) => [

@@ -57,8 +57,8 @@ async function findBy(
   if (named.length === 0) return;
   const rows = await db.sql.query<Row>`
     SELECT a.n::int AS n, s.*
-    FROM unnest(${named.map(({ one }) => one.ownerId)}::text[], ${named.map(({ id }) => id.deviceId)}::text[],
-      ${named.map(({ id }) => id.agentType)}::text[], ${named.map(({ id }) => id.nativeId)}::text[])
+    FROM unnest(${sql.texts(named.map(({ one }) => one.ownerId))}, ${sql.texts(named.map(({ id }) => id.deviceId))},
+      ${sql.texts(named.map(({ id }) => id.agentType))}, ${sql.texts(named.map(({ id }) => id.nativeId))})
       WITH ORDINALITY AS a (owner_id, device_id, agent_type, native_id, n)
     CROSS JOIN LATERAL (
       SELECT device_id, agent_type, native_id, placeholder, project_path, last_message

@@ -95,7 +95,7 @@ async function findAliased(db: Db, ownerId: string, id: SessionIdParts): Promise
 export async function readSessions(db: Db, keys: readonly string[]): Promise<SessionRecord[]> {
   if (keys.length === 0) return [];
   const rows = await db.sql.query<SessionRow>`${sessionSelect}
-    WHERE s.key = ANY(${keys}::text[]) AND s.deleted_at IS NULL`;
+    WHERE s.key = ANY(${sql.texts(keys)}) AND s.deleted_at IS NULL`;
   return rows.map(toSessionRecord);
 }
 
@@ -173,6 +173,6 @@ export async function saveProgress(db: Db, entries: readonly { key: string; prog
   if (entries.length === 0) return;
   await db.sql.execute`
     UPDATE sessions s SET progress = p.progress::jsonb
-    FROM unnest(${entries.map((e) => e.key)}::text[], ${entries.map((e) => JSON.stringify(e.progress))}::text[]) AS p(key, progress)
+    FROM unnest(${sql.texts(entries.map((e) => e.key))}, ${sql.texts(entries.map((e) => JSON.stringify(e.progress)))}) AS p(key, progress)
     WHERE s.key = p.key AND s.status = 'active'`;
 }

@@ -41,6 +41,11 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 sql.empty = new Sql(['']);
 /** Never with a text from outside this code. */
 sql.raw = (text: string) => new Sql([text]);
+/**
+ * A `text[]` for `= ANY(…)` and `unnest(…)`. Every plan takes it for ten texts. The number of texts of a plain value counts in its plan, so that
+ * PostgreSQL would make a new one for each call that has fewer, which for a session takes four times as long as reading it.
+ */
+sql.texts = (texts: readonly string[]) => new Sql(['(SELECT ', '::text[])::text[]'], [[...texts]]);
 /** The values or pieces, with commas between them, or with `separator`. There must be one. */
 sql.join = (pieces: readonly unknown[], separator = ', ') =>
   new Sql(['', ...Array<string>(pieces.length - 1).fill(separator), ''], pieces);

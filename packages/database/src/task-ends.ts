@@ -143,7 +143,7 @@ export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise
     SELECT t.id, t.device_id,
       CASE WHEN s.placeholder THEN 'unnamed' WHEN t.state = 'completed' THEN 'wordless' ELSE 'doubtful' END AS lacks
     FROM tasks t JOIN sessions s ON s.key = t.session_key AND s.deleted_at IS NULL
-    WHERE t.device_id = ANY(${deviceIds}::text[]) AND t.finished_at > now() - interval '1 hour'
+    WHERE t.device_id = ANY(${sql.texts(deviceIds)}) AND t.finished_at > now() - interval '1 hour'
       AND ((t.state = 'completed' AND t.instruction <> '')
         OR (t.kind = 'start' AND t.sent_at IS NOT NULL AND (s.placeholder OR t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'))))
     ORDER BY t.seq DESC LIMIT ${maxUnfound}`;

@@ -8,6 +8,7 @@ import {
   taskErrors,
 } from '@relay/protocol';
 import { isDue, isOverdue, underWay } from './task-states.ts';
+import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /** Returns the tasks of these devices that were cancelled: a daemon that still runs one gets the cancellation again. */
@@ -18,7 +19,7 @@ export async function cancelledAmong(
 ): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.sql.query<{ id: string }>`
-    SELECT id FROM tasks WHERE device_id = ANY(${deviceIds}::text[]) AND state = 'cancelled' AND id = ANY(${taskIds}::text[])`;
+    SELECT id FROM tasks WHERE device_id = ANY(${sql.texts(deviceIds)}) AND state = 'cancelled' AND id = ANY(${sql.texts(taskIds)})`;
   return rows.map((row) => row.id);
 }
 
@@ -102,7 +103,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
 export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.sql.query<{ id: string }>`
-    SELECT id FROM tasks WHERE device_id = ${deviceId} AND id = ANY(${taskIds}::text[])
+    SELECT id FROM tasks WHERE device_id = ${deviceId} AND id = ANY(${sql.texts(taskIds)})
       AND (state IN ('completed', 'waiting') OR error_code = 'AGENT_ERROR')`;
   return rows.map((row) => row.id);
 }

@@ -1,5 +1,6 @@
 /** The sessions that a user watches (rules, 14.1). */
 import { formatSessionId, type WatchList } from '@relay/protocol';
+import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /** Starts watching; true the first time. */
@@ -49,7 +50,7 @@ export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Pr
     SELECT s.device_id, s.key, s.native_id, s.file_path FROM devices d
       CROSS JOIN LATERAL (SELECT session_key FROM watched_sessions WHERE user_id = d.owner_id OFFSET 0) w
       CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = w.session_key OFFSET 0) s
-    WHERE d.id = ANY(${deviceIds}::text[]) AND s.device_id = d.id AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+    WHERE d.id = ANY(${sql.texts(deviceIds)}) AND s.device_id = d.id AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
   for (const row of rows) {
     const sessions = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, sessions);
