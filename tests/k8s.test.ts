@@ -134,19 +134,6 @@ describeWith('kubectl', 'what is rendered', () => {
       ]);
   });
 
-  it('the edge is several Envoys on several nodes, which grow in number, are not all taken at once, and let sockets go slowly', () => {
-    const { spec } = get(production, 'EnvoyProxy', 'relay');
-    const { envoyDeployment, envoyHpa, envoyPDB } = spec.provider.kubernetes;
-    expect([envoyHpa.minReplicas, envoyPDB.maxUnavailable]).toEqual([3, 1]);
-    expect(envoyHpa.maxReplicas).toBeGreaterThan(envoyHpa.minReplicas as number);
-    expect(envoyDeployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-    expect(envoyDeployment.pod.topologySpreadConstraints[0].topologyKey).toBe('kubernetes.io/hostname');
-    expect(envoyDeployment.container.resources.requests).toEqual({ cpu: '1', memory: '1Gi' });
-    expect(spec.shutdown.drainTimeout).toBe('600s');
-    const { parametersRef } = get(production, 'Gateway', 'relay').spec.infrastructure;
-    expect(parametersRef).toMatchObject({ kind: 'EnvoyProxy', name: 'relay' });
-  });
-
   it('a rollout of gateways is the one whose balance is played in balance.test.ts, and whose drain is reckoned in operations.md', async () => {
     const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
     const { maxSurge } = get(production, 'Deployment', 'relay-gateway').spec.strategy.rollingUpdate;

@@ -1,0 +1,77 @@
+/** The edge of overlays/production: Envoys of which one may go, which leave slowly, and whose numbers are those that the documents plan with. */
+/* eslint-disable @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { parse } from 'yaml';
+import { type KubernetesObject, find, ofKind, overlays, render } from '../k8s/check/index.mjs';
+
+const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+
+describeWith('kubectl', 'the edge', () => {
+  let production: KubernetesObject[];
+  let gateway: KubernetesObject;
+  let proxy: KubernetesObject;
+  let kubernetes: KubernetesObject;
+  let operations: string;
+
+  beforeAll(async () => {
+    production = await render(overlays[1] ?? '');
+    gateway = find(production, 'Gateway', 'relay') ?? {};
+    proxy = find(production, 'EnvoyProxy', 'relay') ?? {};
+    kubernetes = proxy.spec?.provider.kubernetes as KubernetesObject;
+    operations = await read('docs/operations.md');
+  });
+
+  it('is of a class that is shipped, and that the installation makes', async () => {
+    const file = 'k8s/components/envoy-gateway/class.yaml';
+    const made = parse(await read(file)) as KubernetesObject;
+    expect([made.kind, made.spec.controllerName]).toEqual(['GatewayClass', 'gateway.envoyproxy.io/gatewayclass-controller']); // prettier-ignore
+    expect(gateway.spec.gatewayClassName).toBe(made.metadata.name);
+    const values = parse(await read('k8s/chart/values.yaml')) as { edge: { gatewayClass: string } };
+    expect(values.edge.gatewayClass).toBe(made.metadata.name);
+    expect(operations).toContain(`\`kubectl apply -f ${file}\``);
+    const { parametersRef } = gateway.spec.infrastructure;
+    expect(parametersRef).toMatchObject({ kind: proxy.kind, name: proxy.metadata.name });
+  });
+
+  it('is three Envoys at least, whose number grows by processor and memory, as far as Sizing says', () => {
+    const { minReplicas, maxReplicas, metrics } = kubernetes.envoyHpa;
+    const resources = metrics.map(({ resource }: KubernetesObject) => resource.name as string);
+    expect([minReplicas, resources]).toEqual([3, ['cpu', 'memory']]);
+    expect(kubernetes.envoyDeployment.replicas).toBeUndefined();
+    const [, core, limit, each, least, most, sockets] =
+      /\| edge \| one Envoy or HAProxy with (\d+) core and (\d+) GiB for ([\d,]+) sockets, (\w+) at least; their autoscaler goes to (\d+), for ([\d,]+)/.exec(operations) ?? []; // prettier-ignore
+    const numberOf = (text = '') => Number(text.replaceAll(',', ''));
+    expect([least, Number(most)]).toEqual(['three', maxReplicas]);
+    expect(numberOf(each) * maxReplicas).toBe(numberOf(sockets));
+    const { requests, limits } = kubernetes.envoyDeployment.container.resources;
+    expect([requests.cpu, limits.memory]).toEqual([core, `${limit}Gi`]);
+  });
+
+  it('loses no more than one Envoy to a drained node, a lost node or a rollout', () => {
+    const { strategy, pod } = kubernetes.envoyDeployment;
+    expect(kubernetes.envoyPDB).toEqual({ maxUnavailable: 1 });
+    expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    const [spread] = pod.topologySpreadConstraints;
+    expect(spread).toMatchObject({ topologyKey: 'kubernetes.io/hostname', maxSkew: 1 });
+    expect(spread.labelSelector.matchLabels).toEqual({
+      'gateway.envoyproxy.io/owning-gateway-name': gateway.metadata.name as string,
+    });
+  });
+
+  it('closes the sockets of an Envoy that leaves over ten minutes', () => {
+    expect(Number.parseInt(proxy.spec.shutdown.drainTimeout as string)).toBeGreaterThanOrEqual(600);
+  });
+
+  it('refuses connections before its memory ends: at their most, and by the overload manager', () => {
+    // Envoy Gateway makes the overload manager from the limit of memory: it stops accepting at 98 % of 80 % of that, and without a limit there is none.
+    const limit = /^(\d+)Gi$/.exec(kubernetes.envoyDeployment.container.resources.limits.memory as string)?.[1];
+    const stopsAt = 0.98 * 0.8 * Number(limit) * 2 ** 30;
+    const [policy] = ofKind(production, 'ClientTrafficPolicy');
+    expect(policy?.spec.targetRefs[0]).toMatchObject({ kind: 'Gateway', name: gateway.metadata.name as string });
+    // 50 KB for each socket with TLS, on both sides (proxy.yaml).
+    expect(policy?.spec.connection.connectionLimit.value * 50_000).toBeLessThan(stopsAt);
+    expect(policy?.spec.connection.connectionLimit.value).toBeGreaterThanOrEqual(25_000);
+  });
+});
