@@ -19,6 +19,7 @@ import { allowOrigins } from './http/allow-origins.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
 import { createRateLimits } from './http/rate-limit.ts';
+import { routeOf } from './http/route-of.ts';
 import { traceRequests } from './http/trace.ts';
 import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
@@ -106,7 +107,7 @@ export function createApi(deps: ApiDeps): Api {
     response.setHeader('Cache-Control', 'no-store');
     const startedAt = process.hrtime.bigint();
     response.once('finish', () => {
-      const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+      const route = routeOf(request, response);
       requests.inc({ route, method: request.method, status: String(response.statusCode) });
       durations.observe({ route }, Number(process.hrtime.bigint() - startedAt) / 1e9);
     });

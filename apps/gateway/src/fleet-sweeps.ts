@@ -15,6 +15,7 @@ import {
   eraseAccount,
   expireTasks,
   forgetDeletion,
+  longestWait,
   markLost,
   markUnknown,
   onlineDevices,
@@ -37,7 +38,7 @@ export interface FleetSweepDeps {
   presence: Presence;
   publisher: Publisher;
   logger: Logger;
-  metrics: Pick<GatewayMetrics, 'setBacks' | 'devices' | 'devicesCounted'>;
+  metrics: Pick<GatewayMetrics, 'setBacks' | 'devices' | 'longestWait' | 'devicesCounted'>;
   notify: () => void;
 }
 
@@ -113,6 +114,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const devices = async () => {
     for (const [state, count] of Object.entries(await countDevices(database)))
       deps.metrics.devices.set({ state }, count);
+    deps.metrics.longestWait.set(await longestWait(database));
     deps.metrics.devicesCounted();
   };
 

@@ -6,6 +6,9 @@ const countedForMs = 150_000;
 
 export function gatewayMetrics(metrics: Metrics) {
   let devicesCountedAt = -Infinity;
+  const forgotten = (gauge: { reset(): void }) => {
+    if (performance.now() - devicesCountedAt > countedForMs) gauge.reset();
+  };
   return {
     connections: metrics.gauge('relay_daemon_connections', 'Daemons connected to this instance'),
     connectionsLimit: metrics.gauge('relay_daemon_connections_limit', 'Daemons that this instance takes, at most'),
@@ -17,9 +20,13 @@ export function gatewayMetrics(metrics: Metrics) {
       'relay_devices',
       'Devices in the database: registered, seen within a day (today), online. Told by the gateway that counted last',
       ['state'],
-      (gauge) => {
-        if (performance.now() - devicesCountedAt > countedForMs) gauge.reset();
-      },
+      forgotten,
+    ),
+    longestWait: metrics.gauge(
+      'relay_task_longest_wait_seconds',
+      'For how long a message has waited for the relay alone, the longest of all. Told by the gateway that counted last',
+      [],
+      forgotten,
     ),
     devicesCounted: () => (devicesCountedAt = performance.now()),
     accepts: metrics.counter('relay_daemon_accepts_total', 'Daemon connections accepted'),

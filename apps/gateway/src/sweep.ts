@@ -17,7 +17,7 @@ interface SweepDeps extends FleetSweepDeps {
   writer: TaskWriter;
   cancels: Cancels;
   watching: Watching;
-  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks' | 'devices' | 'devicesCounted'>;
+  metrics: Pick<GatewayMetrics, 'leasesLost' | 'setBacks' | 'devices' | 'longestWait' | 'devicesCounted'>;
   balance: Balance;
   /** Lets so many daemons go, spread over `overMs`; returns at once. */
   letGo: (count: number, overMs: number) => void;

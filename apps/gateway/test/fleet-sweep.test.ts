@@ -76,7 +76,11 @@ it('K12: fifty gateways with 100,000 devices ask for as much as one would, 500 d
     },
   );
   const shared = { config: testConfig({ sweepIntervalMs: 600_000 }), database, presence: unused, publisher: unused };
-  const metrics = { devices: { set: () => undefined }, devicesCounted: () => undefined };
+  const metrics = {
+    devices: { set: () => undefined },
+    longestWait: { set: () => undefined },
+    devicesCounted: () => undefined,
+  };
   const sweepsOf = (backplane: (typeof gateways)[number]) => {
     const owners = backplane.owners.bind(backplane);
     backplane.owners = (ids) => {

@@ -41,6 +41,10 @@ const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR 
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
+/** Task `t` of session `s` waits for nothing but to be claimed. */
+const isNext = sql`${isDue('t')} AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
+  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})`;
+
 /**
  * Claims the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
  * then writes them to its socket; no other caller ever gets them. At most one per session and 100 per call, in the order of `lineOrder`.
@@ -94,10 +98,7 @@ function claimOf({ deviceId, fence }: Claim, when: Sql): Sql {
     WITH next AS (
       SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
       FROM tasks t JOIN sessions s ON s.key = t.session_key
-      WHERE t.device_id = ${deviceId} AND ${isDue('t')} AND NOT s.queue_held
-        AND (t.kind = 'start' OR NOT s.placeholder)
-        AND ${mayGo} AND ${when}
-        AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})
+      WHERE t.device_id = ${deviceId} AND ${isNext} AND ${when}
       ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
     ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
@@ -174,6 +175,19 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
     tasks.push({ id: row.id, sessionKey: row.session_key, state: row.state, fence: Number(row.fence ?? 0) });
   }
   return byDevice;
+}
+
+/**
+ * For how many seconds a task has waited for the relay alone, the longest of all: its device has been online since, and nothing in its session
+ * changed. 0 without one. Reads every queued task: for one instance at a time.
+ */
+export async function longestWait(db: Db): Promise<number> {
+  const [row] = await db.sql.query<{ seconds: number }>`
+    SELECT COALESCE(max(extract(epoch FROM now() - GREATEST(t.created_at, s.updated_at,
+      (SELECT max(c.connected_at) FROM device_connections c WHERE c.device_id = d.id)))), 0)::double precision AS seconds
+    FROM tasks t JOIN sessions s ON s.key = t.session_key JOIN devices d ON d.id = t.device_id
+    WHERE d.status = 'online' AND ${isNext}`;
+  return Math.max(0, row!.seconds);
 }
 
 /** Returns those of these devices that have a task to claim or to expire. */

@@ -14,6 +14,7 @@ import {
   findPlaces,
   findSession,
   listSessions,
+  longestWait,
   openDatabase,
   readSessions,
   withDevice,
@@ -114,6 +115,10 @@ onPostgres('one person with 20,000 sessions on a machine', (postgres) => {
         for (const q of [undefined, 'word7', 'word7 title', 'nothing'])
           expect(await blocksOf((db) => listSessions(db, 'user-1', { ...page, q }))).toBeLessThan(500);
       }
+    });
+
+    it('knows how long messages wait, where none does', async () => {
+      expect(await blocksOf((db) => longestWait(db))).toBeLessThan(100);
     });
 
     it('claims where nothing is queued', async () => {

@@ -1,6 +1,7 @@
 /** A span per request: below the caller's, named by its route, over everything that the request causes here. */
 import type { Tracer } from '@relay/telemetry';
 import type { NextFunction, Request, Response } from 'express';
+import { routeOf } from './route-of.ts';
 
 /** Probes come every few seconds, and a trace of them would show nothing. */
 const quiet = new Set(['/health', '/ready']);
@@ -18,7 +19,7 @@ export function traceRequests(tracer: Tracer) {
       attributes: { 'http.request.method': request.method },
     });
     response.once('close', () => {
-      const route = (request.route as { path?: string } | undefined)?.path ?? 'none';
+      const route = routeOf(request, response);
       span.rename(`${request.method} ${route}`);
       span.set({
         'http.route': route,

@@ -9,10 +9,11 @@ import { bodyReader, jsonIn } from '../http/body.ts';
 import { agentAudienceOf, agentClientId, agentScopes, audienceOf } from './clients.ts';
 import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
+import { nameRoute } from '../http/route-of.ts';
 import { addressHeader, requestIdHeader } from './audit.ts';
 import { type Library, basePath } from './library.ts';
 import { addPasskey } from './passkeys.ts';
-import { openMethods } from './open-paths.ts';
+import { openRoute } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
 /** The longest body that is needed here is an authorization request. */
@@ -114,8 +115,10 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
   const readBody = bodyReader(bodyLimitBytes);
 
   const serve = async (request: Incoming, response: Outgoing): Promise<void> => {
-    const methods = openMethods(request.path);
-    if (!methods) throw new RelayError('NOT_FOUND', 'There is no such route of the sign-in.');
+    const open = openRoute(request.path);
+    if (!open) throw new RelayError('NOT_FOUND', 'There is no such route of the sign-in.');
+    const { route, methods } = open;
+    nameRoute(response, basePath + route);
     if (!methods.includes(request.method)) {
       throw new RelayError('METHOD_NOT_ALLOWED', `Use ${methods.join(' or ')} here.`, {
         headers: { Allow: methods.join(', ') },

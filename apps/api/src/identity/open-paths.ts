@@ -46,6 +46,9 @@ const open: ReadonlyMap<string, readonly string[]> = new Map([
 /** Where other services send people back to. */
 const wayBack = /^\/callback\/[a-z0-9-]{1,32}$/;
 
-/** The methods with which this path, exactly as it was sent, leads into the library; undefined when it does not. */
-export const openMethods = (path: string): readonly string[] | undefined =>
-  open.get(path) ?? (wayBack.test(path) ? ['GET'] : undefined);
+/** The route of this path, exactly as it was sent, and the methods with which it leads into the library; undefined when it does not. */
+export function openRoute(path: string): { route: string; methods: readonly string[] } | undefined {
+  const methods = open.get(path);
+  if (methods) return { route: path, methods };
+  return wayBack.test(path) ? { route: '/callback/:provider', methods: ['GET'] } : undefined;
+}

@@ -12,7 +12,7 @@ import {
 } from '@relay/testing';
 import { createLibrary } from '../../src/identity/library.ts';
 import { createLibraryStorage } from '../../src/identity/storage.ts';
-import { openMethods } from '../../src/identity/open-paths.ts';
+import { openRoute } from '../../src/identity/open-paths.ts';
 
 const publicUrl = 'https://relay.test';
 const authSecret = ['a secret of all instances on one database'];
@@ -270,7 +270,7 @@ describe('a request that another page made the browser send', () => {
         relay.database.models.invitation.count(),
       ]);
     const before = await rows();
-    const doors = endpoints().filter(({ path }) => openMethods(path.replace(/:\w+/g, 'x'))?.includes('POST'));
+    const doors = endpoints().filter(({ path }) => openRoute(path.replace(/:\w+/g, 'x'))?.methods.includes('POST'));
     expect(doors.length).toBeGreaterThan(12);
     for (const { path } of doors)
       for (const headers of foreign)
@@ -342,7 +342,7 @@ describe('a stranger who may not create an account', () => {
 
 describe('the library behind the door', () => {
   it('is reachable where the relay needs it and nowhere else', async () => {
-    const closed = endpoints().filter(({ path }) => !openMethods(path.replace(/:\w+/g, 'x')) && path !== '/jwks');
+    const closed = endpoints().filter(({ path }) => !openRoute(path.replace(/:\w+/g, 'x')) && path !== '/jwks');
     expect(closed.map(({ path }) => path)).toEqual(
       expect.arrayContaining([
         '/token',

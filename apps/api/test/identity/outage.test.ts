@@ -68,6 +68,10 @@ describeWith('postgresql', 'while the database is away', () => {
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
       expect(headers['set-cookie']).toBeUndefined();
     }
+    // By these the alert RelaySignInBudget knows that people cannot sign in.
+    const counted = await relay.apis[0]!.metrics.text();
+    for (const route of ['/auth/sign-in/email', '/auth/sign-up/email', '/auth/relay/me'])
+      expect(counted).toMatch(new RegExp(`relay_http_requests_total{[^}]*route="${route}"[^}]*status="503"`));
 
     await postgres.resume();
     expect((await browser.send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
