@@ -73,8 +73,8 @@ const limits = {
 
 /** The requests of the manifests, of each: cores, and GiB at most. The edge is planned: HAProxy takes less (`--only edge`), Envoy was not measured. */
 const requested = {
-  gateway: { cores: 0.25, gib: 1 },
-  api: { cores: 0.25, gib: 0.625 },
+  gateway: { cores: 0.4, gib: 1 },
+  api: { cores: 0.4, gib: 0.625 },
   edge: { cores: 1, gib: 4, sockets: 25_000, least: 3 },
 };
 /** Daemons of one installation, where there are several. */

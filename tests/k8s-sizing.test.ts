@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type KubernetesObject, containersOf, find, overlays, render } from '../k8s/check/index.mjs';
 
 interface Size {
   daemons: number;
@@ -41,5 +43,84 @@ describe('the model of sizes', () => {
   it('refuses a rate that is no number', async () => {
     await expect(model('--turns', 'many')).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/--turns/) });
     expect(await model('--help')).toMatch(/--turns[\s\S]*--json/);
+  });
+});
+
+describeWith('kubectl', 'pods and autoscalers', () => {
+  let page: string;
+  let production: KubernetesObject[];
+  let keda: KubernetesObject[];
+  beforeAll(async () => {
+    page = await readFile(new URL('../docs/operations.md', import.meta.url), 'utf8');
+    production = await render(overlays[1] ?? '');
+    keda = await render(fileURLToPath(new URL('../k8s/check/keda', import.meta.url)));
+  });
+
+  const numbersIn = (pattern: RegExp) =>
+    (pattern.exec(page) ?? []).slice(1).map((text) => Number(text.replaceAll(',', '')));
+  const mebibytes = (quantity: string) =>
+    Number.parseInt(quantity) * (quantity.endsWith('Gi') ? 1024 : quantity.endsWith('Mi') ? 1 : Number.NaN);
+  const trigger = (name: string, type: string) =>
+    (find(keda, 'ScaledObject', name)?.spec.triggers as KubernetesObject[]).find((one) => one.type === type)?.metadata;
+
+  const doors = [
+    {
+      door: 'gateway',
+      formula: /\| gateways \| .*⌈ daemons ÷ ([\d,]+) ⌉/,
+      memory:
+        /\| memory of a gateway \| [\d,]+ MB \+ daemons × 40 KB \(([\d,]+): ([\d,]+) MB\)(); limit (\d+) GiB, heap (\d+) MiB/,
+      limitUnit: 1024,
+    },
+    {
+      door: 'api',
+      formula: /\| apis \| .*⌈ apps ÷ ([\d,]+) ⌉/,
+      memory:
+        /\| memory of an api \| [\d,]+ MB \+ apps × 40 KB \(([\d,]+): ([\d,]+) MB\), and ([\d,]+) MB for bursts; limit (\d+) MiB, heap (\d+) MiB/,
+      limitUnit: 1,
+    },
+  ];
+
+  it.each(doors)(
+    'of the $door ask for the memory and the processor that Sizing plans',
+    ({ door, memory, limitUnit }) => {
+      const name = `relay-${door}`;
+      const [each = NaN, planned = NaN, burst = NaN, limit = NaN, heap = NaN] = numbersIn(memory);
+      const [container] = containersOf(find(production, 'Deployment', name) ?? {});
+      const { requests, limits } = container?.resources as Record<string, { cpu: string; memory: string }>;
+      expect(each).toBe(Number(trigger(name, 'prometheus')?.threshold));
+      expect(mebibytes(requests!.memory) * 2 ** 20).toBeGreaterThanOrEqual((planned + burst) * 1e6);
+      expect(mebibytes(limits!.memory)).toBe(limit * limitUnit);
+      expect(container?.env).toContainEqual({ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` });
+      // Of the request: autoscalers let the mean be no more than what each pod has for certain.
+      const autoscaler = find(production, 'HorizontalPodAutoscaler', name)?.spec.metrics as KubernetesObject[];
+      const target = autoscaler.find(({ resource }) => resource?.name === 'cpu')?.resource.target.averageUtilization;
+      expect([target, Number(trigger(name, 'cpu')?.value)]).toEqual([100, 100]);
+    },
+  );
+
+  it('add pods at the numbers of sockets that Sizing divides by, up to the ones that Scale by hand names', () => {
+    const [each, gateways, apis, daemons, apps] = [
+      ...numbersIn(/gateways are as many as their daemons ask for and apis as their apps, ([\d,]+) each/),
+      ...numbersIn(/`maxReplicas` of (\d+) gateways and (\d+) apis are ([\d,]+) daemons and ([\d,]+) apps/),
+    ];
+    expect([daemons, apps]).toEqual([each! * gateways!, each! * apis!]);
+    for (const { door, formula } of doors) {
+      const name = `relay-${door}`;
+      expect([each, ...numbersIn(formula)]).toEqual(Array(2).fill(Number(trigger(name, 'prometheus')?.threshold)));
+      const most = door === 'api' ? apis : gateways;
+      expect(find(keda, 'ScaledObject', name)?.spec.maxReplicaCount).toBe(most);
+      const autoscaler = find(production, 'HorizontalPodAutoscaler', name)?.spec;
+      expect([autoscaler.maxReplicas, autoscaler.minReplicas]).toEqual([most, find(keda, 'ScaledObject', name)?.spec.minReplicaCount]); // prettier-ignore
+    }
+  });
+
+  it('cost in the tables what they ask for', async () => {
+    const text = await readFile(file, 'utf8');
+    for (const door of ['gateway', 'api']) {
+      const [container] = containersOf(find(production, 'Deployment', `relay-${door}`) ?? {});
+      const { requests, limits } = container?.resources as Record<string, { cpu: string; memory: string }>;
+      const [cores, gib] = [Number.parseInt(requests!.cpu) / 1000, mebibytes(limits!.memory) / 1024];
+      expect(text).toContain(`  ${door}: { cores: ${cores}, gib: ${gib} },`);
+    }
   });
 });
