@@ -219,7 +219,7 @@ describeWith('kubectl', 'every alert', () => {
   it('says what happened, how bad it is, how long it lasted and where the runbook is', () => {
     for (const { alert, labels, annotations, for: lasting } of [...rules, ...neighbours]) {
       expect(alert).toMatch(/^Relay[A-Z]/);
-      expect(['critical', 'warning']).toContain(labels.severity);
+      expect(labels.severity).toMatch(alert === 'RelayWatchdog' ? /^none$/ : /^(critical|warning)$/);
       expect(lasting).toMatch(/^\d+[mh]$/);
       expect(annotations.summary.length).toBeGreaterThan(10);
       expect(annotations.description.length).toBeGreaterThan(10);
@@ -256,6 +256,43 @@ describeWith('kubectl', 'every alert', () => {
         );
       expect({ page, unknown: named.filter((title) => !titles.has(title)) }).toEqual({ page, unknown: [] });
     }
+  });
+});
+
+describeWith('kubectl', 'monitoring', () => {
+  let rendered: Record<string, KubernetesObject[]>;
+  beforeAll(async () => {
+    const [production, keda] = await Promise.all([render(overlays[1] ?? ''), render(join(root, 'k8s/check/keda'))]);
+    rendered = { production, keda };
+  });
+
+  it('is loaded by the label of kube-prometheus-stack, the neighbours too, and the overlay is the one place to change it', async () => {
+    const loaded = Object.values(rendered).flatMap((objects) => ofKind(objects, 'ServiceMonitor', 'PodMonitor', 'PrometheusRule')); // prettier-ignore
+    expect(loaded.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual(['PrometheusRule relay', 'PrometheusRule relay-neighbours', 'ServiceMonitor relay']); // prettier-ignore
+    const values = parse(await readFile(join(root, 'k8s/chart/values.yaml'), 'utf8')) as { monitoring: { release: string } }; // prettier-ignore
+    for (const { metadata } of loaded) expect(metadata.labels.release).toBe(values.monitoring.release);
+    const files = (await readdir(join(root, 'k8s'), { recursive: true })).filter((path) => /^(base|components|overlays)\/.*\.yaml$/.test(path)); // prettier-ignore
+    const texts = await Promise.all(files.map(async (path) => [path, await readFile(join(root, 'k8s', path), 'utf8')] as const)); // prettier-ignore
+    const naming = texts.filter(([, text]) => text.includes('path: /metadata/labels/release'));
+    expect(naming.map(([path]) => path)).toEqual(['overlays/production/kustomization.yaml']);
+    expect(naming[0]?.[1]).toMatch(/# CHANGE: the label by which [^]{0,300}- target: \{ group: monitoring/);
+  });
+
+  it("has a dashboard that Grafana's sidecar finds", () => {
+    const [dashboard] = ofKind(rendered.production ?? [], 'ConfigMap').filter(({ data }) => data?.['relay.json']);
+    expect(dashboard?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+  });
+
+  it('is seen to be loaded in a step of the installation, and by an alert that always fires', async () => {
+    const page = await readFile(join(root, 'docs/operations.md'), 'utf8');
+    const step = /^8\. Prometheus has loaded[^]*?\n\n/m.exec(page)?.[0] ?? '';
+    const [, group = ''] = /\*\*Status › Rules\*\* shows `([^`]+)`/.exec(step) ?? [];
+    const [rule] = ofKind(rendered.production ?? [], 'PrometheusRule');
+    const groups = rule?.spec.groups as { name: string }[];
+    expect(groups.map(({ name }) => name)).toContain(group);
+    expect(step).toContain(`\`release: ${rule?.metadata.labels.release}\``);
+    expect(step).toMatch(/`grafana_dashboard`[^]*`searchNamespace`[^]*\[RelayWatchdog\]/);
+    expect(rules.find(({ alert }) => alert === 'RelayWatchdog')?.expr).toMatch(/^count\(relay_build_info/);
   });
 });
 

@@ -61,7 +61,8 @@ describeWith('kubectl', 'pods and autoscalers', () => {
   const mebibytes = (quantity: string) =>
     Number.parseInt(quantity) * (quantity.endsWith('Gi') ? 1024 : quantity.endsWith('Mi') ? 1 : Number.NaN);
   const trigger = (name: string, type: string) =>
-    (find(keda, 'ScaledObject', name)?.spec.triggers as KubernetesObject[]).find((one) => one.type === type)?.metadata;
+    (find(keda, 'ScaledObject', name)?.spec.triggers as KubernetesObject[]).find((one) => one.type === type)
+      ?.metadata as Record<string, string> | undefined;
 
   const doors = [
     {

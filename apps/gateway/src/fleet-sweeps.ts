@@ -112,10 +112,11 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   };
 
   const devices = async () => {
-    for (const [state, count] of Object.entries(await countDevices(database)))
-      deps.metrics.devices.set({ state }, count);
-    deps.metrics.longestWait.set(await longestWait(database));
+    const [counts, wait] = await Promise.all([countDevices(database), longestWait(database)]);
+    // At once: what was counted long ago is forgotten at the next reading.
     deps.metrics.devicesCounted();
+    for (const [state, count] of Object.entries(counts)) deps.metrics.devices.set({ state }, count);
+    deps.metrics.longestWait.set(wait);
   };
 
   /** Devices that count as online although no instance holds their lease: that instance died. */
