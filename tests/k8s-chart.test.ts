@@ -21,6 +21,7 @@ import {
 
 const k8s = fileURLToPath(new URL('../k8s', import.meta.url));
 const runbooks = 'https://git.example.com/relay/blob/main/docs/runbooks';
+const dashboard = 'https://grafana.example.com/d/relay';
 const settings = { PUBLIC_URL: 'https://relay.example.com' };
 const quiet = { enabled: false, neighbours: false };
 /** The base has two of each; an overlay makes it three, and the chart is for real installations. */
@@ -70,11 +71,11 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
       image: { repository: 'registry.example.com/relay', digest: `sha256:${'0'.repeat(64)}` },
       settings,
       memory: { to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
-      monitoring: { runbooks },
+      monitoring: { runbooks, dashboard },
     };
     const objects = await chartObjects(values);
     expect(comparable(objects)).toEqual(comparable(await render(join(k8s, 'overlays/production'))));
-    expect(placeholders(objects)).toHaveLength(4);
+    expect(placeholders(objects)).toHaveLength(5);
   });
 
   it.each([
@@ -87,7 +88,7 @@ describeWith(['kubectl', 'helm'], 'the chart', () => {
         edge: { kind: 'none' },
         keda: { enabled: true },
         privateCa: { enabled: true },
-        monitoring: { enabled: false, neighbours: true, runbooks },
+        monitoring: { enabled: false, neighbours: true, runbooks, dashboard },
       },
       () => render(join(k8s, 'check/keda')),
     ],

@@ -34,7 +34,7 @@ interface Rule {
   expr: string;
   for: string;
   labels: { severity: string };
-  annotations: { summary: string; description: string; runbook_url: string };
+  annotations: { summary: string; description: string; runbook_url: string; dashboard_url: string };
 }
 interface Panel {
   title: string;
@@ -46,6 +46,7 @@ let rules: Rule[];
 /** Alerts about PostgreSQL, Redis and the rest, whose metrics are not ours. */
 let neighbours: Rule[];
 let panels: Panel[];
+let dashboardUid: string;
 
 beforeAll(async () => {
   const rulesOf = async (folder: string) => {
@@ -56,7 +57,8 @@ beforeAll(async () => {
   };
   rules = await rulesOf(monitoring);
   neighbours = await rulesOf(`${monitoring}-neighbours`);
-  panels = (JSON.parse(await readFile(join(monitoring, 'dashboard.json'), 'utf8')) as { panels: Panel[] }).panels;
+  const dashboard = await readFile(join(monitoring, 'dashboard.json'), 'utf8');
+  ({ panels, uid: dashboardUid } = JSON.parse(dashboard) as { panels: Panel[]; uid: string });
 });
 
 describeWith('kubectl', 'the queries', () => {
@@ -224,6 +226,7 @@ describeWith('kubectl', 'every alert', () => {
       expect(annotations.summary.length).toBeGreaterThan(10);
       expect(annotations.description.length).toBeGreaterThan(10);
       expect(annotations.runbook_url).toMatch(new RegExp(`/docs/runbooks/${alert}\\.md$`));
+      expect(annotations.dashboard_url).toBe(`https://grafana.example.com/d/${dashboardUid}`);
     }
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });

@@ -97,7 +97,10 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     await edit(`${own}/kustomization.yaml`, { 'registry.example.com': 'registry.acme.test', 'relay.example.com': 'relay.acme.test' }); // prettier-ignore
     const path = join(folder, own, 'kustomization.yaml');
     await writeFile(path, (await readFile(path, 'utf8')).replace(/sha256:[0-9a-f]{64}/, digestOf('1')));
-    await edit('k8s/components/monitoring/alerts.yaml', { 'git.example.com': 'git.acme.test' });
+    await edit('k8s/components/monitoring/alerts.yaml', {
+      'git.example.com': 'git.acme.test',
+      'grafana.example.com': 'grafana.acme.test',
+    });
     expect((await sh(check)).stdout).toMatch(/^ok {3}/);
   }, 60_000);
 
@@ -169,6 +172,18 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     await runSentence('## Secrets and rotation', 'kubectl rollout restart ');
     const restarted = cluster.find('Deployment', 'relay-api')?.spec as { template?: Manifest } | undefined;
     expect(restarted?.template?.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt']);
+  }, 60_000);
+
+  it('more gateways at once, after the loss of a zone, are a bound of the autoscaler, which keeps it', async () => {
+    const text = await readFile(join(root, 'docs/situations.md'), 'utf8');
+    const section = /^## A zone is lost\n[^]*?(?=^## )/m.exec(text)?.[0] ?? '';
+    const lines = [...section.matchAll(/`(kubectl patch [^`]+)`/g)].map(([, line = '']) =>
+      line.replace(/<[^>]*>/, '12'),
+    );
+    expect(section).not.toMatch(/`kubectl scale [^`]*--replicas/);
+    for (const line of lines) await sh(line);
+    expect(cluster.find('HorizontalPodAutoscaler', 'relay-gateway')?.spec?.minReplicas).toBe(12);
+    expect(cluster.find('ScaledObject', 'relay-gateway')?.spec?.minReplicaCount).toBe(12);
   }, 60_000);
 
   it('KEDA takes over once the autoscalers of the base are gone, of which its admission tolerates none', async () => {

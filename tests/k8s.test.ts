@@ -211,6 +211,7 @@ describeWith('kubectl', 'what is rendered', () => {
       .replaceAll(/0{64}/g, 'ab'.repeat(32))
       .replaceAll('registry.example.com', 'registry.acme.test')
       .replaceAll('git.example.com', 'git.acme.test')
+      .replaceAll('grafana.example.com', 'grafana.acme.test')
       .replaceAll('relay.example.com', 'relay.acme.test');
     expect(placeholders(JSON.parse(ready) as KubernetesObject[])).toEqual([]);
     expect(placeholders(local).join('\n')).toMatch(/Secret\/relay-secrets.* is part of the manifests/);

@@ -72,6 +72,8 @@ export function placeholders(objects) {
     problems.push('the host is relay.example.com: name yours, in PUBLIC_URL and at the edge');
   if (text.includes('git.example.com'))
     problems.push('the links to the runbooks lead to git.example.com: name where yours are');
+  if (text.includes('grafana.example.com'))
+    problems.push('the links to the dashboard lead to grafana.example.com: name your Grafana');
   for (const { metadata } of ofKind(objects, 'Secret'))
     problems.push(`Secret/${metadata.name} is part of the manifests, and so of git`);
   for (const object of objects)

@@ -75,7 +75,11 @@ const places = {
 /** An overlay sets it in one place for all of them. */
 const loadedBy = ({ metadata }) => void (metadata.labels.release = new Value('.Values.monitoring.release'));
 places.ServiceMonitor = loadedBy;
-places.PrometheusRule = loadedBy;
+places.PrometheusRule = (object) => {
+  loadedBy(object);
+  for (const { annotations } of object.spec.groups.flatMap(({ rules }) => rules))
+    annotations.dashboard_url = new When('.Values.monitoring.dashboard', new Value('.Values.monitoring.dashboard'));
+};
 
 /** Strings wherever they are: where runbooks are read, and the namespace in the queries of alerts. */
 const texts = [
