@@ -50,7 +50,7 @@ const isAllowed = (path, line) => allowed.some(([place, text]) => path.startsWit
 /** A name in a test, such as 'nobody' or /home/somebody/: quoted or in a path on both sides. */
 const isData = (line, at, length) => /['"`/]/.test(line.charAt(at - 1)) && /['"`/:@-]/.test(line.charAt(at + length));
 
-const kinds = /\.(?:[cm]?[jt]sx?|md|ya?ml|sh|css|html|py|prisma|env)$/;
+const kinds = /\.(?:[cm]?[jt]sx?|md|ya?ml|sh|css|html|py|prisma|env|example)$/;
 const generated = /^(?:examples\/.*\.json|docs\/(?:openapi|asyncapi)\.json|package-lock\.json)$/;
 
 /** The comment of a line of code, or the line itself in a document; undefined where the line is no prose. */

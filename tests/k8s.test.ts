@@ -81,6 +81,7 @@ describeWith('kubectl', 'what is rendered', () => {
       REDIS_URL: 'r',
       AUTH_SECRET: 's',
       AUTH_UPSTREAM: 'u',
+      OTEL_EXPORTER_OTLP_HEADERS: 'o',
     };
     const secrets = (kind: string, name: string) => {
       const [container = {}] = containersOf(get(production, kind, name));
@@ -91,10 +92,15 @@ describeWith('kubectl', 'what is rendered', () => {
     expect(secrets('Deployment', 'relay-api')).toEqual([
       'DATABASE_URL=d',
       'REDIS_URL=r',
+      'OTEL_EXPORTER_OTLP_HEADERS=o',
       'AUTH_SECRET=s',
       'AUTH_UPSTREAM=u',
     ]);
-    expect(secrets('Deployment', 'relay-gateway')).toEqual(['DATABASE_URL=d', 'REDIS_URL=r']);
+    expect(secrets('Deployment', 'relay-gateway')).toEqual([
+      'DATABASE_URL=d',
+      'REDIS_URL=r',
+      'OTEL_EXPORTER_OTLP_HEADERS=o',
+    ]);
     expect(secrets('Job', 'relay-migrate')).toEqual(['DATABASE_URL=m']);
   });
 

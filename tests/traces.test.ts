@@ -19,6 +19,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   let collector: Server;
   let relay: RelayProcess;
   let text = '';
+  const credentials = new Set<string | undefined>();
   const spans: SentSpan[] = [];
   const secret = 'no one but us may read this';
 
@@ -28,6 +29,7 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
       request.on('end', () => {
         text += body;
+        credentials.add(request.headers.authorization);
         const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
         spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
         response.end('{}');
@@ -36,7 +38,12 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     collector.listen(0, '127.0.0.1');
     await once(collector, 'listening');
     const { port } = collector.address() as AddressInfo;
-    relay = await startRelayProcess({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` } });
+    relay = await startRelayProcess({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20of-the-collector',
+      },
+    });
     const daemon = await connectDaemon(relay);
     await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: secret } });
     await daemon.next('task_start');
@@ -56,6 +63,10 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   const attribute = (span: SentSpan | undefined, key: string) =>
     span?.attributes.find((candidate) => candidate.key === key)?.value;
   const below = (span: SentSpan | undefined) => spans.filter(({ parentSpanId }) => parentSpanId === span?.spanId);
+
+  it('sends the headers that the collector asks for', () => {
+    expect([...credentials]).toEqual(['Bearer of-the-collector']);
+  });
 
   it('continues the trace of the caller, with the route and not the address', () => {
     const [span, ...others] = spans.filter((candidate) => candidate.parentSpanId === 'b7ad6b7169203331');
