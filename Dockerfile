@@ -1,4 +1,4 @@
-# One image, four commands: api, gateway, standalone, migrate (docker/relay). Build it anywhere:
+# One image, five commands: api, gateway, standalone, migrate, admin (docker/relay). Build it anywhere:
 #   docker build -t relay .
 #   buildah bud -t relay .
 # Node comes with the base. A base without it works too, if its distribution has Node 20.19 or newer (Debian 13):

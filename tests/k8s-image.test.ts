@@ -114,6 +114,17 @@ describe('the program of the image', () => {
     await expect(readFile(join(root, file))).resolves.toBeDefined();
   });
 
+  it.each([
+    ['Dockerfile', /^# One image, (\w+) commands: ([^(]*) \(docker\/relay\)/],
+    ['docs/operations.md', /One image has (\w+) commands: ([^.]*)\./],
+  ])('is described in %s with all of its commands', async (file, description) => {
+    const { stderr } = (await relay('none').catch((error: unknown) => error)) as { stderr: string };
+    const commands = stderr.replace('usage: relay ', '').trim().split(' | ');
+    const [, count, named = ''] = description.exec(await read(file)) ?? [];
+    expect(named.replaceAll('`', '').split(', ')).toEqual(commands);
+    expect(['none', 'one', 'two', 'three', 'four', 'five', 'six'].indexOf(count ?? '')).toBe(commands.length);
+  });
+
   it('hands on what follows', async () => {
     expect((await relay('api', '--help')).stdout).toMatch(/main\.js --help$/m);
   });
