@@ -1,7 +1,9 @@
 /** Alerts and dashboard: every query asks for metrics that a running relay exports, and no exported metric is overlooked. */
-import { readFile, readdir } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -66,18 +68,22 @@ describeWith('kubectl', 'the queries', () => {
   let receiver: PushReceiver;
   let exported: Exported;
   let metricsPort: number;
+  let folder: string;
 
   const read = async () => readExposition(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
 
   beforeAll(async () => {
     metricsPort = await freePort();
     receiver = await startPushReceiver();
+    folder = await mkdtemp(join(tmpdir(), 'relay-authority-'));
+    await writeFile(join(folder, 'ca.crt'), rootCertificates[0] ?? '');
     relay = await startRelayProcess({
       env: {
         METRICS_PORT: String(metricsPort),
         PING_INTERVAL_MS: '200',
         DRAIN_SECONDS: '0',
         PUSH_ALLOWED_HOSTS: receiver.host,
+        NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt'),
         // Where no collector is: spans are lost, and counted.
         OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       },
@@ -135,6 +141,7 @@ describeWith('kubectl', 'the queries', () => {
   afterAll(async () => {
     await relay.end('SIGTERM');
     await receiver.close();
+    await rm(folder, { recursive: true });
   });
 
   it('of every alert ask for what a relay exports', () => {

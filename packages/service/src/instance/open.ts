@@ -16,6 +16,7 @@ import {
   createReadiness,
   createTracer,
 } from '@relay/telemetry';
+import { watchAuthority } from '../authority.ts';
 import { type Closers, createClosers } from '../closers.ts';
 import { openFilesLimit, openFilesWarning } from '../open-files.ts';
 import { publishInboxes } from './inboxes.ts';
@@ -101,6 +102,7 @@ async function assemble(
         });
   if (tracer) closers.push('traces', () => tracer.stop());
   const observed = createInstanceMetrics(metrics, { role, version }, tracer);
+  watchAuthority({ metrics, logger });
   const warning = openFilesWarning(openFilesLimit());
   if (warning !== undefined) logger.warn(warning);
 
