@@ -4,9 +4,11 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { migratePostgres } from '@relay/database';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type HaProxy, startHaProxy } from './haproxy.ts';
 import { type TestIssuer, startIssuer } from './issuer.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { type TestPostgres, startPostgres } from './postgres.ts';
 import { type Child, freePort, startProgram } from './programs.ts';
 import { type TestRedis, startRedis } from './redis.ts';
@@ -27,6 +29,8 @@ interface ClusterOptions {
   haproxyTunnelMs?: number;
   /** A folder like this repository, built: the release that instances run. Default this one. */
   release?: string;
+  /** PgBouncer with its defaults, in this mode, between instances and their wire to PostgreSQL. The database is migrated before. */
+  pooler?: 'session' | 'transaction';
 }
 
 /** One api or gateway process. It keeps its port when it is started again. */
@@ -154,8 +158,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     );
     const issuer = await startIssuer(`${publicUrl}/api`);
     stops.push(() => issuer.close());
+    const pooler = options.pooler && (await startPgBouncer(wires.database.port, options.pooler));
+    if (pooler) {
+      stops.push(() => pooler.stop());
+      await migratePostgres(databaseUrl);
+    }
     const throughTheWire = new URL(databaseUrl);
-    throughTheWire.port = String(wires.database.port);
+    throughTheWire.port = String(pooler?.port ?? wires.database.port);
     const plainPort = options.haproxy === 'plain' ? (options.haproxyPort ?? (await freePort())) : undefined;
     const env = {
       ...forTests,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { findProgram, freePort, startProgram } from './programs.ts';
 
 export interface PgBouncer {
+  readonly port: number;
   /** The address of a database through the pooler. */
   url(database: string): string;
   stop(): Promise<void>;
@@ -34,6 +35,7 @@ export async function startPgBouncer(postgresPort: number, mode: 'session' | 'tr
   const child = startProgram(program, [file]);
   await child.wrote(/process up/);
   return {
+    port,
     url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
     stop: async () => {
       await child.end('SIGKILL');
