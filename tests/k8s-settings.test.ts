@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ConfigError, type Role, describeVariables, readConfig } from '@relay/config';
-import { containersOf, environmentOf, find, overlays, render } from '../k8s/check/index.mjs';
+import { alone, containersOf, environmentOf, find, overlays, render } from '../k8s/check/index.mjs';
 
 const k8s = fileURLToPath(new URL('../k8s', import.meta.url));
 const settings = (file: string) => readFile(join(k8s, file), 'utf8');
@@ -74,5 +74,26 @@ describeWith('kubectl', 'every overlay', () => {
       expect(terminationGracePeriodSeconds).toBeGreaterThan(config.drainSeconds);
       expect(() => readConfig(role, { ...environment, AUTH_SECRET: '', REDIS_URL: '' })).toThrow(ConfigError);
     });
+  });
+});
+
+describeWith('kubectl', 'the private authority', () => {
+  it.each([
+    ['Deployment', 'relay-api'],
+    ['Deployment', 'relay-gateway'],
+    ['Job', 'relay-migrate'],
+  ])('is a file in the pods of %s %s, which Node reads', async (kind, name) => {
+    const folder = alone.find((one) => one.endsWith('keda')) ?? '';
+    const pod = find(await render(folder), kind, name)?.spec.template.spec as {
+      volumes: { name: string; configMap?: { name: string } }[];
+      containers: { env: { name: string; value: string }[]; volumeMounts: { name: string; mountPath: string }[] }[];
+    };
+    const [{ env, volumeMounts } = { env: [], volumeMounts: [] }] = pod.containers;
+    const volume = pod.volumes.find(({ configMap }) => configMap?.name === 'relay-ca');
+    const mount = volumeMounts.find((one) => one.name === volume?.name);
+    expect(env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: `${mount?.mountPath}/ca.crt` });
+    // The component adds to what the pod has.
+    expect(volumeMounts.every((one) => pod.volumes.some((each) => each.name === one.name))).toBe(true);
+    expect(volumeMounts.length).toBe(name === 'relay-api' ? 2 : 1);
   });
 });

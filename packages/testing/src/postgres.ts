@@ -13,6 +13,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import type { Socket } from 'node:net';
 import os from 'node:os';
@@ -55,9 +56,13 @@ export interface TestStandby {
 
 /**
  * Starts a server; resolves when it answers. As root it runs as the user `postgres` (else `nobody`), because PostgreSQL
- * refuses root. `settings` are lines of postgresql.conf. Throws when PostgreSQL is not installed, naming the package to install.
+ * refuses root. `settings` are lines of postgresql.conf; with `tls` it speaks TLS, too. Throws when PostgreSQL is not installed, naming
+ * the package to install.
  */
-export async function startPostgres({ settings = [] }: { settings?: readonly string[] } = {}): Promise<TestPostgres> {
+export async function startPostgres({
+  settings = [],
+  tls,
+}: { settings?: readonly string[]; tls?: { certificate: string; key: string } } = {}): Promise<TestPostgres> {
   const bin = findPrograms();
   const owner = serverUser();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'relay-postgres-'));
@@ -68,7 +73,19 @@ export async function startPostgres({ settings = [] }: { settings?: readonly str
     const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
     const how = ['--no-sync', '--username=postgres', '--auth=trust', '--pgdata', cluster];
     await run(path.join(bin, 'initdb'), [...how, ...locale], { ...owner, cwd: folder });
-    appendFileSync(path.join(cluster, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
+    const lines = tls ? [...settings, 'ssl = on'] : settings;
+    appendFileSync(path.join(cluster, 'postgresql.conf'), `\n${lines.join('\n')}\n`);
+    for (const [name, from] of tls
+      ? ([
+          ['server.crt', tls.certificate],
+          ['server.key', tls.key],
+        ] as const)
+      : []) {
+      const file = path.join(cluster, name);
+      writeFileSync(file, readFileSync(from), { mode: 0o600 });
+      // The server wants to own its key.
+      if (owner) chownSync(file, owner.uid, owner.gid);
+    }
     let server = await launch(bin, folder, cluster, owner);
     const { port } = server;
     return {

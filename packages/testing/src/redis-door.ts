@@ -1,4 +1,5 @@
 /** The door for tests that need Redis and nothing else. */
+export { type TestAuthority, makeAuthority } from './authority.ts';
 export { freePort } from './programs.ts';
 export { startRedis } from './redis.ts';
 export type { RedisSettings, TestRedis } from './redis.ts';
