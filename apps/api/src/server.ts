@@ -4,9 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { createPublisher } from '@relay/attention';
 import { onPoke } from '@relay/backplane';
-import { type NamedSession, findPlaces, gathered, readSessions } from '@relay/database';
+import { type NamedSession, findPlaces, gathered } from '@relay/database';
 import { RelayError, decodeControl } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAcpDoor, isAcp } from './acp/door.ts';
@@ -25,6 +24,7 @@ import { watchOutboxLag } from './notify/lag.ts';
 import { healRevocations } from './identity/heal.ts';
 import { logTransport, startOutbox } from './notify/outbox.ts';
 import { openPush } from './push/push.ts';
+import { publisherOf } from './publisher.ts';
 import { acpTokenRoutes } from './routes/acp-tokens.ts';
 import { deviceKeyRoutes } from './routes/device-keys.ts';
 import { deviceRoutes } from './routes/devices.ts';
@@ -64,12 +64,7 @@ export function createApi(deps: ApiDeps): Api {
     'status',
   ]);
   const durations = metrics.histogram('relay_http_request_seconds', 'Time to answer, by route', ['route']);
-  const publisher = createPublisher({
-    channel: backplane,
-    windowMs: config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(deps.database, keys),
-    onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),
-  });
+  const publisher = publisherOf(deps);
   const teller = createTeller(backplane, logger, config.commandTimeoutMs);
   const findPlace = gathered((named: readonly NamedSession[]) => findPlaces(deps.database, named));
   const operations: Operations = { ...deps, publisher, findPlace, tell: teller.tell };

@@ -33,6 +33,7 @@ Commands:
   disable <email>           signs the person out everywhere and refuses to sign them in; their machines stay
   enable <email>            lets them sign in again
   remove <email> --yes      deletes the account with its devices and sessions; this cannot be undone
+  remove-device <id> --yes  disconnects a machine and refuses its credential; its sessions leave the relay, not the machine
   rotate-push-key           makes a new key for push services; browsers of the time before are reached with theirs for 90 days
   setup-link                prints the link for the first account again
   status                    release, database, backplane, how much there is and what waits
@@ -60,7 +61,7 @@ interface Options {
 
 /** `run` gets the word behind the command, or '' when there is none, and returns the lines to print, with an exit code if it is not 0. */
 interface Command<Deps> {
-  takes: 'nothing' | 'email' | 'folder' | 'maybe an email' | 'maybe a gateway';
+  takes: 'nothing' | 'email' | 'device' | 'folder' | 'maybe an email' | 'maybe a gateway';
   run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
 }
 
@@ -156,6 +157,17 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
       return json
         ? [JSON.stringify({ email, removed: true })]
         : [`${email} and everything of this account are deleted.`];
+    },
+  },
+  'remove-device': {
+    takes: 'device',
+    run: async ({ people }, deviceId, { json, yes }) => {
+      if (!yes) throw new Refused(`This deletes the sessions of ${deviceId} from the relay. Add --yes to confirm.`);
+      if (!(await people.removeDevice(deviceId)))
+        throw new Refused(`No device has the id ${deviceId}. "relay-admin devices" lists them.`);
+      return json
+        ? [JSON.stringify({ deviceId, removed: true })]
+        : [`${deviceId} is disconnected, and its credential is refused. Its owner can register it again.`];
     },
   },
   'rotate-push-key': {

@@ -1,7 +1,7 @@
 /** A browser without a window: keeps cookies, sends the origin of the page, and follows nothing by itself. */
 import { createHash, randomBytes } from 'node:crypto';
-import { createInvitation } from '@relay/database';
-import type { TestRelay } from './relay.ts';
+import { type Database, createInvitation } from '@relay/database';
+import type { RelayAddress } from './relay.ts';
 import { type Answer, send } from './rest.ts';
 
 export const password = 'correct horse battery';
@@ -24,13 +24,19 @@ export interface Tokens {
   scope: string;
 }
 
+/** A relay with the built-in sign-in, in this process or not. */
+export interface SignInRelay extends RelayAddress {
+  readonly config: { readonly publicUrl: string };
+  readonly database: Database;
+}
+
 export class Browser {
-  readonly relay: TestRelay;
+  readonly relay: SignInRelay;
   readonly cookies = new Map<string, string>();
   /** The instance that answers; a round robin turns it. */
   api = 0;
 
-  constructor(relay: TestRelay) {
+  constructor(relay: SignInRelay) {
     this.relay = relay;
   }
 
@@ -131,7 +137,7 @@ export class Browser {
 }
 
 /** Requests of programs to the token endpoint: no cookies. */
-export function token(relay: TestRelay, form: Record<string, string>, api = 0): Promise<Answer> {
+export function token(relay: SignInRelay, form: Record<string, string>, api = 0): Promise<Answer> {
   return send('POST', `${relay.apis[api]!.url}/auth/oauth2/token`, {
     raw: new URLSearchParams(form).toString(),
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -139,7 +145,7 @@ export function token(relay: TestRelay, form: Record<string, string>, api = 0): 
 }
 
 export function redeem(
-  relay: TestRelay,
+  relay: SignInRelay,
   client: string,
   code: string,
   verifier: string,
@@ -153,7 +159,7 @@ export function redeem(
   );
 }
 
-export const refresh = (relay: TestRelay, refreshToken: string, api = 0): Promise<Answer> =>
+export const refresh = (relay: SignInRelay, refreshToken: string, api = 0): Promise<Answer> =>
   token(relay, { grant_type: 'refresh_token', client_id: 'relay-cli', refresh_token: refreshToken }, api);
 
 /** A program signed in with the whole flow. */
@@ -174,11 +180,11 @@ export async function signedInWeb(browser: Browser): Promise<Tokens> {
 }
 
 /** One call of the API with this access token. */
-export const callWith = (relay: TestRelay, accessToken: string, path = '/api/me', api = 0): Promise<Answer> =>
+export const callWith = (relay: SignInRelay, accessToken: string, path = '/api/me', api = 0): Promise<Answer> =>
   relay.call('GET', path, { user: null, api, headers: { Authorization: `Bearer ${accessToken}` } });
 
 /** A link that was sent without a request. */
-export async function invitation(relay: TestRelay): Promise<string> {
+export async function invitation(relay: SignInRelay): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await createInvitation(relay.database, {
     kind: 'invite',

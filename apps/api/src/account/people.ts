@@ -5,17 +5,20 @@ import {
   type Person,
   createInvitation,
   listPeople,
+  readCredential,
   removePasskeys,
   removeSecondFactor,
   replacePassword,
   setDisabled,
 } from '@relay/database';
 import { hashPassword } from 'better-auth/crypto';
+import { removeDevice } from '../devices/remove-device.ts';
 import { noteAction } from '../identity/audit.ts';
 import type { IdentityDeps } from '../identity/deps.ts';
 import { signOutEverywhere } from '../identity/end-sign-in.ts';
 import { createToken, hashToken } from '../identity/one-time-token.ts';
 import { renewSetupLink } from '../identity/sign-up.ts';
+import { publisherOf } from '../publisher.ts';
 import { deleteAccount } from './delete-account.ts';
 import { tellChanged } from './tell-changed.ts';
 
@@ -39,6 +42,8 @@ export interface People {
   setDisabled(email: string, disabled: boolean): Promise<boolean>;
   /** A link for the first account, in the place of the one that this instance gave before. Undefined when there are accounts. */
   setupLink(): Promise<string | undefined>;
+  /** Removes a device as its owner would. False: no such device. */
+  removeDevice(deviceId: string): Promise<boolean>;
   /** Deletes the account and everything of the person (rules, 8.14). False: no such account. */
   remove(email: string): Promise<boolean>;
 }
@@ -96,6 +101,14 @@ export function peopleOf(deps: PeopleDeps): People {
       return true;
     },
     setupLink: () => renewSetupLink(deps),
+    removeDevice: async (deviceId) => {
+      const device = await readCredential(database, deviceId);
+      if (!device || device.removedAt) return false;
+      const userId = device.ownerId;
+      await removeDevice({ ...deps, publisher: publisherOf(deps) }, userId, deviceId);
+      await noteAction(deps, undefined, { userId, action: 'deleteDevice', target: deviceId, program: 'relay-admin' });
+      return true;
+    },
     remove: async (email) => {
       const person = await find(email);
       if (person) await deleteAccount(deps, person.id);

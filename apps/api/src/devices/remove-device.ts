@@ -22,8 +22,10 @@ export async function ownerByDeviceToken(
   return (await deps.deviceVerifier.verify(token, deviceId)).ownerId;
 }
 
+type Removing = Pick<Operations, 'database' | 'deviceVerifier' | 'backplane' | 'logger' | 'publisher'>;
+
 /** Its credential is refused from now on and its live socket closed wherever it is. @throws RelayError DEVICE_NOT_FOUND */
-export async function removeDevice(deps: Operations, ownerId: string, deviceId: string): Promise<void> {
+export async function removeDevice(deps: Removing, ownerId: string, deviceId: string): Promise<void> {
   const wasOnline = await withDevice(deps.database, deviceId, async (tx, device) => {
     if (device?.ownerId !== ownerId) throw missing();
     await remove(tx, deviceId);

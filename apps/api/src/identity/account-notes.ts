@@ -1,9 +1,9 @@
 /** Entries of the sign-in in the audit of a person (rules, 8.20), written after a request, and the notice that a program was allowed. */
-import { createPublisher } from '@relay/attention';
-import { addAccessNotice, clientName, listPeople, readSessions } from '@relay/database';
+import { addAccessNotice, clientName, listPeople } from '@relay/database';
 import { type createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { tellAllowed } from '../account/tell-allowed.ts';
 import { tellChanged } from '../account/tell-changed.ts';
+import { publisherOf } from '../publisher.ts';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 import { addPasskey, ownerOfShownPasskey, signInWithPasskey } from './passkeys.ts';
@@ -43,12 +43,7 @@ const codeOf = (refusal: Refusal): string => {
 };
 
 export function accountNotes(deps: IdentityDeps) {
-  const publisher = createPublisher({
-    channel: deps.backplane,
-    windowMs: deps.config.dedupeWindowMs,
-    readSessions: (keys) => readSessions(deps.database, keys),
-    onError: (error) => deps.logger.warn({ err: error }, 'a frame for apps could not be published'),
-  });
+  const publisher = publisherOf(deps);
 
   return {
     /** Tells the person which program was allowed. Returns its id; undefined when none was. */
