@@ -337,6 +337,8 @@ describeWith('kubectl', 'numbers that are in two places', () => {
   it('agree: what Prometheus scrapes is called relay, as the queries ask', () => {
     const [monitor] = ofKind(production, 'ServiceMonitor');
     const service = find(production, 'Service', 'relay-metrics');
+    // Our label `instance` stays what it is; otherwise each series would have a second one, `exported_instance`.
+    expect(monitor?.spec.endpoints).toMatchObject([{ honorLabels: true }]);
     expect(service?.metadata.labels[monitor?.spec.jobLabel as string]).toBe('relay');
     for (const { expr } of rules)
       for (const [selector] of expr.matchAll(/\{[^}]*\}/g)) expect(selector).toContain('job="relay"');

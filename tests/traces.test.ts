@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RelayProcess, connectDaemon, startRelayProcess } from '@relay/testing';
+import { type RelayProcess, connectDaemon, freePort, startRelayProcess } from '@relay/testing';
 
 interface SentSpan {
   traceId: string;
@@ -93,5 +93,48 @@ describe('a relay with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(spans.map(({ name }) => name).filter((name) => /health|ready/.test(name))).toEqual([]);
     expect(text).not.toContain(secret);
     expect(text).not.toMatch(/Bearer|eyJ/);
+  });
+});
+
+describe('a relay whose share of traces is nothing, and whose collector refuses', () => {
+  it('sends those of a caller that wants them alone, and counts the spans that are lost', async () => {
+    const sent: string[] = [];
+    const collector = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')));
+      request.on('end', () => {
+        const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] };
+        for (const { scopeSpans } of resourceSpans)
+          for (const { spans } of scopeSpans) sent.push(...spans.map((span) => span.traceId));
+        response.writeHead(400).end('{}');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const metricsPort = await freePort();
+    const relay = await startRelayProcess({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+        OTEL_TRACES_SAMPLER_ARG: '0',
+        METRICS_PORT: String(metricsPort),
+      },
+    });
+    const lost = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return Number(/^relay_trace_spans_lost_total\{.*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    try {
+      const authorization = `Bearer ${relay.token()}`;
+      const ask = (more: Record<string, string>) =>
+        fetch(`${relay.url}/api/sessions`, { headers: { authorization, ...more } });
+      await ask({});
+      await ask({ traceparent: `00-${traceId}-b7ad6b7169203331-01` });
+      while ((await lost()) === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(new Set(sent)).toEqual(new Set([traceId]));
+      expect(await lost()).toBe(sent.length);
+    } finally {
+      await relay.end('SIGTERM');
+      collector.closeAllConnections();
+      collector.close();
+    }
   });
 });
