@@ -75,6 +75,21 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     });
   }, 120_000);
 
+  it('of a relay whose people sign in elsewhere says where, and makes no link', () => {
+    const issuer = 'https://id.example.com';
+    const issuers = JSON.stringify([{ issuer, audience: 'relay' }]);
+    const elsewhere = { ...there, AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers };
+    expect(found(elsewhere).accounts).toMatchObject({ ok: true, say: expect.stringContaining(issuer) });
+    expect(admin(elsewhere, 'people')).toMatchObject({ status: 0, stdout: expect.stringContaining(issuer) });
+    for (const words of [['setup-link'], ['invite'], ['reset-password', 'ada@example.com']])
+      expect(admin(elsewhere, ...words)).toMatchObject({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/no sign-in of its own.*https:\/\/id\.example\.com/),
+      });
+    expect(found(there).accounts).toMatchObject({ ok: false });
+  }, 120_000);
+
   it('without both says so of both', () => {
     const { database, backplane } = found(away);
     expect([database?.ok, backplane?.ok]).toEqual([false, false]);

@@ -10,6 +10,7 @@ import {
   queues,
   redis,
   setupLink,
+  signInElsewhere,
   status,
 } from './admin-operations.ts';
 import type { Outcome } from './admin-socket.ts';
@@ -99,9 +100,11 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   ...diagnostics,
   people: {
     takes: 'nothing',
-    run: async ({ people }, _, { json }) => {
+    run: async ({ people, config }, _, { json }) => {
       const all = await people.list();
-      if (all.length === 0 && !json) return ['No accounts yet. Start the relay: it prints the link for the first one.'];
+      const elsewhere = signInElsewhere(config);
+      if (all.length === 0 && !json)
+        return [elsewhere ?? 'No accounts yet. Start the relay: it prints the link for the first one.'];
       return all.map(({ lastSignInAt = null, disabledAt = null, ...person }) =>
         json
           ? JSON.stringify({ ...person, lastSignInAt, disabledAt })
@@ -195,6 +198,16 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
 };
 
+/** These change how a person signs in here, or make an account. */
+const ofOwnSignIn: ReadonlySet<string> = new Set([
+  'setup-link',
+  'invite',
+  'reset-password',
+  'reset-second-factor',
+  'disable',
+  'enable',
+]);
+
 /** The request in the arguments; nothing is done yet. Throws Refused. */
 export function readArguments(args: string[]): AdminRequest | 'help' | 'version' {
   const { values, positionals } = parsed(args);
@@ -214,6 +227,8 @@ const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outco
 export async function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<Outcome> {
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
+  const elsewhere = ofOwnSignIn.has(command) ? signInElsewhere(deps.config) : undefined;
+  if (elsewhere !== undefined) throw new Refused(`${elsewhere} "${command}" is done there. Nothing was changed.`);
   return outcomeOf(await known.run(deps, word, options));
 }
 

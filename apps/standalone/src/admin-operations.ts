@@ -33,6 +33,13 @@ function opened<T>(part: T | Error): T {
 const healthOf = async (part: Pick<AdminDeps['backplane'], 'health'> | Error) =>
   part instanceof Error ? { ok: false, probeMs: 0, reason: part.message } : { ...(await part.health()), reason: '' };
 
+/** Where people sign in when this relay has no sign-in of its own; undefined when it has. */
+export function signInElsewhere({ authBuiltin, authIssuers }: RelayConfig): string | undefined {
+  if (authBuiltin) return undefined;
+  const issuers = authIssuers.map(({ issuer }) => issuer).join(', ') || 'the issuer for development';
+  return `This relay has no sign-in of its own (AUTH_BUILTIN is off): people have their accounts at ${issuers}.`;
+}
+
 const linesAtMost = 100;
 const patienceMs = 5_000;
 
@@ -191,7 +198,13 @@ export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options)
   }
   if (db.ok) {
     const { people, outboxSeconds } = await readOverview(opened(database));
-    add('accounts', people > 0, `${people}`, 'none yet: "relay-admin setup-link" prints the link for the first one');
+    const elsewhere = signInElsewhere(config);
+    add(
+      'accounts',
+      elsewhere !== undefined || people > 0,
+      elsewhere ?? `${people}`,
+      'none yet: "relay-admin setup-link" prints the link for the first one',
+    );
     add(
       'notifications',
       outboxSeconds < 120,
