@@ -41,6 +41,9 @@ const deaf: SocketHandlers = {
 
 const json = { 'Content-Type': 'application/json' };
 
+/** For a daemon that was let go and came back: it is counted as let go, and to go elsewhere is no refusal. */
+class SentOn extends RelayError {}
+
 /** The device that the request claims to be. */
 const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
 
@@ -86,7 +89,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
   const admit: (...upgrade: Parameters<Upgrade>) => Promise<void> = async (request, duplex, head) => {
     const peer = await authenticateDaemon(request, deps);
     if (balance.sendsOn(peer.deviceId))
-      throw new RelayError('GATEWAY_FULL', 'Another gateway has more room. Connect again.', { retryAfter: soon() });
+      throw new SentOn('GATEWAY_FULL', 'Another gateway has more room. Connect again.', { retryAfter: soon() });
     await contests.refuse(peer);
     if (!(await admission.admit(peer.deviceId)))
       throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);
@@ -118,9 +121,9 @@ export function createDoor(deps: DoorDeps): Upgrade {
     const refusal = refusalOf(error);
     // A refusal of the catalogue has no cause.
     if (refusal.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
-    else if (refusals.take())
+    else if (!(refusal instanceof SentOn) && refusals.take())
       logger.info({ code: refusal.code, deviceId: namedIn(request) }, `a daemon was refused: ${refusal.message}`);
-    metrics.refusals.inc({ code: refusal.code });
+    if (!(refusal instanceof SentOn)) metrics.refusals.inc({ code: refusal.code });
     const retry: Record<string, string> =
       refusal.retryAfter === undefined ? {} : { 'Retry-After': String(refusal.retryAfter) };
     refuseUpgrade(duplex, refusal.status, { ...json, ...retry }, JSON.stringify(refusal.body));

@@ -10,6 +10,7 @@ import {
 } from '@relay/testing';
 import { wantsPostgres } from '@relay/testing/database';
 import { describeWith } from '@relay/testing/needs';
+import { windowMs } from '../src/balance.ts';
 import { knock } from './knock.ts';
 
 const most = 4;
@@ -39,6 +40,30 @@ describe('a gateway that is full', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(await knock(relay, headersOf(await registerDevice(relay)), { gateway: 1 })).toMatchObject({ status: 101 });
   });
+});
+
+it('a daemon that is let go is sent on once, which is no refusal', async () => {
+  const relay = await startRelay({ config: { sweepIntervalMs: 100 } });
+  try {
+    const [{ backplane, metrics }] = relay.gateways as [(typeof relay.gateways)[number]];
+    const daemons = [];
+    while (daemons.length < 60) daemons.push(await connectDaemon(relay));
+    // Ten gateways without a daemon, in this window and the next ones.
+    const now = Math.floor(Date.now() / windowMs);
+    for (const window of [-1, 0, 1, 2]) await backplane.count(`balance ${now + window}`, 10, 10 * windowMs);
+    const gone = await Promise.race(daemons.map((daemon) => daemon.closed.then(() => daemon)));
+    expect((await gone.closed).code).toBe(1001);
+    expect(await knock(relay, headersOf(gone.registration))).toMatchObject({
+      status: 503,
+      body: { code: 'GATEWAY_FULL' },
+    });
+    expect(await knock(relay, headersOf(gone.registration))).toMatchObject({ status: 101 });
+    const text = await metrics.text();
+    expect(text).toMatch(/^relay_daemon_let_go_total\{.*\} [1-9]/m);
+    expect(text).not.toMatch(/^relay_daemon_refusals_total\{/m);
+  } finally {
+    await relay.stop();
+  }
 });
 
 // The embedded database has one connection, for which a credential would wait.

@@ -45,7 +45,7 @@ export function createShownState({
           return change({ connection: 'connected', since, lastConnectedAt: since });
         case 'waiting': {
           const problem = problemOf(to.ending);
-          log.warn('disconnected', { why: problem, retryInMs: to.waitMs });
+          log[isSentOn(to.ending) ? 'info' : 'warn']('disconnected', { why: problem, retryInMs: to.waitMs });
           return change({ connection: 'waiting', since, problem, nextAttemptAt: time(clock.now() + to.waitMs) });
         }
         case 'stopped':
@@ -62,6 +62,10 @@ export function createShownState({
 
 /** Whether the socket is open. */
 export const isOpen = (shown: ShownState): boolean => shown.now().connection === 'connected';
+
+/** One gateway has no room, or leaves: the next attempt finds another one, and nothing is wrong. */
+const isSentOn = (ending: Ending): boolean =>
+  ending.kind === 'refused' && ending.status === 503 && ending.retryAfterMs !== undefined;
 
 function problemOf(ending: Ending): string {
   switch (ending.kind) {

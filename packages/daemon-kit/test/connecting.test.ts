@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { silentLog } from '../src/log.ts';
 import { manualClock } from './clocks.ts';
 import { echo, house, playing } from './house.ts';
 
@@ -94,6 +95,24 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(daemon.state().problem).toBe(`the relay answered ${status} (come back later)`);
     clock.advance(8000);
     await (await relay.connection()).frame('status');
+  });
+
+  it('warns of a refusal, and not of a relay that sends it on', async () => {
+    const relay = await home.relay();
+    relay.refusals.push({ status: 503 }, { status: 503, headers: { 'Retry-After': '7' } });
+    const lines: string[] = [];
+    const log = {
+      ...silentLog,
+      info: (event: string) => lines.push(event),
+      warn: (event: string) => lines.push(`! ${event}`),
+    };
+    const clock = manualClock();
+    home.daemon(relay, echo(), { clock, log });
+    for (const count of [1, 2]) {
+      await waitUntil(() => lines.length === count);
+      clock.advance(60_000);
+    }
+    expect(lines).toEqual(['! disconnected', 'disconnected']);
   });
 
   it('stops with one sentence when the relay answers 401', async () => {
