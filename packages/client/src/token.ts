@@ -13,6 +13,7 @@ export interface Grant {
   expiresAt?: number | undefined;
 }
 
+/** Not called while an earlier call of it runs. */
 export type GetToken = (wish: TokenWish) => string | Grant | Promise<string | Grant>;
 
 export interface Tokens {
@@ -27,11 +28,25 @@ export function createTokens(token: string | undefined, getToken: GetToken | und
     const grant = token === undefined ? undefined : grantOf(token);
     return { renewable: false, get: () => Promise.resolve(grant) };
   }
+  /** The newest call of `getToken` that has not ended. */
+  let running: { of: string; grant: Promise<Grant> } | undefined;
+  const ask = async (wish: TokenWish, earlier: Promise<unknown> | undefined) => {
+    await earlier?.catch(() => undefined);
+    const given = await getToken(wish);
+    return typeof given === 'string' ? grantOf(given) : given;
+  };
   return {
     renewable: true,
-    get: async (wish = {}) => {
-      const given = await getToken(wish);
-      return typeof given === 'string' ? grantOf(given) : given;
+    // One at a time, and once for all who want the same: a refresh token may be used once.
+    get: (wish = {}) => {
+      const of = `${wish.minValidMs} ${wish.refused}`;
+      if (running?.of !== of) {
+        const mine = { of, grant: ask(wish, running?.grant) };
+        const done = () => (running = running === mine ? undefined : running);
+        running = mine;
+        mine.grant.then(done, done);
+      }
+      return running.grant;
     },
   };
 }

@@ -9,6 +9,7 @@ import {
   TimeoutError,
   createClient,
 } from '../src/node.ts';
+import { createTokens } from '../src/token.ts';
 
 let relay: RelayDouble;
 let client: Client;
@@ -199,6 +200,38 @@ describe('a failure that passes', () => {
       code: 'DEVICE_OFFLINE',
     });
     expect(relay.calls).toHaveLength(2);
+  });
+});
+
+describe('tokens', () => {
+  it('are got one after the other, once for all who want the same', async () => {
+    const asked: { wish: unknown; give: (token: string) => void }[] = [];
+    const tokens = createTokens(undefined, (wish) => new Promise((give) => asked.push({ wish, give })));
+    const get = (wish = {}) => tokens.get(wish);
+    const turn = () => new Promise((done) => setImmediate(done));
+    const some = [get(), get(), get({ refused: 'old' }), get({ refused: 'old' })];
+    await turn();
+    expect(asked.map(({ wish }) => wish)).toEqual([{}]);
+    asked[0]!.give('one');
+    await turn();
+    expect(asked.map(({ wish }) => wish)).toEqual([{}, { refused: 'old' }]);
+    asked[1]!.give('two');
+    expect((await Promise.all(some)).map((grant) => grant?.token)).toEqual(['one', 'one', 'two', 'two']);
+    void get({ refused: 'old' });
+    await turn();
+    expect(asked).toHaveLength(3);
+  });
+
+  it('that could not be got are asked for again by the next call', async () => {
+    let count = 0;
+    const failing = clientWith({
+      getToken: () => ((count += 1) === 1 ? Promise.reject(new Error('not now')) : 'token'),
+    });
+    relay.answers.set('GET /api/devices', [devices]);
+    const [one, two] = await Promise.all([1, 2].map(() => failureOf(failing.call('listDevices'))));
+    expect([one, two]).toEqual([new Error('not now'), new Error('not now')]);
+    expect(await failing.call('listDevices')).toEqual({ devices: [] });
+    expect(count).toBe(2);
   });
 });
 

@@ -101,13 +101,13 @@ describe('the examples of the client', () => {
     expect([...programs.keys()]).toEqual(['sign-in', 'list-sessions', 'follow', 'answer', 'resume']);
   });
 
-  it('sign-in: gets an access token for a refresh token', async () => {
+  it('sign-in: gets one access token for its refresh token, also for two calls at once', async () => {
     const browser = new Browser(relay);
     await browser.signUp('ada@example.com');
     const { refresh_token } = await signedInCli(browser);
     const program = run('sign-in', { RELAY_URL: relay.url, RELAY_REFRESH_TOKEN: refresh_token! });
     expect(await program.exit).toEqual({ code: 0, err: '' });
-    expect(program.lines()[0]).toMatch(/^Signed in as ada@example\.com, for .*sessions:read/);
+    expect(program.lines()[0]).toMatch(/^Signed in as ada@example\.com, for .*sessions:read.* Devices: 0\.$/);
   });
 
   it('list-sessions: prints all of them', async () => {
