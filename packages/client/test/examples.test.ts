@@ -125,6 +125,26 @@ describe('the examples of the client', () => {
     expect(program.lines()).toEqual(['USER: Run the tests.', 'AGENT: All green.', 'The task is completed.']);
   });
 
+  it('follow: ends with its own turn, which waits behind a question and is not the newest', async () => {
+    const say = async (content: string) => {
+      const path = `/api/sessions/${encodeURIComponent(session)}/messages`;
+      return (await relay.call('POST', path, { body: { content } })).body.taskId as string;
+    };
+    const task = async () => ((await daemon.next('task_resume')) as unknown as { task_id: string }).task_id;
+    const end = (id: string) => daemon.event(id, 'TASK_COMPLETE', { session_id: 'one', result: 'Done.' });
+    await say('Deploy');
+    const first = await task();
+    const program = run('follow', { ...env, RELAY_SESSION: session });
+    await program.says('USER: Run the tests.');
+    daemon.event(first, 'WAIT_FOR_USER', { session_id: 'one', prompt: 'Deploy to production?', options: [] });
+    while ((await relay.call('GET', `/api/tasks/${first}`)).body.state !== 'waiting');
+    await say('Yes');
+    end(await task());
+    end(await task());
+    expect(await program.exit).toEqual({ code: 0, err: '' });
+    expect(program.lines().at(-1)).toBe('The task is completed.');
+  });
+
   it('answer: gives the first choice to a session that waits', async () => {
     const sent = await relay.call('POST', `/api/sessions/${encodeURIComponent(session)}/messages`, {
       body: { content: 'Deploy' },
