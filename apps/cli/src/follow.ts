@@ -12,6 +12,7 @@ import {
   parseSessionId,
 } from '@relay/protocol';
 import { type Happening, happenings } from './happenings.ts';
+import type { Wait } from './patience.ts';
 import type { Relay } from './relay.ts';
 import { type Told, createTranscript } from './transcript.ts';
 
@@ -22,8 +23,7 @@ export type Said =
   | Attention<'device_status'>
   | Attention<'session_removed'>
   | Attention<'device_removed'>
-  | { type: 'connection'; state: 'lost'; why: string; waitMs: number }
-  | { type: 'connection'; state: 'back' }
+  | Wait
   /** Something may have been missed; what can be had by REST follows. */
   | { type: 'resync' }
   /** The task that was waited for has ended. */
@@ -67,7 +67,7 @@ export async function* follow(wish: FollowWish): AsyncGenerator<Said, void> {
         const begin = await wish.begin();
         conversation = createConversation(wish, begin);
         const { sessionId } = conversation;
-        const look = () => relay.call('readSession', { params: { id: sessionId() }, query: { limit: 1 } });
+        const look = () => relay.call('readSession', { params: { id: sessionId() }, query: { limit: 1 }, retries: 0 });
         keepOpen = setInterval(() => void look().catch(() => undefined), keepOpenMs);
         // Its state may be ahead of the frames that are still to come, and would end this before them.
         if (!begin.isNew) yield* conversation.load(wish.history);

@@ -95,6 +95,46 @@ describe('a stream', () => {
     expect((await program.exit).code).toBe(0);
   });
 
+  const busy = Array.from({ length: 3 }, () => error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' }));
+
+  it.each([
+    ['tail', ['tail', 'd1:demo:s1'], 'GET /api/sessions/d1%3Ademo%3As1', detail(message('m1', 'there')), 'there'],
+    ['watch', ['watch'], 'GET /api/sessions', { status: 200, body: { sessions: [session('idle')] } }, 'Reconnected'],
+    [
+      'inbox --watch',
+      ['inbox', '--watch'],
+      'GET /api/inbox',
+      { status: 200, body: { version: 7, counts: { total: 7 }, items: [] } },
+      '7 waiting',
+    ],
+  ])('of %s goes on when a reading fails for a while', async (_name, words, route, answer, told) => {
+    relay.answers.set('GET /api/sessions', [{ status: 200, body: { sessions: [] } }]);
+    relay.answers.set('GET /api/sessions/d1%3Ademo%3As1', [detail()]);
+    relay.answers.set('GET /api/inbox', [{ status: 200, body: { version: 1, counts: { total: 1 }, items: [] } }]);
+    const program = signedIn().start(words);
+    const socket = await relay.socket();
+    await program.says(/Listening|idle|1 waiting/);
+    relay.answers.set(route, [...busy, answer]);
+    socket.send({ type: 'resync' });
+    await program.says(told);
+    program.child.kill('SIGINT');
+    const { code, err } = await program.exit;
+    expect(code).toBe(0);
+    if (words[0] !== 'inbox') expect(err).toMatch(/the relay answered 503\. Retrying in 1 s\.\n[^]*Reconnected\./);
+  });
+
+  it('waits for a reading until it is interrupted, and ends with what does not pass', async () => {
+    const route = 'GET /api/sessions/d1%3Ademo%3As1';
+    relay.answers.set(route, [error(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '60' })]);
+    const waiting = signedIn().start(['tail', 'd1:demo:s1', '--json']);
+    await waiting.says('"lost"');
+    waiting.child.kill('SIGINT');
+    expect(await waiting.exit).toMatchObject({ code: 0, err: '' });
+    relay.answers.set(route, [...busy, error(404, 'SESSION_NOT_FOUND')]);
+    const gone = signedIn().run(['tail', 'd1:demo:s1']);
+    expect(await gone).toMatchObject({ code: 4, err: expect.stringContaining('[SESSION_NOT_FOUND]') });
+  });
+
   it('that is closed for its credential comes back once with a new one', async () => {
     const program = signedIn().start(['watch', '--json']);
     const first = await relay.socket();

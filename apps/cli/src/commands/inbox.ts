@@ -2,11 +2,12 @@
 import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKinds } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { happenings } from '../happenings.ts';
+import { listening } from '../patience.ts';
 import type { Relay } from '../relay.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
 import { ago } from '../show/times.ts';
-import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf, jsonLine } from './context.ts';
 
 interface InboxOptions extends CommonOptions {
@@ -152,13 +153,14 @@ async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise
       );
     terminal.out(left(record.counts).replace(' left', ' waiting'));
   };
-  const reload = async () => {
-    const inbox = await relay.call('listInbox', { query: { limit: shownItems } });
+  const reload = async (from: Relay) => {
+    const inbox = await from.call('listInbox', { query: { limit: shownItems } });
     show(inbox, inbox.items);
   };
-  await untilInterrupted(async (signal) => {
-    for await (const happening of happenings({ relay, output: false, signal })) {
-      if (happening.kind === 'connected' || happening.kind === 'gap') await reload();
+  const quiet = () => undefined;
+  await listening(relay, quiet, async (patient, signal) => {
+    for await (const happening of happenings({ relay: patient, output: false, signal })) {
+      if (happening.kind === 'connected' || happening.kind === 'gap') await reload(patient);
       if (happening.kind === 'frame' && happening.frame.type === 'inbox_update') {
         show(happening.frame, happening.frame.changed);
       }

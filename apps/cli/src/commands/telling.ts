@@ -1,10 +1,10 @@
 /** Prints a conversation while it goes on, and turns its end into an exit code. */
 import type { SentMessage, Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
-import { type FollowWish, follow, hasEnded } from '../follow.ts';
+import { type FollowWish, type Said, follow, hasEnded } from '../follow.ts';
+import { listening } from '../patience.ts';
 import { type ConversationWish, createConversationView } from '../show/said.ts';
 import { oneLine } from '../show/text.ts';
-import { untilInterrupted } from '../terminal.ts';
 import { type Context, jsonLine } from './context.ts';
 import type { SendingOptions } from './message.ts';
 
@@ -16,22 +16,22 @@ export async function tell(
   { heading, thoughts, full, ...wish }: TellingWish,
 ): Promise<number> {
   const show = createConversationView(terminal, { heading, thoughts, full });
-  const { ended, removed, isInterrupted } = await untilInterrupted(async (signal) => {
-    let ended: Task | undefined;
-    let removed = false;
-    for await (const said of follow({ relay, signal, ...wish })) {
+  const print = (said: Said) => {
+    // An item that grows is printed as soon as it has another state, once and as a whole.
+    if (json) return terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
+    const { out, err } = show(said);
+    if (out) terminal.out(out);
+    if (err) terminal.err(err);
+  };
+  let ended: Task | undefined;
+  let removed = false;
+  const isInterrupted = await listening(relay, print, async (patient, signal) => {
+    for await (const said of follow({ relay: patient, signal, ...wish })) {
       if (said.type === 'task') ended = said.task;
       if (said.type === 'session_removed' || said.type === 'device_removed') removed = true;
-      // An item that grows is printed as soon as it has another state, once and as a whole.
-      if (json) terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
-      else {
-        const { out, err } = show(said);
-        if (out) terminal.out(out);
-        if (err) terminal.err(err);
-      }
+      print(said);
       await terminal.drained();
     }
-    return { ended, removed, isInterrupted: signal.aborted };
   });
   if (removed) return exitCodes.notFound;
   if (!wish.once) return exitCodes.ok;

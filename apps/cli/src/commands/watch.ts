@@ -3,10 +3,11 @@ import { usage } from '../failure.ts';
 import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
 import { createRecentItems } from '../recent-items.ts';
-import { allSessions } from '../relay.ts';
+import { type Wait, listening } from '../patience.ts';
+import { type Relay, allSessions } from '../relay.ts';
 import { createOverview } from '../show/overview.ts';
 import { lostText } from '../show/said.ts';
-import { type CommonOptions, type Terminal, untilInterrupted } from '../terminal.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 
 interface WatchOptions extends CommonOptions {
@@ -57,40 +58,42 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
       ? items.hear(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))
       : [lineFor(frame)];
   // Frames name sessions and devices by id alone: what they are called must be asked.
-  const load = async () => {
+  const load = async (from: Relay) => {
     const [sessions, { devices }] = await Promise.all([
-      allSessions(relay),
-      relay.call('listDevices').catch(() => ({ devices: [] })),
+      allSessions(from),
+      from.call('listDevices').catch(() => ({ devices: [] })),
     ]);
     return createOverview(terminal, { sessions, devices });
   };
-  let lineOf = json ? () => '' : await load();
+  let lineOf = json ? () => '' : await load(relay);
   let wasConnected = false;
   const note = (record: object, text: string) => (json ? terminal.out(jsonLine(record)) : terminal.err(text));
-  const missed = async () => {
+  const missed = async (from: Relay) => {
     note({ type: 'resync' }, 'Some events may have been missed. "relay sessions" shows the current state.\n');
-    if (!json) lineOf = await load();
+    if (!json) lineOf = await load(from);
   };
-  const handle = async (happening: Happening) => {
+  const lost = ({ why, waitMs }: { why: string; waitMs: number }) =>
+    note({ type: 'connection', state: 'lost', why, waitMs }, lostText({ why, waitMs }));
+  const connected = () => {
+    const state = wasConnected ? 'back' : 'open';
+    note({ type: 'connection', state }, wasConnected ? 'Reconnected.\n' : 'Listening; press Ctrl-C to stop.\n');
+    wasConnected = true;
+  };
+  const handle = async (from: Relay, happening: Happening) => {
     if (happening.kind === 'frame') {
       const { frame } = happening;
       if (!isWanted(frame)) return;
       if (json) for (const record of recordsOf(frame)) terminal.out(jsonLine(record));
       else terminal.out(lineOf(frame));
-      if (!json && frame.type === 'sessions_changed') lineOf = await load();
-    } else if (happening.kind === 'lost') {
-      const { why, waitMs } = happening;
-      note({ type: 'connection', state: 'lost', why, waitMs }, lostText(happening));
-    } else if (happening.kind === 'gap') await missed();
-    else {
-      const state = wasConnected ? 'back' : 'open';
-      note({ type: 'connection', state }, wasConnected ? 'Reconnected.\n' : 'Listening; press Ctrl-C to stop.\n');
-      wasConnected = true;
-    }
+      if (!json && frame.type === 'sessions_changed') lineOf = await load(from);
+    } else if (happening.kind === 'lost') lost(happening);
+    else if (happening.kind === 'gap') await missed(from);
+    else connected();
   };
-  await untilInterrupted(async (signal) => {
-    for await (const happening of happenings({ relay, output: false, signal })) {
-      await handle(happening);
+  const say = (wait: Wait) => (wait.state === 'lost' ? lost(wait) : connected());
+  await listening(relay, say, async (patient, signal) => {
+    for await (const happening of happenings({ relay: patient, output: false, signal })) {
+      await handle(patient, happening);
       await terminal.drained();
     }
   });

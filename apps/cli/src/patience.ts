@@ -1,0 +1,52 @@
+/** For commands that listen until they are interrupted: what they read meanwhile waits out what passes, as their stream does. */
+import { type CallArguments, backoffMs } from '@relay/client';
+import type { RouteName } from '@relay/protocol';
+import { pause } from './clock.ts';
+import { Failure, exitCodes } from './failure.ts';
+import type { Relay } from './relay.ts';
+import { untilInterrupted } from './terminal.ts';
+
+export type Wait =
+  { type: 'connection'; state: 'lost'; why: string; waitMs: number } | { type: 'connection'; state: 'back' };
+
+/** Resolves when `work` is done or was interrupted; true when it was. `say` hears of each wait of a reading, and of its end. */
+export const listening = (
+  relay: Relay,
+  say: (wait: Wait) => void,
+  work: (relay: Relay, signal: AbortSignal) => Promise<void>,
+): Promise<boolean> =>
+  untilInterrupted(async (signal) => {
+    try {
+      await work(patient(relay, say, signal), signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return signal.aborted;
+  });
+
+/** Its calls fail only with what does not pass, or when the signal is aborted; one with `retries` of its own fails as usual. */
+function patient(relay: Relay, say: (wait: Wait) => void, signal: AbortSignal): Relay {
+  const request = async <N extends RouteName>(name: N, ...[input]: CallArguments<N>) => {
+    for (let step = 0; ; step += 1) {
+      try {
+        const answer = await relay.request(name, ...([{ signal, ...input }] as CallArguments<N>));
+        if (step > 0) say({ type: 'connection', state: 'back' });
+        return answer;
+      } catch (error) {
+        if (signal.aborted || input?.retries !== undefined || !passes(error)) throw error;
+        const { status, retryAfter } = error.more as { status?: number; retryAfter?: number };
+        const waitMs = backoffMs(step, Math.random(), retryAfter);
+        const why = status === undefined ? 'the relay cannot be reached' : `the relay answered ${status}`;
+        say({ type: 'connection', state: 'lost', why, waitMs });
+        await pause(waitMs, signal);
+      }
+    }
+  };
+  return { ...relay, request, call: async (...input) => (await request(...input)).body };
+}
+
+/** A daemon that does not answer, or answers with an error, is no fault of the relay. */
+const passes = (error: unknown): error is Failure =>
+  error instanceof Failure &&
+  !error.code.startsWith('DEVICE_') &&
+  (error.exitCode === exitCodes.temporary || error.more.status === 500);
