@@ -8,7 +8,7 @@ import { addConversationCommands } from './commands/conversation.ts';
 import { addKeepingCommands } from './commands/keeping.ts';
 import { addInboxCommands } from './commands/inboxes.ts';
 import { addNotifyCommands } from './commands/notifications.ts';
-import { Failure, exitCodes, reasonOf } from './failure.ts';
+import { Failure, exitCodes, reasonOf, usage } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { cliVersion } from './version.ts';
 
@@ -34,10 +34,7 @@ Examples:
 /** Runs one command to its end and returns the exit code. Never throws. `words` are the arguments without node and script. */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.ok;
-  const end = words.indexOf('--');
-  const json = words.slice(0, end < 0 ? undefined : end).includes('--json');
-  const complaint = (message: string, code: string, more: object = {}) =>
-    terminal.err(json ? `${JSON.stringify({ error: message, code, ...more })}\n` : `${message}${suffix(code)}\n`);
+  const json = isForPrograms(words);
   const program = createProgram(terminal, json, (code) => (exitCode = code));
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -45,13 +42,23 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok;
-      if (json) complaint(error.message.replace(/^error: /, ''), 'BAD_USAGE');
-      return exitCodes.usage;
+      return json ? complain(words, terminal, usage(error.message.replace(/^error: /, ''))) : exitCodes.usage;
     }
-    const failure = error instanceof Failure ? error : new Failure('UNEXPECTED', reasonOf(error));
-    complaint(failure.message, failure.code, failure.more);
-    return failure.exitCode;
+    return complain(words, terminal, error instanceof Failure ? error : new Failure('UNEXPECTED', reasonOf(error)));
   }
+}
+
+/** Says the failure of this command and returns its exit code. */
+export function complain(words: readonly string[], terminal: Terminal, failure: Failure): number {
+  const { message, code, more, exitCode } = failure;
+  const record = { error: message, code, ...more };
+  terminal.err(isForPrograms(words) ? `${JSON.stringify(record)}\n` : `${message}${suffix(code)}\n`);
+  return exitCode;
+}
+
+function isForPrograms(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
 /** The stable code, for people who search for it; where only the typing was wrong there is nothing to search. */

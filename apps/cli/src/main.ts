@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 /** The program `relay`. */
-import { runCli } from './cli.ts';
-import { processTerminal } from './terminal.ts';
+import { complain, runCli } from './cli.ts';
+import { Failure } from './failure.ts';
+import { afterOutput, processTerminal } from './terminal.ts';
 
-process.exitCode = await runCli(process.argv.slice(2), processTerminal());
+const words = process.argv.slice(2);
+const terminal = processTerminal(({ message }) =>
+  complain(words, terminal, new Failure('OUTPUT', `The output cannot be written: ${message}.`)),
+);
+process.exitCode = await runCli(words, terminal);
 // Standard input that stays open, or a kept connection, must not keep a finished command alive. Its output must: pipes are written
 // as fast as they are read.
 process.stdin.unref?.();
-// eslint-disable-next-line no-restricted-syntax -- no text: it waits behind the output
-process.stdout.write('', () => setTimeout(() => process.exit(), 1000).unref());
+afterOutput(() => setTimeout(() => process.exit(), 1000).unref());

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { ReadableStream, WritableStream } from 'node:stream/web';
 import { visible } from '@relay/protocol';
-import { usage } from './failure.ts';
+import { systemCode, usage } from './failure.ts';
 
 export interface Terminal {
   /** Controls in the text are written as `\u001b`, except styles of our own. The same holds for `err` and `ask`. */
@@ -31,16 +31,26 @@ export interface Terminal {
   pipes: () => { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8Array> };
 }
 
-/** The terminal of this process. An error that nothing caught leaves through the same door. */
-export function processTerminal(): Terminal {
+/**
+ * The terminal of this process. An error that nothing caught leaves through the same door. `onLost`: the output cannot be written; it
+ * returns the exit code.
+ */
+export function processTerminal(onLost: (error: Error) => number): Terminal {
   const terminal = terminalOn(process);
   // A reader that has seen enough (`relay sessions | head`) ends the command.
-  process.stdout.on('error', () => process.exit(0));
+  process.stdout.on('error', (error: Error) => process.exit(systemCode(error) === 'EPIPE' ? 0 : onLost(error)));
   process.on('uncaughtException', (error) => {
     terminal.err(`${error.stack ?? error.message}\n`);
     process.exit(1);
   });
   return terminal;
+}
+
+/** Calls `done` when all output was taken. */
+export function afterOutput(done: () => void): void {
+  // Nothing is written where nothing waits: that could fail.
+  if (process.stdout.writableLength === 0) done();
+  else process.stdout.write('', done);
 }
 
 export interface Streams {

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createDesk } from './desk.ts';
 
+const bundle = new URL('../dist/bundle.js', import.meta.url).pathname;
 const desk = createDesk();
 afterEach(() => desk.clear());
 
@@ -38,7 +41,7 @@ const commands = [
 
 describe('the program', () => {
   it('can be executed by itself and knows its version', async () => {
-    const child = spawn(new URL('../dist/bundle.js', import.meta.url).pathname, ['--version']);
+    const child = spawn(bundle, ['--version']);
     const [version] = (await once(child.stdout, 'data')) as [Buffer];
     expect(version.toString().trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });
@@ -86,6 +89,25 @@ describe('the program', () => {
       code: 'BAD_USAGE',
       error: expect.stringContaining('session'),
     });
+  });
+
+  it.each([
+    [[], /^The output cannot be written: EBADF.*\[OUTPUT\]\n$/],
+    [['--json'], /^\{"error":"The output cannot be written: EBADF.*","code":"OUTPUT"\}\n$/],
+  ])('ends with 1 and says so when its output cannot be written %j', async (more, said) => {
+    const file = join(desk.makeFolder(), 'readable');
+    writeFileSync(file, '');
+    const child = spawn(bundle, ['--help', ...more], { stdio: ['ignore', openSync(file, 'r'), 'pipe'] });
+    let err = '';
+    child.stderr!.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(err).toMatch(said);
+  });
+
+  it('ends quietly when its reader has seen enough', async () => {
+    const program = desk.open().start(['--help']);
+    program.child.stdout.destroy();
+    expect(await program.exit).toMatchObject({ code: 0, err: '' });
   });
 
   it('ends with 3 without a sign-in, and sends no request', async () => {
