@@ -17,7 +17,7 @@ Relay: --url, else RELAY_CLI_URL, else the relay you last signed in to.
 Environment: RELAY_CLI_URL, RELAY_CLI_TOKEN (an access token instead of a sign-in), RELAY_CLI_INSECURE (1: that token may go over plain http),
 RELAY_CLI_CONFIG_DIR, NO_COLOR.
 Sessions and devices can be abbreviated: the beginning or end of an id, or any part of a device's name.
---json: one JSON document on standard output (streams: one per line); errors as JSON on standard error.
+--json: one JSON document on standard output (streams and several sessions: one per line); errors as JSON on standard error.
 
 Exit codes:
   0 done   1 failed   2 wrong usage   3 not signed in, or the sign-in has expired   4 no such device, session or task

@@ -200,6 +200,49 @@ describe('a stream', () => {
   });
 });
 
+describe('a command for several sessions', () => {
+  it('says the outcome of each, and ends with the code of the first that failed', async () => {
+    const path = (native: string) => `/api/sessions/d1%3Ademo%3A${native}`;
+    const one = (native: string) => ({ ...session('idle'), id: `d1:demo:${native}`, archived: true });
+    for (const native of ['s1', 's2', 's3']) {
+      relay.answers.set(`GET ${path(native)}`, [
+        { status: 200, body: { ...one(native), messages: [], hasMore: false } },
+      ]);
+      relay.answers.set(`PATCH ${path(native)}`, [{ status: 200, body: one(native) }]);
+    }
+    relay.answers.set(`PATCH ${path('s2')}`, [error(404, 'SESSION_NOT_FOUND')]);
+    const names = ['d1:demo:s1', 'd1:demo:s2', 'd1:demo:s3'];
+    const { code, out, err } = await signedIn().run(['archive', ...names, '--json']);
+    const ids = out.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { id: string }).id]));
+    expect([code, ids]).toEqual([4, ['d1:demo:s1', 'd1:demo:s3']]);
+    expect(JSON.parse(err)).toMatchObject({ id: 'd1:demo:s2', code: 'SESSION_NOT_FOUND', status: 404 });
+    expect(await signedIn().run(['archive', ...names])).toEqual({
+      code: 4,
+      out: 's1 is archived; "relay sessions --all" lists it.\ns3 is archived; "relay sessions --all" lists it.\n',
+      err: 's2: So it is. "relay sessions --all" lists them. [SESSION_NOT_FOUND]\n',
+    });
+  });
+});
+
+describe('an inbox with more than is shown', () => {
+  const counts = { question: 1, failure: 3, unknown: 0, finished: 700, device: 0, snoozed: 9, total: 704, badge: 4 };
+  const item = { id: 'item', kind: 'failure', state: 'open', createdAt: '2026-01-01T00:00:00.000Z' };
+  it.each([
+    { words: [], last: '703 more. 9 snoozed (--snoozed).' },
+    { words: ['--kind', 'failure'], last: '2 more.' },
+    { words: ['--snoozed'], last: '8 more.' },
+    { words: ['--snoozed', '--kind', 'failure'], last: 'failed' },
+    { words: ['--snoozed', '--kind', 'failure'], nextCursor: 'c2', last: 'There are more.' },
+  ])('counts the rest of what it shows: $words $last', async ({ words, last, nextCursor }) => {
+    relay.answers.set('GET /api/inbox', [
+      { status: 200, body: { version: 1, counts, items: [item], ...(nextCursor ? { nextCursor } : {}) } },
+    ]);
+    const { out } = await signedIn().run(['inbox', ...words]);
+    expect(out.trimEnd().split('\n').at(-1)!.slice(0, last.length)).toBe(last);
+    expect(out.trimEnd().split('\n')).toHaveLength(last === 'failed' ? 2 : 3);
+  });
+});
+
 describe('a request', () => {
   it('is tried again when the relay is busy for a moment', async () => {
     relay.answers.set('GET /api/devices', [

@@ -1,11 +1,11 @@
 /** `relay rename`, `relay archive` and `relay delete`: what a session is called, whether it is listed, and its end. */
 import { limits } from '@relay/protocol';
-import { exitCodes, usage } from '../failure.ts';
+import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { fitted, oneLine } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { isConfirmed } from './confirm.ts';
-import { contextOf } from './context.ts';
+import { contextOf, jsonLine } from './context.ts';
 
 export async function renameCommand(
   typed: string,
@@ -27,16 +27,26 @@ export async function archiveCommand(
   typed: readonly string[],
   options: CommonOptions & { undo?: boolean },
   terminal: Terminal,
-): Promise<void> {
-  const { relay, say } = contextOf(options, terminal);
+): Promise<number> {
+  const { relay, say, json } = contextOf(options, terminal);
   const archived = !options.undo;
+  const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
+  // Before anything is changed: a name that leads nowhere is said at once.
   const ids: string[] = [];
   for (const text of typed) ids.push(await findSessionId(relay, text));
+  let exitCode: number = exitCodes.ok;
   for (const id of ids) {
-    const session = await relay.call('updateSession', { params: { id }, body: { archived } });
-    const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
-    say(session, () => `${nameOf(session.id)} ${where}.\n`);
+    try {
+      const session = await relay.call('updateSession', { params: { id }, body: { archived } });
+      say(session, () => `${nameOf(session.id)} ${where}.\n`);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const { message, code, more } = error;
+      terminal.err(json ? jsonLine({ id, error: message, code, ...more }) : `${nameOf(id)}: ${message} [${code}]\n`);
+      exitCode ||= error.exitCode;
+    }
   }
+  return exitCode;
 }
 
 export async function deleteCommand(

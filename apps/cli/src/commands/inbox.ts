@@ -46,11 +46,12 @@ function kindOf(typed: string | undefined): InboxKind | undefined {
 
 const shortId = (id: string) => id.slice(0, 8);
 
-/** The last line: what is not in the table, and what can be done. */
-function summary({ counts, items }: Inbox, snoozed: boolean): string {
-  const all = snoozed ? counts.snoozed : counts.total;
+/** The last line: the rest of what was asked for, and what can be done. Snoozed items are counted over all kinds. */
+function summary({ counts, items, nextCursor }: Inbox, snoozed: boolean, kind: InboxKind | undefined): string {
+  if (snoozed && kind) return nextCursor === undefined ? '' : 'There are more.';
+  const all = snoozed ? counts.snoozed : counts[kind ?? 'total'];
   const more = all > items.length ? `${all - items.length} more. ` : '';
-  const hidden = !snoozed && counts.snoozed > 0 ? `${counts.snoozed} snoozed (--snoozed). ` : '';
+  const hidden = !snoozed && !kind && counts.snoozed > 0 ? `${counts.snoozed} snoozed (--snoozed). ` : '';
   return `${more}${hidden}`.trimEnd();
 }
 
@@ -62,7 +63,7 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   const query = { limit: shownItems, ...(kind && { kind }), ...(snoozed && { snoozed: 'true' as const }) };
   const inbox = await context.relay.call('listInbox', { query });
   context.say(inbox, () => {
-    const said = summary(inbox, snoozed);
+    const said = summary(inbox, snoozed, kind);
     if (inbox.items.length === 0) return `Nothing waits for you.${said === '' ? '' : ` ${said}`}\n`;
     const rows = inbox.items.map((item) => [
       kindNames[item.kind],

@@ -40,11 +40,10 @@ export async function unwatchCommand(
   terminal: Terminal,
 ): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
+  const found: string[] = [];
+  for (const text of typed) found.push(await findSessionId(relay, text));
   const sessionIds: string[] = [];
-  for (const text of typed) {
-    const sessionId = await findSessionId(relay, text);
-    sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
-  }
+  for (const sessionId of found) sessionIds.push((await relay.call('unwatch', { body: { sessionId } })).sessionId);
   say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
 }
 
