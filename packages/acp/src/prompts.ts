@@ -134,8 +134,8 @@ export class Prompts {
       if (!isRefusal(error)) return this.#host.log('A prompt could not be cancelled.');
     }
     try {
-      // It was sent already: it is what runs, or what asks.
-      await persist(() => client.call('cancelSession', { params: { id }, body: { which: 'running' } }));
+      // It was sent already: it runs, or it asks, or it has ended and another app's turn runs.
+      await persist(() => client.call('cancelSession', { params: { id }, body: { which: 'running', taskId } }));
     } catch (error) {
       if (!isRefusal(error)) this.#host.log('A prompt could not be cancelled.');
     }
@@ -157,6 +157,7 @@ export class Prompts {
       if (step.kind === 'follow') {
         turn.taskId = step.taskId;
         follows = true;
+        if (turn.isCancelled) void this.#cancel(turn);
       } else if (step.kind === 'ended') {
         turn.isEnding = true;
         void this.#finish(turn, step.state).catch((error: unknown) => turn.reject(error as Error));

@@ -11,14 +11,8 @@ const { session } = JSON.parse(readFileSync(example, 'utf8')) as { session: Sess
 const { deviceId, agentType } = session;
 const device = { deviceId, agentType, title: 'laptop', version: '', images: false, keepsItems: true };
 const sessionId = acpIdOf(session.id);
-const gone = new RelayError({
-  code: 'SESSION_NOT_FOUND',
-  message: 'There is no such session.',
-  status: 404,
-  retryAfter: undefined,
-  details: {},
-  headers: new Headers(),
-});
+const refused = { message: 'So it is.', retryAfter: undefined, details: {}, headers: new Headers() };
+const gone = new RelayError({ ...refused, code: 'SESSION_NOT_FOUND', status: 404 });
 
 const page = (v: number, ...messages: Item[]): MessagePage => ({
   messages,
@@ -49,9 +43,11 @@ async function loaded(status: Session['status'] = 'active') {
     readTask: { id: 'task', state: 'running' },
   };
   const frames: AttentionItem[] = [];
+  const calls: { name: string; body: unknown }[] = [];
   let wake = () => {};
   const relay = {
-    call: (name: string) => {
+    call: (name: string, { body }: { body?: unknown } = {}) => {
+      calls.push({ name, body });
       const answer = answers[name] ?? gone;
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
@@ -80,6 +76,7 @@ async function loaded(status: Session['status'] = 'active') {
   return {
     agent,
     answers,
+    calls,
     firstText,
     hear: (frame: AttentionItem) => {
       frames.push(frame);
@@ -114,4 +111,21 @@ describe('after a gap', () => {
     hear({ type: 'session_update', session: { ...session, status: 'idle', updatedAt: '2026-03-14T09:10:03.000Z' } });
     expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
+});
+
+it('a client that stops a prompt whose turn has ended cancels this turn alone, not that of another app', async () => {
+  const { agent, answers, calls, hear } = await loaded();
+  const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
+  await agent.request('session/resume', { sessionId, cwd: '/' });
+  // Its last words cannot be had, so the prompt goes on although its turn has ended; the turn of a phone runs.
+  answers['readMessages'] = new Error('away');
+  answers['readTask'] = { id: 'task', state: 'completed' };
+  answers['removeQueued'] = new RelayError({ ...refused, code: 'TASK_ALREADY_ENDED', status: 409 });
+  const lastTask = { id: 'other', state: 'running' as const };
+  hear({ type: 'session_update', session: { ...session, updatedAt: '2026-03-14T09:10:03.000Z', lastTask } });
+  await agent.notify('session/cancel', { sessionId });
+  expect(await ended).toEqual({ stopReason: 'cancelled' });
+  expect(calls.filter(({ name }) => name === 'cancelSession').map(({ body }) => body)).toEqual([
+    { which: 'running', taskId: 'task' },
+  ]);
 });

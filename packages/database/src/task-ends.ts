@@ -182,15 +182,16 @@ export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
 export async function cancelTask(
   db: Db,
   key: string,
-  { onlyRunning = false } = {},
+  { onlyRunning = false, only }: { onlyRunning?: boolean; only?: string | undefined } = {},
 ): Promise<{ taskId: string; tellDaemon: boolean } | undefined> {
   const [victim] = await db.sql.query<{ id: string; state: string }>`
     SELECT t.id, t.state FROM tasks t JOIN sessions s ON s.key = t.session_key
-    WHERE s.key = ${key} AND (${isWithDaemon} OR (${isDue('t')} AND NOT ${onlyRunning}))
+    WHERE s.key = ${key} AND (${isWithDaemon} OR (${isDue('t')} AND NOT ${onlyRunning || only !== undefined}))
+      AND t.id = COALESCE(${only ?? null}::text, t.id)
     ORDER BY CASE WHEN t.state IN ${underWay} THEN 0 WHEN s.status = 'waiting' AND t.state = 'queued' AND (t.prompt_uuid <> '' OR (t.prompt_uuid IS NULL AND t.seq > s.prompt_seq)) THEN 1
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
   if (!victim) {
-    await releaseQueue(db, key);
+    if (only === undefined) await releaseQueue(db, key);
     return undefined;
   }
   await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', sql`t.id = ${victim.id}`);

@@ -9,12 +9,12 @@ export async function cancelSession(
   deps: Operations,
   userId: string,
   sessionId: string,
-  { which }: CancelSession = {},
+  { which, taskId: only }: CancelSession = {},
 ): Promise<CancelledTask> {
   const done = await withSession(deps.database, userId, sessionId, async (tx, { key, session: { deviceId } }) => {
     // Waiting tasks first, so that none of them takes the place of the running one.
     const queued = which === 'all' ? await withdrawQueued(tx, key) : [];
-    const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running' });
+    const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running', only });
     const [record] = await readSessions(tx, [key]);
     return { queued, cancelled, record, deviceId };
   });
@@ -26,8 +26,11 @@ export async function cancelSession(
   );
   const taskId = cancelled?.taskId ?? queued[0];
   if (taskId === undefined) {
-    const waits = which === 'running' ? 'runs' : 'runs or waits';
-    throw new RelayError('NO_RUNNING_TASK', `Nothing ${waits} in this session.`);
+    const waits = which === 'running' ? 'Nothing runs' : 'Nothing runs or waits';
+    throw new RelayError(
+      'NO_RUNNING_TASK',
+      `${only === undefined ? waits : 'This task does not run'} in this session.`,
+    );
   }
   if (record) await deps.publisher.session(record);
   return { taskId, state: 'cancelled', ...(which === 'all' ? { queued } : {}) };

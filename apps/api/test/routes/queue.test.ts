@@ -318,6 +318,17 @@ describe('the queue of a session', () => {
       expectRefusal(await cancel(id, 'all'), 'NO_RUNNING_TASK');
     });
 
+    it('running with a task: this one alone, and none that waits', async () => {
+      const { id, running, tasks } = await line('only this one', 'a');
+      const cancelOnly = (taskId: string) =>
+        scene.relay.call('cancelSession', { params: { id }, body: { which: 'running', taskId } });
+      expectRefusal(await cancelOnly(tasks[0]!), 'NO_RUNNING_TASK', 'This task');
+      expect(await stateOf(running)).toBe('running');
+      expect((await cancelOnly(running)).body).toEqual({ taskId: running, state: 'cancelled' });
+      await resumed(tasks[0]!);
+      expectRefusal(await cancelOnly(running), 'NO_RUNNING_TASK');
+    });
+
     it('refuses another word', async () => {
       const { id } = await line('words');
       const answer = await scene.relay.call('POST', pathOf(id, '/cancel'), { body: { which: 'some' } });

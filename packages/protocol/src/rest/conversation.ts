@@ -246,6 +246,7 @@ export const CancelSession = Type.Object(
         'running: only what runs, or what the agent asks. all: also everything that waits. Absent: what runs, else what the agent asks, else what waits longest',
       ),
     ),
+    taskId: maybe(id('Only this task, if it runs or asks; nothing that waits')),
   },
   { title: 'CancelSession', description: 'The task to cancel; may be left out.' },
 );
