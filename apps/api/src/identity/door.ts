@@ -13,6 +13,7 @@ import { nameRoute } from '../http/route-of.ts';
 import { addressHeader, requestIdHeader } from './audit.ts';
 import { type Library, basePath } from './library.ts';
 import { addPasskey } from './passkeys.ts';
+import type { Resign } from './older-secrets.ts';
 import { openRoute } from './open-paths.ts';
 import type { LibraryStorage, Outcome } from './storage.ts';
 
@@ -47,23 +48,25 @@ function withDefaults(url: URL, publicUrl: string): URL {
   return url;
 }
 
-function libraryRequest(request: Incoming, response: Outgoing, body: Buffer, publicUrl: string): Request {
+function libraryRequest(
+  request: Incoming,
+  response: Outgoing,
+  { body: sent, publicUrl, resign }: { body: Buffer; publicUrl: string; resign: Resign },
+): { asked: Request; renewed: ReadonlyMap<string, string> } {
   const url = withDefaults(new URL(request.originalUrl, new URL(publicUrl).origin), publicUrl);
   // Behind a PUBLIC_URL with a path the proxy has taken the path away.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
-  const headers = new Headers();
+  const received = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value === undefined || ownHeaders.has(name) || name.startsWith('x-forwarded-')) continue;
-    headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+    received.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  const { headers, body, renewed } = resign(received, sent);
   headers.set(addressHeader, networkOfRequest(request));
   headers.set(requestIdHeader, String(response.getHeader('X-Request-Id') ?? ''));
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
-  return new Request(url, {
-    method: request.method,
-    headers,
-    ...(hasBody ? { body: new Uint8Array(body) } : {}),
-  });
+  const init = { method: request.method, headers, ...(hasBody ? { body: new Uint8Array(body) } : {}) };
+  return { asked: new Request(url, init), renewed };
 }
 
 /** Refuses input that the library or the database would answer with 500: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
@@ -76,10 +79,13 @@ function refuseNonsense(request: Incoming, body: Buffer): void {
     throw new RelayError('INVALID_REQUEST', 'A request may not contain the character U+0000.');
 }
 
-async function answer(from: Response, to: Outgoing): Promise<void> {
+/** `renewed`: cookies that go with it unless it sets them itself. */
+async function answer(from: Response, to: Outgoing, renewed: ReadonlyMap<string, string>): Promise<void> {
   to.status(from.status);
   for (const [name, value] of from.headers) if (name !== 'set-cookie') to.setHeader(name, value);
-  const cookies = from.headers.getSetCookie();
+  const own = from.headers.getSetCookie();
+  const cookies = [...own];
+  for (const [name, line] of renewed) if (!own.some((one) => one.startsWith(`${name}=`))) cookies.push(line);
   if (cookies.length > 0) to.setHeader('Set-Cookie', cookies);
   const retryAfter = from.headers.get('x-retry-after');
   if (retryAfter !== null) to.setHeader('Retry-After', retryAfter);
@@ -110,7 +116,12 @@ function wellDone<T>(outcome: Outcome<T>): T {
 }
 
 /** Adds the routes of the sign-in to `app`, before its other routes. */
-export function mountSignIn(app: Express, library: Library, storage: LibraryStorage, deps: IdentityDeps): void {
+export function mountSignIn(
+  app: Express,
+  library: Library,
+  { storage, resign }: { storage: LibraryStorage; resign: Resign },
+  deps: IdentityDeps,
+): void {
   const { publicUrl } = deps.config;
   const readBody = bodyReader(bodyLimitBytes);
 
@@ -126,7 +137,8 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     }
     const body = await readBody(request, response, `address:${networkOfRequest(request)}`);
     refuseNonsense(request, body);
-    const outcome = await storage.watch(() => library.handler(libraryRequest(request, response, body, publicUrl)), {
+    const { asked, renewed } = libraryRequest(request, response, { body, publicUrl, resign });
+    const outcome = await storage.watch(() => library.handler(asked), {
       hearsConsent: request.path === '/oauth2/consent',
     });
     // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
@@ -138,7 +150,7 @@ export function mountSignIn(app: Express, library: Library, storage: LibraryStor
     if (result.status === 500 && request.path === addPasskey && outcome.failure === undefined)
       throw new RelayError('INVALID_REQUEST', 'The passkey could not be saved. Try again, or with another device.');
     if (result.status >= 500) throw failure(outcome.failure);
-    await answer(result, response);
+    await answer(result, response, renewed);
   };
 
   const document =

@@ -6,7 +6,8 @@ import { acpAudienceOf, agentAudienceOf, audienceOf, firstPartyClients } from '.
 import type { IdentityDeps } from './deps.ts';
 import { mountSignIn } from './door.ts';
 import { revokedLately } from './end-sign-in.ts';
-import { createLibrary } from './library.ts';
+import { cookiePrefix, createLibrary } from './library.ts';
+import { createResigner } from './older-secrets.ts';
 import { resealSecondFactors } from './second-factor.ts';
 import { renewSetupLink } from './sign-up.ts';
 import { createLibraryStorage } from './storage.ts';
@@ -49,7 +50,13 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   await forgetUnreadableKeys(deps, async () => {
     await library.api.signJWT({ body: { payload: {} } });
   });
-  await resealSecondFactors(deps, (await library.$context).secretConfig);
+  const { secretConfig, authCookies } = await library.$context;
+  await resealSecondFactors(deps, secretConfig);
+  const resign = createResigner({
+    secrets: config.authSecret,
+    prefix: cookiePrefix(config.publicUrl),
+    lasting: [authCookies.sessionToken, authCookies.dontRememberToken],
+  });
   await seedClients(database, firstPartyClients(config.publicUrl));
   return {
     issuer: {
@@ -63,6 +70,6 @@ export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
     revokedLately: () => revokedLately(deps),
     setupLink: await renewSetupLink(deps),
     renewSetupLink: () => renewSetupLink(deps),
-    mount: (app) => mountSignIn(app, library, storage, deps),
+    mount: (app) => mountSignIn(app, library, { storage, resign }, deps),
   };
 }

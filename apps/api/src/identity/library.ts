@@ -24,6 +24,8 @@ const minutes = 60;
 const days = 24 * 60 * minutes;
 
 export const basePath = '/auth';
+/** `__Host-`: no other host of the domain can set such a cookie. */
+export const cookiePrefix = (publicUrl: string) => (publicUrl.startsWith('https:') ? '__Host-relay' : 'relay');
 /** Every secret keeps its number however the list changes, so that what the second one encrypted can still be read. */
 const numbered = (secret: string) => ({
   version: createHash('sha256').update(secret).digest().readUInt32BE(0),
@@ -95,8 +97,8 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       },
     },
     advanced: {
-      // `__Host-`: no other host of the domain can set it. The library would put its own `__Secure-` before it.
-      cookiePrefix: isHttps ? '__Host-relay' : 'relay',
+      cookiePrefix: cookiePrefix(publicUrl),
+      // The library would put its own `__Secure-` before it.
       useSecureCookies: false,
       defaultCookieAttributes: { sameSite: 'lax', httpOnly: true, secure: isHttps, path: '/' },
       ipAddress: { ipAddressHeaders: [addressHeader] },

@@ -10,6 +10,8 @@ import {
   Browser,
   callWith,
   password,
+  pkce,
+  redeem,
   refresh,
   signedInCli,
   signedInWeb,
@@ -309,5 +311,69 @@ describe('a secret', () => {
     expect((await callWith(lost, (await signedInWeb(second)).access_token)).status).toBe(200);
     await lost.stop();
     await database.close();
+  });
+
+  it('that is put in front signs no browser out, in the middle of a sign-in neither', async () => {
+    const database = await openTestDatabase();
+    const [old, next] = ['o'.repeat(40), 'n'.repeat(40)];
+    const begin = (authSecret: string[]) => startRelay({ identity: true, database, config: { authSecret } });
+    let relay = await begin([old]);
+    const browser = new Browser(relay);
+    await browser.signUp('alice@example.com');
+    const [returns, away] = [new Browser(relay), new Browser(relay)];
+    for (const one of [returns, away]) await one.signIn('alice@example.com');
+    const stays = new Browser(relay);
+    for (const [name, value] of browser.cookies) stays.cookies.set(name, value);
+    const { verifier, challenge } = pkce();
+    const page = await new Browser(relay).authorize('relay-web', challenge);
+    const question = await browser.authorize('relay-cli', challenge);
+    await relay.stop();
+
+    relay = await begin([next, old]);
+    try {
+      const here = (one: Browser) => Object.assign(new Browser(relay), { cookies: one.cookies });
+      const before = browser.cookies.get('relay.session_token');
+      expect((await here(browser).send('GET', '/auth/relay/me')).body).toMatchObject({ email: 'alice@example.com' });
+      const after = browser.cookies.get('relay.session_token')!;
+      expect(after).not.toBe(before);
+      const answer = await here(stays).send('GET', '/auth/relay/me');
+      const [line] = answer.headers['set-cookie'] as unknown as string[];
+      expect(line).toBe(`relay.session_token=${after}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`);
+      expect((await here(browser).send('GET', '/auth/relay/me')).headers['set-cookie']).toBeUndefined();
+      // Both were asked before: to sign in, and to allow a program.
+      const body = { email: 'alice@example.com', password, oauth_query: page.search.slice(1) };
+      const signedIn = await new Browser(relay).send('POST', '/auth/sign-in/email', { body });
+      const web = new URL(signedIn.body.url as string).searchParams.get('code')!;
+      const callback = `${relay.config.publicUrl}/callback`;
+      expect((await redeem(relay, 'relay-web', web, verifier, callback)).status).toBe(200);
+      const allowed = await here(browser).consent(question);
+      expect((await redeem(relay, 'relay-cli', allowed.searchParams.get('code')!, verifier)).status).toBe(200);
+      expect((await here(returns).send('GET', '/auth/relay/me')).status).toBe(200);
+      // A signature of no secret is none.
+      const forged = new Browser(relay);
+      forged.cookies.set(
+        'relay.session_token',
+        before!.replace(/.%3D$/, (end) => (end === 'A%3D' ? 'B' : 'A') + '%3D'),
+      );
+      expect((await forged.send('GET', '/auth/relay/me')).status).toBe(401);
+      expect((await here(stays).send('POST', '/auth/sign-out', { body: {} })).status).toBe(200);
+      expect(stays.cookies.has('relay.session_token')).toBe(false);
+    } finally {
+      await relay.stop();
+    }
+
+    // Without the old one its signatures are nothing; a browser that came back meanwhile has another.
+    relay = await begin([next]);
+    try {
+      for (const [one, status] of [
+        [returns, 200],
+        [away, 401],
+      ] as const)
+        // prettier-ignore
+        expect((await Object.assign(new Browser(relay), { cookies: one.cookies }).send('GET', '/auth/relay/me')).status).toBe(status);
+    } finally {
+      await relay.stop();
+      await database.close();
+    }
   });
 });
