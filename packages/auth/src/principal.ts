@@ -22,6 +22,8 @@ export interface UserPrincipal {
   readonly name?: string;
   /** The claim `sid`: the sign-in that the token comes from. */
   readonly sessionId?: string;
+  /** The claim `chain` of a token of this relay: the sign-in of the program, which ends alone when one of its refresh tokens was stolen. */
+  readonly chainId?: string;
   /** The claim `client_id`, else `azp`: the program that the token was given to. */
   readonly clientId?: string;
   /** Milliseconds since 1970, from the claim `iat`; 0 if the token does not say. */

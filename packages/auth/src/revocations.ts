@@ -14,7 +14,7 @@ interface Limits {
 }
 
 /**
- * One sign-in (claim `sid`; every token of it unless `before` is given), or one person (`UserPrincipal.userId`; tokens issued
+ * One sign-in of a browser or of a program (claim `sid` or `chain`; every token of it unless `before` is given), or one person (`UserPrincipal.userId`; tokens issued
  * until now unless `before` is given), perhaps only with one program (claim `client_id`).
  */
 export type Revocation =
@@ -63,11 +63,11 @@ export function createRevocations(clock: () => number): Revocations {
       remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + memoryMs });
       forgetEnded(now);
     },
-    covers({ userId, sessionId, clientId, issuedAt }) {
+    covers({ userId, sessionId, chainId, clientId, issuedAt }) {
       if (remembered.size === 0) return false;
       if (matches(key('user', userId), issuedAt)) return true;
       if (clientId !== undefined && matches(key('user', userId, clientId), issuedAt)) return true;
-      return sessionId !== undefined && matches(key('sid', sessionId), issuedAt);
+      return [sessionId, chainId].some((one) => one !== undefined && matches(key('sid', one), issuedAt));
     },
   };
 }

@@ -118,6 +118,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   const email = shown(claims.email, 320);
   const name = shown(claims.name, 200);
   const sessionId = shown(claims.sid, 255);
+  const chainId = config.ownAccounts ? shown((claims as { chain?: unknown }).chain, 255) : undefined;
   const clientId = shown(claims.client_id ?? claims.azp, 255);
   return {
     kind: 'user',
@@ -128,6 +129,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
     ...(email === undefined ? {} : { email }),
     ...(name === undefined ? {} : { name }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(chainId === undefined ? {} : { chainId }),
     ...(clientId === undefined ? {} : { clientId }),
     ...(seconds(authTime) ? { signedInAt: authTime * 1000 } : {}),
     issuedAt: seconds(iat) ? iat * 1000 : 0,

@@ -50,20 +50,27 @@ export async function forgetUnfinishedAccount(db: WithModels, email: string): Pr
 }
 
 /**
- * Deletes a refresh token that was written after its source had ended: its sign-in, by a revocation recorded before the tokens
- * were deleted, or the token that it replaces. Returns true if it was deleted; the caller must not hand it out then.
+ * Deletes a refresh token that was written after its source had ended: its sign-in, its chain or, `since` then, its program, by a revocation
+ * recorded before the tokens were deleted; or the token that it replaces. Returns true if it was deleted; the caller must not hand it out then.
  */
 export async function forgetOrphan(
   db: WithModels,
-  token: { id: string; sessionId: string | null },
-  replaces: string | undefined,
+  token: { id: string; sessionId: string | null; authorizationCodeId: string | null; userId: string; clientId: string },
+  { replaces, since }: { replaces: string | undefined; since: Date },
 ): Promise<boolean> {
-  const { id, sessionId } = token;
+  const { id, sessionId, authorizationCodeId, userId: subject, clientId: client } = token;
+  const login = { in: [sessionId, authorizationCodeId].filter((one) => one !== null) };
+  const where = { OR: [{ login }, { subject, client, revokedAt: { gte: since } }] };
   const ended =
-    (sessionId !== null && (await db.models.revocation.findFirst({ where: { login: sessionId } })) !== null) ||
+    (await db.models.revocation.findFirst({ where })) !== null ||
     (replaces !== undefined && (await db.models.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
   if (ended) await db.models.oauthRefreshToken.deleteMany({ where: { id } });
   return ended;
+}
+
+/** Deletes the refresh tokens that came from one code. */
+export async function forgetChain(db: WithModels, chain: string): Promise<void> {
+  await db.models.oauthRefreshToken.deleteMany({ where: { authorizationCodeId: chain } });
 }
 
 /** Deletes the refresh tokens that came from a sign-in; used before the sign-in itself is deleted. */
@@ -140,14 +147,27 @@ export async function clientName(db: WithModels, clientId: string): Promise<stri
   return client?.name ?? clientId;
 }
 
-/** Revokes the access that the person gave a program; false if it had none. */
+/** Deletes the codes that a program of the person has not redeemed yet. Returns how many. */
+async function forgetCodes(db: WithModels, userId: string, clientId: string): Promise<number> {
+  const value = { startsWith: '{"type":"authorization_code"', contains: userId };
+  const found = await db.models.verification.findMany({ where: { value, expiresAt: { gt: new Date() } } });
+  const isOurs = (text: string) => {
+    const code = JSON.parse(text) as { userId?: unknown; query?: { client_id?: unknown } };
+    return code.userId === userId && code.query?.client_id === clientId;
+  };
+  const ids = found.filter((code) => isOurs(code.value)).map(({ id }) => id);
+  return (await db.models.verification.deleteMany({ where: { id: { in: ids } } })).count;
+}
+
+/** Revokes the access that the person gave a program, codes that it has not redeemed included; false if it had none. */
 export async function forgetApplication(db: WithModels, userId: string, clientId: string): Promise<boolean> {
+  const codes = await forgetCodes(db, userId, clientId);
   const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
   await db.models.oauthAccessToken.deleteMany({ where: { userId, clientId } });
   const consents = await db.models.oauthConsent.deleteMany({ where: { userId, clientId } });
   // The first statement missed tokens written while it ran. A token written from now on finds its predecessor deleted.
   await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
-  return tokens.count + consents.count > 0;
+  return codes + tokens.count + consents.count > 0;
 }
 
 /** The sign-ins of the person, by id (`sid`). */
@@ -212,27 +232,19 @@ export async function forgetAllLogins(db: WithModels, userId: string): Promise<v
 
 const usedCode = (hash: string) => `used-code:${hash}`;
 
-/** Saves what a code was exchanged for, under the hash of the code. */
-export async function noteUsedCode(
-  db: WithModels,
-  hash: string,
-  used: { subject: string; client: string },
-  forMs: number,
-): Promise<void> {
-  const data = { id: newUlid(), identifier: usedCode(hash), value: JSON.stringify(used) };
+/** Saves whose tokens a code was exchanged for, under the hash of the code. */
+export async function noteUsedCode(db: WithModels, hash: string, userId: string, forMs: number): Promise<void> {
+  const data = { id: newUlid(), identifier: usedCode(hash), value: JSON.stringify({ subject: userId }) };
   await db.models.verification.create({ data: { ...data, expiresAt: new Date(Date.now() + forMs) } });
 }
 
-/** Loads and deletes the record of this code: a second call finds nothing. */
-export async function takeUsedCode(
-  db: WithModels,
-  hash: string,
-): Promise<{ subject: string; client: string } | undefined> {
+/** Loads and deletes the record of this code, and returns the person: a second call finds nothing. */
+export async function takeUsedCode(db: WithModels, hash: string): Promise<string | undefined> {
   const where = { identifier: usedCode(hash), expiresAt: { gt: new Date() } };
   const found = await db.models.verification.findFirst({ where });
   if (!found) return undefined;
   await db.models.verification.deleteMany({ where });
-  return JSON.parse(found.value) as { subject: string; client: string };
+  return (JSON.parse(found.value) as { subject: string }).subject;
 }
 
 export interface Person {

@@ -1,32 +1,43 @@
 /** Addresses that may answer in a notification, what ends them, and the keys of their tokens (rules, 14.41). */
 import { supersedeDeliveries } from './held-deliveries.ts';
+import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * Removes the addresses that were added with a sign-in, with a program of the person, or, when neither is named, with any of either, and
- * settles their pending deliveries. A program outlives its sign-in, so an address may name the program alone. Call after the revocation was
- * recorded: an address that is being added right now finds it (`isLoginOver`).
+ * Removes the addresses that were added with a sign-in, with one sign-in of a program (`chain`), with a program of the person, or, when
+ * neither is named, with any of either, and settles their pending deliveries. A program outlives its sign-in, so an address may name the
+ * program alone. `typed`: also those that a person typed into the program. Call after the revocation was recorded: an address that is being
+ * added right now finds it (`isSignInOver`).
  */
 export async function removeSubscriptionsOf(
   db: Db,
-  of: { login: string } | { userId: string; client?: string },
+  of: { login: string } | { userId: string; chain: string } | { userId: string; client?: string; typed?: boolean },
 ): Promise<void> {
-  const removed =
+  const ofProgram = sql`kind NOT IN ('ntfy', 'webhook')`;
+  const which =
     'login' in of
-      ? await db.sql.query<{ id: string }>`DELETE FROM subscriptions WHERE login = ${of.login} RETURNING id`
-      : await db.sql.query<{ id: string }>`
-          DELETE FROM subscriptions WHERE user_id = ${of.userId}
-            AND (client = ${of.client ?? null} OR (${of.client === undefined} AND (login IS NOT NULL OR client IS NOT NULL))) RETURNING id`;
+      ? sql`login = ${of.login}`
+      : 'chain' in of
+        ? sql`user_id = ${of.userId} AND chain = ${of.chain}`
+        : of.client === undefined
+          ? sql`user_id = ${of.userId} AND (login IS NOT NULL OR client IS NOT NULL) AND ${ofProgram}`
+          : sql`user_id = ${of.userId} AND client = ${of.client} AND (${of.typed === true} OR ${ofProgram})`;
+  const removed = await db.sql.query<{ id: string }>(sql`DELETE FROM subscriptions WHERE ${which} RETURNING id`);
   await supersedeDeliveries(
     db,
     removed.map(({ id }) => id),
   );
 }
 
-/** Whether this sign-in was revoked, while an access token of it may be accepted somewhere. */
-export async function isLoginOver(db: Db, login: string): Promise<boolean> {
+/** Whether the sign-in, the chain or the program of an access token was revoked since, while the token may be accepted somewhere. */
+export async function isSignInOver(
+  db: Db,
+  token: { userId: string; issuedAt: number; sessionId?: string; chainId?: string; clientId?: string },
+): Promise<boolean> {
+  const logins = [token.sessionId, token.chainId].filter((one) => one !== undefined);
   const [row] = await db.sql.query<{ over: boolean }>`
-    SELECT EXISTS (SELECT 1 FROM revocations WHERE login = ${login}) AS over`;
+    SELECT EXISTS (SELECT 1 FROM revocations WHERE login = ANY(${logins}::text[]) OR (subject = ${token.userId}
+      AND (client IS NULL OR client = ${token.clientId ?? null}) AND revoked_at >= ${new Date(token.issuedAt)}::timestamptz)) AS over`;
   return row?.over === true;
 }
 

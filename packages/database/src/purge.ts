@@ -54,6 +54,11 @@ const steps: readonly Step[] = [
   inBatches('verifications', sql`expires_at < now() - interval '1 hour'`),
   // A browser whose sign-in has expired gets no more notifications.
   inBatches('subscriptions', sql`client = 'relay-web' AND login IN (SELECT id FROM logins WHERE expires_at < now())`),
+  // So does an app whose own sign-in has.
+  inBatches(
+    'subscriptions',
+    sql`chain IN (SELECT authorization_code_id FROM oauth_refresh_tokens GROUP BY 1 HAVING max(expires_at) < now())`,
+  ),
   inBatches('logins', sql`expires_at < now()`),
   // Keys of answers, long after their last token has expired.
   inBatches('server_keys', sql`purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`),

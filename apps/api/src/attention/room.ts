@@ -167,9 +167,10 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
     control: (control) => {
       if (control.kind !== 'user_revoked') return;
       for (const guest of guests) {
-        const { userId, sessionId, clientId } = guest.principal;
+        const { userId, sessionId, chainId, clientId } = guest.principal;
         const person = userId === control.subject && (control.client === undefined || control.client === clientId);
-        if (person || (sessionId !== undefined && sessionId === control.login)) guest.close('credential');
+        const ended = control.login !== undefined && [sessionId, chainId].includes(control.login);
+        if (person || ended) guest.close('credential');
       }
     },
     recheck: () => {

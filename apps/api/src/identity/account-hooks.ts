@@ -20,10 +20,10 @@ import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
 import { accountNotes } from './account-notes.ts';
 import { noteAction } from './audit.ts';
-import { codeRefused, codeUsed } from './code-reuse.ts';
+import { chainOf, codeRefused, codeUsed } from './code-reuse.ts';
 import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
-import { endProgramsWithoutLogin, forgetTokens, refuseTokens } from './end-sign-in.ts';
+import { endChain, endProgramsWithoutLogin, forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
 import { requireMayAdd, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
@@ -92,6 +92,14 @@ const passwordPaths: ReadonlySet<string> = new Set([
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
   const { noteAttempt, noteConsent } = accountNotes(deps);
+
+  /** A program has given back its refresh token. */
+  async function signedOut(ctx: { headers?: Headers | undefined }): Promise<void> {
+    const { authorizationCodeId: chain, userId, clientId: program } = storage.presented() ?? {};
+    if (!chain || userId === undefined || program === undefined) return;
+    await endChain(deps, { chain, userId });
+    await noteAction(deps, ctx, { userId, action: 'signOut', program });
+  }
 
   return {
     databaseHooks: {
@@ -183,6 +191,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
           // A person who knows the old password may be signed in elsewhere.
           body['revokeOtherSessions'] = true;
         }
+        if (ctx.path === '/oauth2/token' && typeof body?.['code'] === 'string') storage.begins(chainOf(body['code']));
         if (ctx.path === '/oauth2/consent' && body?.['accept'] !== false)
           await refusing(async () => requireRecentLogin(deps, (await getSessionFromCtx(ctx))?.session.id));
         if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
@@ -225,6 +234,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             await noteAction(deps, ctx, { userId, action: 'allowProgram', target });
         }
         await noteAttempt(ctx, refused ? returned : undefined);
+        if (ctx.path === '/oauth2/revoke' && !refused) await signedOut(ctx);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

@@ -138,9 +138,13 @@ export function mountSignIn(
     const body = await readBody(request, response, `address:${networkOfRequest(request)}`);
     refuseNonsense(request, body);
     const { asked, renewed } = libraryRequest(request, response, { body, publicUrl, resign });
-    const outcome = await storage.watch(() => library.handler(asked), {
-      hearsConsent: request.path === '/oauth2/consent',
-    });
+    const work = async () => {
+      const again = request.path === '/oauth2/token' ? asked.clone() : undefined;
+      const first = await library.handler(asked);
+      // Of two renewals at the same moment one finds the token unused, but comes too late: asked again, it gets the answer of the other.
+      return again && first.status === 400 && storage.presented()?.revoked === null ? library.handler(again) : first;
+    };
+    const outcome = await storage.watch(work, { hearsConsent: request.path === '/oauth2/consent' });
     // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();

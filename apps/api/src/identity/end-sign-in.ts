@@ -5,6 +5,7 @@
 import {
   forgetAllLogins,
   forgetApplication,
+  forgetChain,
   forgetTokensOfLogin,
   forgetTokensWithoutLogin,
   listLogins,
@@ -16,6 +17,7 @@ import {
 import { RelayError } from '@relay/protocol';
 import { endAcpTokens } from '../account/end-acp-tokens.ts';
 import type { Revocation } from '@relay/auth';
+import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 
 /** Access tokens live ten minutes, are taken for some seconds more, and clocks differ; what was revoked earlier has expired. */
@@ -66,6 +68,27 @@ export async function endProgramsWithoutLogin(deps: IdentityDeps, userId: string
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
+/** Ends one sign-in of a program: the tokens that came from one code, and the addresses that were added with them. */
+export async function endChain(
+  deps: IdentityDeps,
+  { chain, userId }: { chain: string; userId: string },
+): Promise<void> {
+  await recordRevocations(deps.database, [{ login: chain }]);
+  await forgetChain(deps.database, chain);
+  await removeSubscriptionsOf(deps.database, { userId, chain });
+  await announce(deps, { login: chain });
+}
+
+/** Ends it because one of its refresh tokens came again after it was used: the program has it, and so does another. */
+export async function endStolenChain(
+  deps: IdentityDeps,
+  { chain, userId, clientId: program }: { chain: string; userId: string; clientId: string },
+): Promise<void> {
+  deps.logger.warn({ userId, program }, 'a refresh token was used twice: the sign-in of its program ends');
+  await endChain(deps, { chain, userId });
+  await noteAction(deps, undefined, { userId, action: 'signOut', program, outcome: 'REFRESH_TOKEN_REUSED' });
+}
+
 /** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */
 export async function revokeApplication(deps: IdentityDeps, userId: string, clientId: unknown): Promise<void> {
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
@@ -73,7 +96,9 @@ export async function revokeApplication(deps: IdentityDeps, userId: string, clie
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
   const ended = { subject: userId, client: clientId };
   await recordRevocations(deps.database, [ended]);
-  await removeSubscriptionsOf(deps.database, { userId, client: clientId });
+  // Of a code that was being redeemed, the token was perhaps written before the record.
+  await forgetApplication(deps.database, userId, clientId);
+  await removeSubscriptionsOf(deps.database, { userId, client: clientId, typed: true });
   await announce(deps, ended);
 }
 

@@ -5,7 +5,7 @@ import type { Express } from 'express';
 import { acpAudienceOf, agentAudienceOf, audienceOf, firstPartyClients } from './clients.ts';
 import type { IdentityDeps } from './deps.ts';
 import { mountSignIn } from './door.ts';
-import { revokedLately } from './end-sign-in.ts';
+import { endStolenChain, revokedLately } from './end-sign-in.ts';
 import { cookiePrefix, createLibrary } from './library.ts';
 import { createResigner } from './older-secrets.ts';
 import { resealSecondFactors } from './second-factor.ts';
@@ -45,7 +45,7 @@ async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: ()
 export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const { config, database } = deps;
   if (config.authSecret.length === 0) throw new TypeError('the built-in sign-in has no secret');
-  const storage = createLibraryStorage(database);
+  const storage = createLibraryStorage(database, (token) => endStolenChain(deps, token));
   const library = createLibrary(deps, storage);
   await forgetUnreadableKeys(deps, async () => {
     await library.api.signJWT({ body: { payload: {} } });

@@ -139,6 +139,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         clientPrivileges: () => false,
         resourcePrivileges: () => false,
         customAccessTokenClaims: ({ user, scopes }) => ({
+          chain: storage.chain(),
           ...(user && scopes.includes('email') ? { email: user.email } : {}),
           ...(user && scopes.includes('profile') ? { name: user.name } : {}),
         }),

@@ -1,6 +1,7 @@
 /**
- * The database as the sign-in library may use it. Three things it does not know: a list in PostgreSQL is never null, a database
- * that is away is no answer about anybody's password, and a sign-in may end while a token of it is being written.
+ * The database as the sign-in library may use it. The library does not know that a list in PostgreSQL is never null, that a database which
+ * is away is no answer about anybody's password, that a sign-in may end while a token of it is being written, and that a chain of refresh
+ * tokens (rules, 8.26) is not all that a person has with a program.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Database, forgetOrphan, isUnavailable, modelRefusal, modelsThrough } from '@relay/database';
@@ -17,11 +18,33 @@ export interface LibraryStorage {
   watch<T>(work: () => Promise<T>, options?: { hearsConsent: boolean }): Promise<Outcome<T>>;
   /** An error that the work met elsewhere than at `client`. True: the database was away, and the caller that watches reports it. */
   noteFailure(error: unknown): boolean;
+  /** The refresh token, used or not, that the work was asked about. */
+  presented(): RefreshToken | undefined;
+  /** The chain of the tokens that the work gives out. */
+  chain(): string | undefined;
+  /** The work redeems a code: it begins this chain. */
+  begins(chain: string): void;
   /** Registers an undo for the work that runs now. The caller that watches decides whether it failed. */
   onFailure(undo: () => Promise<void>): void;
 }
 
+/** A link of a chain. */
+export interface RefreshToken {
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  /** The chain, by the hash of the code that it began with; null in rows of other releases. */
+  readonly authorizationCodeId: string | null;
+  readonly revoked: Date | null;
+  readonly rotatedAt: Date | null;
+  readonly rotationReplayExpiresAt: Date | null;
+  readonly rotationReplayResponse: string | null;
+}
+
 interface Watched {
+  readonly since: Date;
+  presented: RefreshToken | undefined;
+  chain: string | undefined;
   /** The database was away. */
   unavailable: boolean;
   /** The refusal of the database. */
@@ -49,26 +72,59 @@ function withoutNullLists(model: string, args: unknown): unknown {
   return { ...args, data: filled };
 }
 
-export function createLibraryStorage(database: Database): LibraryStorage {
+/** The longest wait for a renewal that is under way elsewhere, and between two looks. */
+const renewalMs = 3000;
+const lookMs = 50;
+
+/** A renewal writes its answer last, for the same request again. */
+const isUnderWay = (token: RefreshToken | null) =>
+  token?.rotatedAt && !token.rotationReplayResponse && token.rotatedAt.getTime() > Date.now() - renewalMs;
+
+/** `endChain` runs before the library forgets the tokens of a chain, because a used one of it came again. */
+export function createLibraryStorage(
+  database: Database,
+  endChain: (of: { chain: string; userId: string; clientId: string }) => Promise<void>,
+): LibraryStorage {
   const watched = new AsyncLocalStorage<Watched>();
 
   /** The library marks a token as used, then writes the next one; in between everything may have been forgotten. */
   async function endedMeanwhile(operation: string, args: unknown, result: unknown, current: Watched): Promise<void> {
-    const { id, sessionId } = (result ?? {}) as { id?: string; sessionId?: string | null };
-    if (id === undefined) return;
-    if (operation === 'update' && 'rotatedAt' in ((args as { data?: object }).data ?? {})) current.replaced = id;
+    const token = result as (RefreshToken & { sessionId: string | null }) | null;
+    if (!token) return;
+    if (operation === 'update' && 'rotatedAt' in ((args as { data?: object }).data ?? {})) current.replaced = token.id;
     if (operation !== 'create') return;
-    if (await forgetOrphan(database, { id, sessionId: sessionId ?? null }, current.replaced))
+    if (await forgetOrphan(database, token, { replaces: current.replaced, since: current.since }))
       throw new APIError('BAD_REQUEST', { error: 'invalid_grant', error_description: 'this sign-in has ended' });
+  }
+
+  /** Where the library would end all that a person has with a program, it ends the chain. */
+  async function withinChain(operation: string, args: unknown, { presented }: Watched): Promise<unknown> {
+    const chain = presented?.authorizationCodeId;
+    if (!presented || !chain || !['findMany', 'deleteMany'].includes(operation)) return args;
+    if (operation === 'deleteMany') await endChain({ ...presented, chain });
+    const { where, ...rest } = args as { where?: object };
+    return { ...rest, where: { AND: [where ?? {}, { authorizationCodeId: chain }] } };
+  }
+
+  async function found(result: unknown, current: Watched, again: () => Promise<unknown>): Promise<unknown> {
+    let token = result as RefreshToken | null;
+    while (isUnderWay(token)) {
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      token = (await again()) as RefreshToken | null;
+    }
+    current.presented ??= token ?? undefined;
+    current.chain ??= token?.authorizationCodeId ?? undefined;
+    return token;
   }
 
   const client = modelsThrough(database, async ({ model, operation, args }, run) => {
     const current = watched.getStore();
     if (model === 'OauthConsent' && operation === 'findFirst' && !current?.hearsConsent) return null;
     try {
-      const result = await run(withoutNullLists(model, args));
-      if (model === 'OauthRefreshToken' && current) await endedMeanwhile(operation, args, result, current);
-      return result;
+      if (model !== 'OauthRefreshToken' || !current) return await run(withoutNullLists(model, args));
+      const result = await run(await withinChain(operation, args, current));
+      await endedMeanwhile(operation, args, result, current);
+      return operation === 'findFirst' ? await found(result, current, () => run(args)) : result;
     } catch (error) {
       const refusal = modelRefusal(error);
       // The library passed on the caller's value, and the message quotes it.
@@ -85,7 +141,10 @@ export function createLibraryStorage(database: Database): LibraryStorage {
   return {
     client,
     watch: (work, { hearsConsent } = { hearsConsent: false }) => {
-      const current: Watched = { unavailable: false, failure: undefined, undo: [], replaced: undefined, hearsConsent };
+      const current: Watched = {
+        ...{ since: new Date(), presented: undefined, chain: undefined, replaced: undefined, hearsConsent },
+        ...{ unavailable: false, failure: undefined, undo: [] },
+      };
       return watched.run(current, async () => {
         try {
           return { result: await work(), ...current };
@@ -100,6 +159,12 @@ export function createLibraryStorage(database: Database): LibraryStorage {
       current.unavailable ||= isUnavailable(error);
       current.failure ??= error;
       return current.unavailable;
+    },
+    presented: () => watched.getStore()?.presented,
+    chain: () => watched.getStore()?.chain,
+    begins: (chain) => {
+      const current = watched.getStore();
+      if (current) current.chain = chain;
     },
     onFailure: (undo) => void watched.getStore()?.undo.push(undo),
   };

@@ -6,7 +6,7 @@ import {
   addTestDelivery,
   changeSubscription,
   findSubscription,
-  isLoginOver,
+  isSignInOver,
   removeSubscription,
   saveSubscription,
   subscriptionsOfOthers,
@@ -91,16 +91,17 @@ function requireSealed(detail: string | undefined, target: Target | undefined): 
 
 /**
  * Adds an address, or changes the same one. A webhook has to take a test first; its secret is in the answer, when it is new.
- * A browser ends with the sign-in that added it.
+ * A browser or an app ends with the sign-in that added it.
  * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS; AuthError
  *   TOKEN_REVOKED when the sign-in ended meanwhile
  */
 export async function addAddress(
   { database }: Operations,
   push: Push,
-  { userId, sessionId: login, clientId: client }: Pick<UserPrincipal, 'userId' | 'sessionId' | 'clientId'>,
+  principal: UserPrincipal,
   body: AddSubscription,
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
+  const { userId, sessionId: login, chainId: chain, clientId: client } = principal;
   const room = requireRoom(push);
   if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
   const { language, applicationServerKey: given } = body;
@@ -132,12 +133,13 @@ export async function addAddress(
     delaySeconds: body.delaySeconds ?? 0,
     detail,
     actions,
-    ...(isOfProgram(target.kind) ? { login, client } : {}),
+    client,
+    ...(isOfProgram(target.kind) ? { login, chain } : {}),
     verified: target.kind !== 'webhook',
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
-  if (isOfProgram(target.kind) && login !== undefined && (await isLoginOver(database, login))) {
+  if (await isSignInOver(database, principal)) {
     await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }

@@ -143,7 +143,7 @@ export const controls = {
   }),
   user_revoked: versioned('user_revoked', 'Refuse older tokens of a user or login, and close their sockets.', {
     subject: maybe(id('User id')),
-    login: maybe(id('`sid` of the tokens')),
+    login: maybe(id('`sid` or `chain` of the tokens')),
     client: maybe(id('With `subject`: only tokens of this program')),
   }),
   device_contested: versioned(
