@@ -11,6 +11,7 @@ const build = '';
 /** In the languages of the pages: a notification says which of them its browser chose. */
 const languages = {
   en: {
+    unread: 'Something waits for you.',
     allow: 'Allowed.',
     reject: 'Rejected.',
     reply: 'Your reply was sent.',
@@ -23,6 +24,7 @@ const languages = {
     failed: 'Your answer was not sent. Try again, or tap to open the session.',
   },
   de: {
+    unread: 'Etwas wartet auf dich.',
     allow: 'Erlaubt.',
     reject: 'Abgelehnt.',
     reply: 'Deine Antwort wurde gesendet.',
@@ -38,15 +40,15 @@ const languages = {
 const wordsOf = (lang) => ((lang || self.navigator.language).startsWith('de') ? languages.de : languages.en);
 
 /** A push that cannot be read is shown too: a browser takes away the permission of a page that stays silent. */
-const unread = { title: 'Relay', body: 'Something waits for you.', data: {} };
+const unread = () => ({ title: 'Relay', body: wordsOf().unread, data: {} });
 
 function read(event) {
   try {
     const message = event.data.json();
     const { notification } = message;
-    return typeof notification?.title === 'string' ? { ...notification, app_badge: message.app_badge } : unread;
+    return typeof notification?.title === 'string' ? { ...notification, app_badge: message.app_badge } : unread();
   } catch {
-    return unread;
+    return unread();
   }
 }
 
@@ -220,7 +222,9 @@ async function post(token, reply) {
 
 /** Gives the answer, and shows in the place of the notification what became of it. */
 async function give(notification, action, token, reply) {
-  const { title, tag, data, body, actions, lang } = notification;
+  const { title, tag, data, actions, lang } = notification;
+  // After an attempt that failed the sentence about it stands before the question.
+  const asked = text(data.asked) ?? notification.body;
   const words = wordsOf(lang);
   let sentence;
   try {
@@ -232,10 +236,14 @@ async function give(notification, action, token, reply) {
     // No network, or no relay: the token is good for another attempt, which is the same answer.
   }
   if (sentence === undefined)
-    return show(title, { tag, data, actions, lang, body: `${words.failed}\n${body}`, silent: true });
+    return show(title, {
+      ...{ tag, actions, lang, data: { ...data, asked } },
+      body: `${words.failed}\n${asked}`,
+      silent: true,
+    });
   // The first of several lines is the name of the session.
-  const [name, ...rest] = body.split('\n');
-  const about = rest.length === 0 ? unread.title : name;
+  const [name, ...rest] = asked.split('\n');
+  const about = rest.length === 0 ? 'Relay' : name;
   return show(about, { tag, lang, data: { navigate: data.navigate }, body: sentence, silent: true });
 }
 
