@@ -161,4 +161,31 @@ describeWith('chromium', 'the inbox', () => {
     await row.waitFor({ state: 'detached' });
     await titleIs('Relay');
   });
+
+  it('is the number on the icon of the app, also over one that was there before the page', async () => {
+    const other = await newPerson(browser, relay.url);
+    await other.context.addInitScript(`
+      Navigator.prototype.setAppBadge = async (count) => localStorage.setItem('test.badge', count);
+      Navigator.prototype.clearAppBadge = async () => localStorage.setItem('test.badge', 'none');
+    `);
+    const badgeIs = async (badge: string) => {
+      const read = () => other.page.evaluate<string | null>(`localStorage.getItem('test.badge')`);
+      for (let n = 0; (await read()) !== badge && n < 200; n += 1) await other.page.waitForTimeout(50);
+      expect(await read()).toBe(badge);
+    };
+    await other.goto('/sign-in');
+    await other.page.evaluate(`localStorage.setItem('test.badge', '3')`);
+    await other.signIn('ada@example.com');
+    await badgeIs('0');
+    const broken = await start('Prune the roses', 'roses', '/home/ada/code/garden');
+    end(broken, 'ERROR', { error: 'no scissors' });
+    await badgeIs('1');
+    // A sign-in that ended elsewhere.
+    await other.context.clearCookies();
+    await other.goto('/sessions');
+    await other.heading('Sign in');
+    await badgeIs('none');
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
 });

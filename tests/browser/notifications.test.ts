@@ -176,6 +176,24 @@ describeWith('chromium', 'notifications', () => {
     expect(opened).toBe(text.notification.navigate);
   });
 
+  it('leave the screen when a page is opened and their session no longer waits', async () => {
+    const names = () =>
+      person.page.evaluate<string[]>(`navigator.serviceWorker.ready
+        .then((ready) => ready.getNotifications())
+        .then((all) => all.map(({ title }) => title).sort())`);
+    await person.goto('/sessions');
+    const show = (name: string, sessionId: string) =>
+      person.page.evaluate(`navigator.serviceWorker.ready.then((ready) => ready.showNotification('${name}', {
+        tag: '${name}', data: { cause: 'needs_you', sessionId: '${sessionId}', version: 1, navigate: '${relay.url}/sessions/one' },
+      }))`);
+    await show('An agent needs you', `${daemon.deviceId}:scripted:garden`);
+    await show('An agent needed you', 'another');
+    await person.goto('/devices');
+    for (let n = 0; (await names()).includes('An agent needed you') && n < 200; n += 1)
+      await person.page.waitForTimeout(50);
+    expect(await names()).toEqual(['An agent needs you']);
+  });
+
   it('are offered once something waits, and never again after an answer', async () => {
     const other = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
     await other.goto('/sign-in');

@@ -2,7 +2,7 @@
 export const draftsDatabase = 'relay';
 export const lastDatabase = 'relay-last';
 /** Of the worker: the version of the number on the icon. */
-const badgeDatabase = 'relay-badge';
+export const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
 
@@ -41,8 +41,13 @@ export function keepStored(name: string, text: string | null): void {
   }
 }
 
-/** The pages that were read last end with the sign-in, however it ended. */
+/** Not every browser has a number on its icon. */
+export const clearBadge = (): void =>
+  void (navigator as { clearAppBadge?: () => Promise<void> }).clearAppBadge?.().catch(() => undefined);
+
+/** The pages that were read last, and the number on the icon, end with the sign-in, however it ended. */
 export function forgetLast(): void {
+  clearBadge();
   try {
     indexedDB.deleteDatabase(lastDatabase);
   } catch {
@@ -57,8 +62,6 @@ export function forgetPerson(): void {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(storedPrefix)) sessionStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
     indexedDB.deleteDatabase(badgeDatabase);
-    // Not every browser has a number on its icon.
-    void (navigator as { clearAppBadge?: () => Promise<void> }).clearAppBadge?.().catch(() => undefined);
   } catch {
     // As above.
   }

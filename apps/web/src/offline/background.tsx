@@ -1,8 +1,9 @@
-/** Behind the pages: the worker that starts them without a network, and the word that a new version of them is ready. */
+/** Behind the pages: the worker that starts them without a network, the word that a new version of them is ready, and what is shown outside of them. */
 import { useEffect, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { registerWorker } from '../push/worker.ts';
 import { useLiveState, useRooms } from '../rooms.ts';
+import { useOutside } from './outside.ts';
 
 /** A person who writes is not disturbed. */
 function isWriting(): boolean {
@@ -42,6 +43,7 @@ function useWaiting(): ServiceWorker | undefined {
 }
 
 export function Background() {
+  useOutside();
   const waiting = useWaiting();
   const [isQuiet, setQuiet] = useState(() => !isWriting());
   useEffect(() => {

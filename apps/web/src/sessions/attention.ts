@@ -1,4 +1,4 @@
-/** Shows the number of things that wait for the person outside the page: title of the tab, icon, badge of the app. */
+/** Shows the number of things that wait for the person on the tab: in its title and its icon. */
 import { useSyncExternalStore } from 'react';
 import plainIcon from '../styles/icon.svg';
 import needsIcon from '../styles/icon-needs.svg';
@@ -28,8 +28,6 @@ export function countNeeds(count: number): void {
   for (const listener of listeners) listener();
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   if (icon) icon.href = count > 0 ? needsIcon : plainIcon;
-  const badged: { setAppBadge?: (count: number) => Promise<void>; clearAppBadge?: () => Promise<void> } = navigator;
-  (count > 0 ? badged.setAppBadge?.(count) : badged.clearAppBadge?.())?.catch(() => undefined);
 }
 
 /** The same number, as a hook. */
