@@ -85,8 +85,34 @@ describeWith('chromium', 'the pages without a network', () => {
     expect(await session).toBe(1);
 
     await person.context.setOffline(true);
+    /** `change` gets the list that this browser keeps, as `list`. */
+    const changeKept = (change: string) =>
+      person.page.evaluate(`new Promise((resolve, reject) => {
+        const request = indexedDB.open('relay-last');
+        request.onsuccess = () => {
+          const tx = request.result.transaction('list', 'readwrite');
+          const store = tx.objectStore('list');
+          store.get('list').onsuccess = ({ target: { result: list } }) => { ${change}; store.put(list, 'list'); };
+          tx.oncomplete = () => resolve(request.result.close());
+          tx.onerror = () => reject(tx.error);
+        };
+      })`);
     await person.goto('/sessions');
-    await person.text(/You’re offline\. This is what was read here, as of/);
+    await person.text(/You’re offline\. This is what was read here, as of \d+:\d\d/);
+    // Months ago, and of a session without a name.
+    await changeKept(`list.at = '2026-01-05T10:31:00Z';
+      list.sessions.push({ ...list.sessions[0], id: 'unnamed', title: '', lastMessage: 'See **the roses**.' })`);
+    await person.goto('/sessions');
+    await person.text(/as of Jan 5, 2026, /);
+    await person.page.getByRole('link', { name: /^New session\s*See the roses\./ }).waitFor();
+    await everyLook(person, 'offline-list-old');
+    await changeKept(`list.sessions = list.sessions.slice(0, 0)`);
+    await person.goto('/sessions');
+    await person.text('There were no sessions.');
+    await changeKept(
+      `list.sessions = [{ id: '${decodeURIComponent(path.split('/').at(-1)!)}', title: 'Water the garden', lastMessage: '', updatedAt: '' }]`,
+    );
+    await person.goto('/sessions');
     await everyLook(person, 'offline-list');
     await person.page.setViewportSize({ width: 390, height: 844 });
     await person.page.getByRole('link', { name: /Water the garden/ }).click();

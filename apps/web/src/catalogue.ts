@@ -12,6 +12,7 @@ export {
   fullTime,
   lasted,
   listFormats,
+  momentOf,
   number,
   shortAgo,
   size,

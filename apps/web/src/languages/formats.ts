@@ -55,6 +55,10 @@ export const capital = (text: string): string => text.charAt(0).toLocaleUpperCas
 export const timeOf = (iso: string): string => (valid(iso) ? formats.time().format(new Date(iso)) : '');
 export const fullTime = (iso: string): string => (valid(iso) ? formats.full().format(new Date(iso)) : '');
 
+/** Since when something is known: the time of today, else with its day. */
+export const momentOf = (iso: string): string =>
+  dayKey(iso) === new Date().toDateString() ? timeOf(iso) : fullTime(iso);
+
 /** From one time to another: `23 Nov 2026, 18:52 – 19:10`. */
 export const spanOf = (from: string, to: string): string =>
   valid(from) && valid(to) ? formats.full().formatRange(new Date(from), new Date(to)) : '';

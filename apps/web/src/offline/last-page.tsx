@@ -1,9 +1,10 @@
 /** The pages while the relay can't be reached: what was read here last, to be read only. */
 import { Suspense, useEffect } from 'react';
 import { ChevronRight, CloudOff } from 'lucide-react';
+import { withoutMarks } from '@relay/protocol/plain';
 import { Link, useLocation } from 'wouter';
 import type { Refusal } from '../api/refusal.ts';
-import { timeOf, words } from '../catalogue.ts';
+import { fullTime, momentOf, shortAgo, words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { Problem } from '../ui/notice.tsx';
@@ -53,7 +54,7 @@ function Offline({ at, onRetry }: { at: string; onRetry: () => void }) {
   return (
     <div className="notice" role="status">
       <p>
-        <CloudOff className="i" aria-hidden /> <Sentence text={words.here.offline} time={timeOf(at)} />
+        <CloudOff className="i" aria-hidden /> <Sentence text={words.here.offline} time={momentOf(at)} />
       </p>
       <button type="button" className="small" onClick={onRetry}>
         {words.retry}
@@ -81,14 +82,18 @@ function LastSessions({ refusal, onRetry }: { refusal: Refusal; onRetry: () => v
       ) : (
         <>
           <Offline at={value.at} onRetry={onRetry} />
-          <ul className="set-list">
-            {value.sessions.map(({ id, title, lastMessage }) => (
-              <li key={id}>
-                <Link href={sessionPath(id)} className="li">
+          {value.sessions.length === 0 && <p>{words.here.noneThen}</p>}
+          <ul className="set-list" hidden={value.sessions.length === 0}>
+            {value.sessions.map((session) => (
+              <li key={session.id}>
+                <Link href={sessionPath(session.id)} className="li">
                   <span className="grow">
-                    <b>{title}</b>
-                    <span className="d cut">{lastMessage}</span>
+                    <b>{session.title || words.untitled}</b>
+                    <span className="d cut">{withoutMarks(session.lastMessage)}</span>
                   </span>
+                  <time className="faint" dateTime={session.updatedAt} title={fullTime(session.updatedAt)}>
+                    {shortAgo(session.updatedAt, Date.now())}
+                  </time>
                   <ChevronRight className="i" aria-hidden />
                 </Link>
               </li>

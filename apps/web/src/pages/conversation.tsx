@@ -5,7 +5,7 @@ import type { Message, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceFor } from '../api/words.ts';
-import { timeOf, words } from '../catalogue.ts';
+import { momentOf, words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
@@ -22,6 +22,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page, WayOn } from '../ui/page.tsx';
 import type { KeptConversation } from '../offline/last.ts';
+import { titled } from '../sessions/attention.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
@@ -93,13 +94,15 @@ export function LastLog({
   children: ReactNode;
 }) {
   const { items, texts } = useItems({ session, messages, output: areItems ? undefined : '' });
+  const title = session.title || words.untitled;
+  useEffect(() => titled(title), [title]);
   return (
     <main className="conv" id="main">
       <header className="bar">
         <Link href="/sessions" className="button ghost icon" aria-label={words.allSessions}>
           <ChevronLeft className="i" aria-hidden />
         </Link>
-        <h1 className="name cut grow">{session.title}</h1>
+        <h1 className="name cut grow">{title}</h1>
       </header>
       {children}
       <Log sessionId={session.id} items={items} texts={texts} hasMore={false} onOlder={noMore} onSeen={nothing} />
@@ -171,7 +174,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
                     </button>
                   }
                 >
-                  {known.asOf !== undefined && <strong>{words.asOf(timeOf(known.asOf))} </strong>}
+                  {known.asOf !== undefined && <strong>{words.asOf(momentOf(known.asOf))} </strong>}
                   {words.dock.unread(device?.name ?? session.agentType)}{' '}
                   {sentenceFor({
                     code: messagesError.code,

@@ -25,6 +25,7 @@ export const words = {
     newVersion: 'A new version of Relay is ready.',
     reload: 'Reload',
     offline: 'You’re offline. This is what was read here, as of {time}.',
+    noneThen: 'There were no sessions.',
     notKept: 'This session was not kept on this device.',
     allSessions: 'All sessions',
   },
