@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from '@relay/protocol';
-import { merged, messagesKept, withMessage, withOlder } from '../src/conversation/messages.ts';
+import { merged, messagesKept, renewed, withMessage, withOlder } from '../src/conversation/messages.ts';
 
 const message = (uuid: string, content = uuid, timestamp = '2026-11-20T10:00:00.000Z'): Message => ({
   uuid,
@@ -24,6 +24,16 @@ describe('messages of a conversation', () => {
     const kept = withMessage(many, message('newest'));
     expect(kept).toHaveLength(messagesKept);
     expect(kept.at(-1)?.uuid).toBe('newest');
+  });
+
+  it('that were asked for stay, whatever comes, also when the newest page is loaded again', () => {
+    const many = Array.from({ length: messagesKept + 100 }, (_, index) => message(String(index)));
+    const kept = withMessage(many, message('newest'), 101);
+    expect([kept.length, kept[0]?.uuid]).toEqual([messagesKept + 101, '0']);
+    const again = renewed(many.slice(0, 10), [message('8'), message('9'), message('10')], []);
+    expect(again.map(({ uuid }) => uuid)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+    // What lies between is not known.
+    expect(renewed(many.slice(0, 10), [message('50')], [])).toHaveLength(1);
   });
 
   it('that came live stand after a history that does not have them', () => {

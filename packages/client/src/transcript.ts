@@ -27,7 +27,7 @@ const heldOperations = 20_000;
 const olderUuids = 10_000;
 
 export class TranscriptCopy {
-  readonly #keep: number;
+  #keep: number;
   readonly #byUuid = new Map<string, Item>();
   #ordered: readonly Item[] | undefined = [];
   #v: number | undefined;
@@ -38,7 +38,7 @@ export class TranscriptCopy {
   /** Items before the oldest one here: what happens to them is not followed. */
   readonly #older = new Set<string>();
 
-  /** `keep`: how many items, about; the oldest ones are dropped. */
+  /** `keep`: how many items, about, besides older ones that were asked for; the oldest ones are dropped. */
   constructor({ keep = Infinity }: { keep?: number } = {}) {
     this.#keep = keep;
   }
@@ -106,6 +106,7 @@ export class TranscriptCopy {
   takeOlder(page: TranscriptPage): Item[] {
     const added = page.messages.filter(isItem).filter((item) => this.#put(item));
     for (const { uuid } of added) this.#older.delete(uuid);
+    this.#keep += added.length;
     this.#isWhole = !page.hasMore;
     this.#ordered = undefined;
     return added;

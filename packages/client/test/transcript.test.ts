@@ -99,6 +99,20 @@ describe('a copy of a transcript', () => {
     expect(copy.isBehind).toBe(false);
   });
 
+  it('does not drop older items that were asked for, whatever comes meanwhile', () => {
+    const source = new Source();
+    for (let n = 1; n <= 100; n += 1) source.say([put(`${n}`, n)]);
+    const copy = new TranscriptCopy({ keep: 20 });
+    const { v, items } = source;
+    copy.take({ messages: items.slice(80), v, hasMore: true });
+    for (let from = 60; from >= 0; from -= 20)
+      copy.takeOlder({ messages: items.slice(from, from + 20), v, hasMore: from > 0 });
+    copy.hear(source.say([put('101', 101)]));
+    expect(copy.items).toHaveLength(101);
+    for (let n = 102; n <= 400; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    expect(copy.items.length).toBeLessThanOrEqual(125);
+  });
+
   it('equals the list of the daemon after any frames, lost or late, and any pages', () => {
     const uuid = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const operation: fc.Arbitrary<Operation> = fc.oneof(

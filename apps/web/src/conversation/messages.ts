@@ -6,10 +6,10 @@ export const messagesKept = 2000;
 /** Within this time the same words of the same speaker are one message (rules, 12.2). */
 const sameWithinMs = 30_000;
 
-/** Adds what was just said; a message that is there already stays where it is. */
-export function withMessage(messages: readonly Message[], message: Message): Message[] {
+/** Adds what was just said; a message that is there already stays where it is. `asked`: older ones that the person loaded, which stay too. */
+export function withMessage(messages: readonly Message[], message: Message, asked = 0): Message[] {
   if (messages.some(({ uuid }) => uuid === message.uuid)) return [...messages];
-  return [...messages, message].slice(-messagesKept);
+  return [...messages, message].slice(-messagesKept - asked);
 }
 
 /**
@@ -55,3 +55,13 @@ export const withOlder = (older: readonly Message[], messages: readonly Message[
   const known = new Set(messages.map(({ uuid }) => uuid));
   return [...older.filter(({ uuid }) => !known.has(uuid)), ...messages];
 };
+
+/** A newer page of history; older messages that are there, and lead up to it, stay. */
+export function renewed(
+  messages: readonly Message[],
+  history: readonly Message[],
+  live: readonly Message[],
+): Message[] {
+  const at = messages.findIndex(({ uuid }) => uuid === history[0]?.uuid);
+  return withOlder(messages.slice(0, Math.max(0, at)), merged(history, live));
+}

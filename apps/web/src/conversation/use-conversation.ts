@@ -7,7 +7,7 @@ import { keepsLast, loadLast } from '../offline/kept.ts';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { isInSight } from '../ui/sight.ts';
-import { merged, messagesKept, withMessage, withOlder } from './messages.ts';
+import { merged, messagesKept, renewed, withMessage, withOlder } from './messages.ts';
 import { type Said, shownOf, withSaid } from './said.ts';
 import { useDoubt } from './use-doubt.ts';
 
@@ -21,6 +21,8 @@ export interface Conversation {
   /** Of `items` something is missing: they must be asked for again. */
   isBehind: boolean;
   hasMore: boolean;
+  /** The number of older messages that were loaded, from a daemon without a transcript. */
+  asked?: number | undefined;
   /** Why the history is not there. */
   messagesError: SessionDetail['messagesError'];
   /** The newest part of what the running task writes, from a daemon without a transcript. */
@@ -61,7 +63,11 @@ function withItems(now: Conversation, items: readonly Item[], said = now.said): 
 }
 
 function withWords(now: Conversation, message: Message): Conversation {
-  if (!now.items) return { ...now, messages: withMessage(now.messages, message) };
+  if (!now.items) {
+    const messages = withMessage(now.messages, message, now.asked);
+    const wasCut = now.messages[0] !== undefined && messages[0] !== now.messages[0];
+    return { ...now, messages, hasMore: now.hasMore || wasCut };
+  }
   const said = withSaid(now.said, now.items, message);
   return said === now.said ? now : withItems(now, now.items, said);
 }
@@ -126,8 +132,11 @@ export function useConversation(id: string, first: Message | undefined): UseConv
         };
     }
     if (messagesError || detail.v === undefined) {
-      const messages = merged(messagesError ? (now?.messages ?? []) : detail.messages, live.current);
-      return { ...base, messages, items: undefined, said: [], hasMore };
+      const { messages: before = [], asked, hasMore: hadMore } = now ?? {};
+      const messages = messagesError ? merged(before, live.current) : renewed(before, detail.messages, live.current);
+      const isLonger = before.findIndex(({ uuid }) => uuid === detail.messages[0]?.uuid) > 0;
+      const more = isLonger || messagesError ? hadMore === true : hasMore;
+      return { ...base, messages, items: undefined, said: [], asked, hasMore: more };
     }
     copy.take(detail);
     const { items, isBehind } = copy;
@@ -236,7 +245,9 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     if (page.v !== undefined) copy.takeOlder(page);
     change((now) => {
       const next = { ...now, hasMore: page.hasMore };
-      return now.items ? withItems(next, copy.items) : { ...next, messages: withOlder(page.messages, now.messages) };
+      if (now.items) return withItems(next, copy.items);
+      const messages = withOlder(page.messages, now.messages);
+      return { ...next, messages, asked: (now.asked ?? 0) + messages.length - now.messages.length };
     });
   }, [client, id, oldest, change, copy]);
   return { resource, said, changed, loadOlder };
