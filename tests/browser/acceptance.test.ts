@@ -1,7 +1,7 @@
 /** Promises of the pages by the numbers of their acceptance: long sessions, questions on a phone, drafts, the way back. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
-import type { Registration } from '@relay/testing';
+import { type Registration, send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
@@ -300,6 +300,28 @@ describeWith('chromium', 'acceptance', () => {
     expect(await message().inputValue()).toBe('');
   });
 
+  it('17: a draft is there when its session got its name while no page was open', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Name it later');
+    await person.click('Start session');
+    const taskId = (await daemon.next('task_start')).task_id as string;
+    await message().fill('And one more thing');
+    await person.page.goto('about:blank');
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'named' });
+    end(taskId);
+    const headers = { Authorization: person.bearer };
+    const isNamed = async () => (await send('GET', `${relay.url}/api${pathOf('named')}`, { headers })).status === 200;
+    for (let n = 0; !(await isNamed()) && n < 100; n += 1) await person.page.waitForTimeout(50);
+    await person.goto(pathOf('named'));
+    await person.page.locator('.dock textarea', { hasText: 'And one more thing' }).waitFor();
+    await person.page.reload();
+    await person.page.locator('.dock textarea', { hasText: 'And one more thing' }).waitFor();
+    await message().fill('');
+    await person.page.reload();
+    await person.heading('Name it later');
+    await message().waitFor();
+    expect(await message().inputValue()).toBe('');
+  });
   it('17: the first message of a new session survives loading again, apart from words of another app, and is gone after the start', async () => {
     const first = person.page.getByLabel(/^What should/);
     const shows = (words: string) => person.page.locator('textarea.big', { hasText: words }).waitFor();

@@ -32,7 +32,10 @@ interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { session, queue, device } = props;
   const { client } = useRooms();
-  const [text, setText] = useDraft(session.id);
+  const [text, setText] = useDraft(session.id, '', async (earlier) => {
+    const { id } = await client.call('readSession', { params: { id: earlier }, query: { limit: 1 } });
+    return id;
+  });
   const field = useRef<HTMLTextAreaElement>(null);
   const focus = () => field.current?.focus();
   const images = useImages();

@@ -34,8 +34,23 @@ function takeCarried(session: string): string | undefined {
   }
 }
 
+/** Keeps the draft under the id that a session got from its agent while no page of this browser was open. `idOf`: the id of today of an earlier one. */
+async function draftBefore(session: string, idOf: (earlier: string) => Promise<string>): Promise<string> {
+  const kept = (await inStore('readonly', (drafts) => drafts.getAllKeys())) as string[];
+  const all = [...kept, ...Object.keys(sessionStorage).map((key) => key.replace(carried(''), ''))];
+  const begin = `${session.split(':', 2).join(':')}:PENDING-`;
+  for (const earlier of all.filter((one) => one !== session && one.startsWith(begin))) {
+    if ((await idOf(earlier)) !== session) continue;
+    const text = await draftOf(earlier);
+    await keepDraft(session, text);
+    await keepDraft(earlier, '');
+    return text;
+  }
+  return '';
+}
+
 /** Empty when there is none, or this browser keeps nothing. */
-export const draftOf = async (session: string): Promise<string> => {
+export const draftOf = async (session: string, idOf?: (earlier: string) => Promise<string>): Promise<string> => {
   const last = takeCarried(session);
   if (last !== undefined) {
     await keepDraft(session, last);
@@ -44,7 +59,8 @@ export const draftOf = async (session: string): Promise<string> => {
   const found = await inStore('readonly', (drafts) => drafts.get(session) as IDBRequest<unknown>).catch(
     () => undefined,
   );
-  return typeof found === 'string' ? found : '';
+  if (typeof found === 'string') return found;
+  return idOf ? draftBefore(session, idOf).catch(() => '') : '';
 };
 
 /** An empty text removes it. Never rejects. */

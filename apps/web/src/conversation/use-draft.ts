@@ -4,16 +4,18 @@ import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
 
-/** `session`: the name under which the text is kept. `first`: the text where none is. `forget`: what is shown stays, and is no longer kept. */
+/** `session`: the name under which the text is kept. `first`: the text where none is. `idOf`: of a session, its id of today by an earlier one. `forget`: what is shown stays, and is no longer kept. */
 export function useDraft(
   session: string,
   first = '',
+  idOf?: (earlier: string) => Promise<string>,
 ): [text: string, setText: (text: string | ((now: string) => string)) => void, forget: () => void] {
   const [text, setText] = useState(first);
   const now = useRef(first);
   const typed = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const keptUnder = useRef(session);
+  const newestIdOf = useRef(idOf);
   /** Texts on their way to the database: the last one is carried when the page is left before it is there. */
   const underway = useRef<string[]>([]);
   const store = useCallback(
@@ -40,7 +42,7 @@ export function useDraft(
   }, [session, store]);
   useEffect(() => {
     let isCurrent = true;
-    void draftOf(session).then((draft) => {
+    void draftOf(session, newestIdOf.current).then((draft) => {
       if (!isCurrent || typed.current || draft === '') return;
       now.current = draft;
       setText(draft);
