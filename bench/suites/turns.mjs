@@ -1,5 +1,6 @@
 // A message over REST and the turn that follows: until its daemon has it, and until the app has the end. The processor time of the
 // instances, Redis and PostgreSQL, and the number of statements.
+import { sql } from '@relay/database';
 import { startCpu } from '../cpu.mjs';
 import { Table, quantile } from '../measure.mjs';
 import { measured, names, startLoad } from '../systems/all.mjs';
@@ -37,7 +38,7 @@ export async function turns({ rounds, share, progress, profile, folder, before }
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
       // A server in use has statistics, by which PostgreSQL decides whether it keeps a plan. The first turns are over.
-      if (round === 1) for (const { system } of running) await system.database?.sql.execute`ANALYZE`;
+      if (round === 1) for (const { system } of running) await system.database?.sql.execute(sql`ANALYZE`);
       for (const { what, until, batches } of cases)
         for (const { name, system, load, counters } of running) {
           const each = until === 'sent' ? pairs : Math.ceil(count * share);
