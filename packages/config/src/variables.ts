@@ -134,8 +134,7 @@ export const variables = {
   }),
   AUTH_SECRET: appVariable(identity, secrets(secretsRule), {
     derived: { text: 'generated into `DATA_DIR` (standalone), required otherwise', from: () => [] },
-    meaning:
-      'secrets of the built-in sign-in; the first signs and encrypts, the others are still believed and decrypt',
+    meaning: 'secrets of the built-in sign-in; the first signs and encrypts, the others are still believed and decrypt',
   }),
 
   PUSH_SECRET: appVariable(notifying, secrets(secretsRule), {

@@ -35,7 +35,10 @@ const cookieOf = (browser: Browser) => [...browser.cookies].map(([name, value]) 
 function endpoints(): { path: string; methods: string[] }[] {
   const api = relay.apis[0]!;
   const deps = { config: relay.config, database: relay.database, backplane: api.backplane, logger: console };
-  const library = createLibrary(deps as never, createLibraryStorage(relay.database, () => Promise.resolve()));
+  const library = createLibrary(
+    deps as never,
+    createLibraryStorage(relay.database, () => Promise.resolve()),
+  );
   return Object.values(
     library.api as Record<string, { path?: string; options: { method?: string | string[] } }>,
   ).flatMap(({ path, options }) => (path === undefined ? [] : [{ path, methods: [options.method ?? 'GET'].flat() }]));
