@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
-import { type KubernetesObject, containersOf, ofKind, render } from '../k8s/check/index.mjs';
+import { type KubernetesObject, containersOf, find, ofKind, render } from '../k8s/check/index.mjs';
 import { type KubernetesDouble, type Manifest, startKubernetes } from './kubernetes-double.ts';
 
 const run = promisify(execFile);
@@ -172,6 +172,32 @@ describeWith('kubectl', 'docs/operations.md, followed with kubectl', () => {
     await runSentence('## Secrets and rotation', 'kubectl rollout restart ');
     const restarted = cluster.find('Deployment', 'relay-api')?.spec as { template?: Manifest } | undefined;
     expect(restarted?.template?.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt']);
+  }, 60_000);
+
+  it('the authority of CloudNativePG, copied as its section says, is the file that doors and migration read', async () => {
+    const authority = '-----BEGIN CERTIFICATE-----\nof the cluster\n-----END CERTIFICATE-----\n';
+    cluster.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'relay-db-ca' }, data: { 'ca.crt': btoa(authority), 'ca.key': btoa('x') } }); // prettier-ignore
+    const script = linesOf('### CloudNativePG').join('\n');
+    // The double has one namespace.
+    expect(script).toContain('--namespace postgres');
+    for (let times = 0; times < 2; times += 1) await sh(script.replaceAll('--namespace postgres', '--namespace relay'));
+    const data = cluster.find('ConfigMap', 'relay-ca')?.data as Record<string, string> | undefined;
+    const rendered = await render(join(root, 'k8s/check/keda'));
+    for (const [kind, name] of [
+      ['Deployment', 'relay-api'],
+      ['Deployment', 'relay-gateway'],
+      ['Job', 'relay-migrate'],
+    ] as const) {
+      // prettier-ignore
+      const object = find(rendered, kind, name) ?? {};
+      const [{ env = [], volumeMounts = [] } = {}] = containersOf(object) as { env?: { name: string; value?: string }[]; volumeMounts?: { name: string; mountPath: string }[] }[]; // prettier-ignore
+      const volumes = object.spec.template.spec.volumes as { name: string; configMap?: { name: string } }[];
+      const volume = volumes.find(({ configMap }) => configMap?.name === 'relay-ca')?.name;
+      const mounted = volumeMounts.find((mount) => mount.name === volume)?.mountPath ?? '';
+      const file = env.find((variable) => variable.name === 'NODE_EXTRA_CA_CERTS')?.value ?? '';
+      expect(file.startsWith(`${mounted}/`)).toBe(true);
+      expect(data?.[file.slice(mounted.length + 1)]).toBe(authority);
+    }
   }, 60_000);
 
   it('more gateways at once, after the loss of a zone, are a bound of the autoscaler, which keeps it', async () => {
