@@ -109,6 +109,26 @@ describeWith('helm', 'Helm', () => {
     expect(jobs()).toEqual([]);
   });
 
+  it('changes nothing of what kubectl made, until it is told to take it over', async () => {
+    const made = (await chartObjects(values('1'))) as Manifest[];
+    const other = await startKubernetes(made);
+    try {
+      for (const object of made) other.put(object);
+      other.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'relay-secrets' }, data: {} });
+      await writeFile(join(folder, 'other'), other.kubeconfig);
+      await writeFile(join(folder, 'my-values.yaml'), JSON.stringify(values('6')));
+      const image = () => containersOf(other.find('Deployment', 'relay-api') ?? {})[0]?.image as string;
+      const there = (line: string) => `${line} --kubeconfig other`;
+      await expect(runLine('helm upgrade', { change: there })).rejects.toThrow('invalid ownership metadata');
+      expect([image(), other.writes.filter((write) => !write.includes(' Secret/'))]).toEqual([imagesOf('1')[0], []]);
+      const [option] = /--take-ownership/.exec(await readFile(join(root, 'docs/operations.md'), 'utf8')) ?? [];
+      await runLine('helm upgrade', { change: (line) => `${there(line)} ${option}` });
+      expect(image()).toBe(imagesOf('6')[0]);
+    } finally {
+      await other.stop();
+    }
+  });
+
   describeWith('docker-registry', 'in a registry', () => {
     let registry: Child;
     let address: string;
