@@ -179,9 +179,14 @@ export class RedisCluster implements Topology {
     }
   }
 
+  /** From the node that knows the newest vote: one that is cut off from the others goes on saying that it is a master. */
   async #askForSlots(): Promise<ClusterSlots | undefined> {
-    const up = [...this.#nodes].filter(([, { server }]) => server.up);
-    for (const [key, { server }] of up) {
+    const up = await Promise.all(
+      [...this.#nodes]
+        .filter(([, { server }]) => server.up)
+        .map(async ([key, { server }]) => ({ key, server, epoch: await epochOf(server) })),
+    );
+    for (const { key, server } of up.sort((a, b) => b.epoch - a.epoch)) {
       try {
         const slots = (await server.call('CLUSTER', 'SLOTS')) as ClusterSlots;
         // A node may not know its own host: the one by which it was reached.
@@ -210,6 +215,13 @@ export class RedisCluster implements Topology {
     this.#changes.emit('changed');
   }
 }
+
+/** The number of the newest vote or move of slots that the node has heard of; -1 when it does not say. */
+const epochOf = (server: RedisServer): Promise<number> =>
+  server.call('CLUSTER', 'INFO').then(
+    (info) => Number(/^cluster_current_epoch:(\d+)/m.exec(String(info))?.[1] ?? -1),
+    () => -1,
+  );
 
 const keyOf = ({ host, port }: RedisNodeAddress) => `${host}:${port}`;
 const hostOf = (key: string) => key.slice(0, key.lastIndexOf(':'));
