@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type Child, runProgram, startProgram } from '@relay/testing';
-import { describeWith } from '@relay/testing/needs';
+import { type Child, freePort, runProgram, startProgram } from '@relay/testing';
+import { describeWith, itWith } from '@relay/testing/needs';
 import { type TestPostgres, startPostgres } from '@relay/testing/database';
+import { startRedis } from '@relay/testing/redis';
 import { openDatabase } from '@relay/database';
 
 const mainOf = (role: string) => fileURLToPath(new URL(`../apps/${role}/dist/main.js`, import.meta.url));
@@ -81,5 +82,29 @@ describe('an instance', () => {
         expect(await exitCodeOf(child)).toBe(1);
       },
     );
+
+    itWith('redis-server', 'starts all the same, and says so, when the newer release can share it', async () => {
+      const redis = await startRedis();
+      try {
+        const { bin, port } = postgres.address;
+        const where = [
+          '--host=127.0.0.1',
+          `--port=${port}`,
+          '--username=postgres',
+          `--dbname=${new URL(url).pathname.slice(1)}`,
+        ];
+        const floor = "INSERT INTO _relay_migrations VALUES ('29991231000000_later', '1.0.0')";
+        runProgram(`${bin}/psql`, [...where, '--no-psqlrc', '--quiet', `--command=${floor}`]);
+        for (const role of ['api', 'gateway'] as const) {
+          const own = await freePort();
+          const child = start(role, { DATABASE_URL: url, REDIS_URL: redis.url, PORT: String(own) });
+          await child.wrote(/listening on /);
+          const answer = await fetch(`http://127.0.0.1:${own}/ready`);
+          expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ schema: 'newer' })]);
+        }
+      } finally {
+        await redis.stop();
+      }
+    });
   });
 });
