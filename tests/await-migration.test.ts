@@ -1,6 +1,6 @@
 /** Promise: the wait for a migration ends when its Job does, and says why it failed. The cluster is a script that plays one. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,5 +50,11 @@ esac
       status: 1,
       stderr: expect.stringMatching(/the log of logs.*\n.*Nothing was deployed/),
     });
+  });
+
+  it('is what the manual waits with: a condition alone would wait on for a Job that has failed', () => {
+    const manual = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+    expect(manual).toContain('scripts/await-migration.sh relay');
+    expect(manual).not.toMatch(/^kubectl wait .*condition=complete/m);
   });
 });
