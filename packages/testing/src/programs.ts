@@ -2,7 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
 /** The path of a program. Throws, naming what to install, when there is none: a test is never skipped silently. */
@@ -22,29 +22,33 @@ export function findProgram(name: string, debianPackage: string): string {
   );
 }
 
-/** A port of the loopback address that was free a moment ago. */
+/**
+ * A port of the loopback address that was free a moment ago, and that the system gives to no connection and to no listener of itself: it
+ * stays free until a program of these tests asks for it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const closed = once(server, 'close');
-  server.close();
-  await closed;
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
 }
 
-/** A port of the loopback address that was free a moment ago, as the next one was. */
+/** The same, as the next one was. */
 export async function twoFreePorts(): Promise<number> {
   for (;;) {
     const port = await freePort();
-    const next = createServer().listen(port + 1, '127.0.0.1');
-    const isFree = await once(next, 'listening').then(
-      () => true,
-      () => false,
-    );
-    await new Promise((resolve) => next.close(resolve));
-    if (isFree) return port;
+    if (await isFree(port + 1)) return port;
   }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const isOurs = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  await new Promise((resolve) => server.close(resolve));
+  return isOurs;
 }
 
 export interface Child {
