@@ -161,6 +161,7 @@ export async function claimDeliveries(
 ): Promise<{ claimed: ClaimedDelivery[]; next: string }> {
   // With the busiest hosts excluded, most people have nothing to claim.
   const peopleAtOnce = withoutHosts.length > 0 ? maxPeopleAtOnce : Math.min(maxPeopleAtOnce, peoplePerRow * limit);
+  // A delivery is locked only when it was chosen: where another instance is claiming the first of an address, the second is not taken.
   // A loose scan of the index: one step for each person with something due, however much it is.
   const rows = await db.sql.query<ClaimedRow | { id: null; last: string | null }>`
     WITH RECURSIVE people AS (
@@ -177,11 +178,12 @@ export async function claimDeliveries(
       CROSS JOIN LATERAL (
         SELECT id FROM deliveries
         WHERE subscription_id = s.id AND state = 'pending' AND after_id IS NULL AND next_at <= now() AND (NOT s.paused OR cause = 'test')
-        ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
-      ) d
+        ORDER BY next_at LIMIT 1
+      ) f
+      JOIN deliveries d ON d.id = f.id AND d.state = 'pending'
       WHERE NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending')
         AND split_part(s.address, '/', 1) <> ALL(${[...withoutHosts]}::text[])
-      ORDER BY p.user_id LIMIT ${limit}
+      ORDER BY p.user_id LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED
     ),
     claimed AS (
       UPDATE deliveries SET state = 'sending', claimed_by = ${claimer}, claimed_at = now(), attempts = attempts + 1
