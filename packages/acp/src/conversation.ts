@@ -197,8 +197,12 @@ export class Conversation {
 
   #isMine(frame: AttentionItem): boolean {
     if (frame.type === 'device_removed') return frame.deviceId === this.#host.device.deviceId;
-    if (frame.type === 'session_update')
-      return this.#ids.has(frame.session.id) || this.#ids.has(frame.previousId ?? '');
+    if (frame.type === 'session_update') {
+      const isMine = this.#ids.has(frame.session.id) || this.#ids.has(frame.previousId ?? '');
+      // Frames under its new name may come before this one is taken, while a prompt is being sent.
+      if (isMine) this.#ids.add(frame.session.id);
+      return isMine;
+    }
     return 'sessionId' in frame && typeof frame.sessionId === 'string' && this.#ids.has(frame.sessionId);
   }
 

@@ -113,6 +113,22 @@ describe('after a gap', () => {
   });
 });
 
+it('a session that gets its name while its prompt is being sent: what is said under that name is told', async () => {
+  const { agent, answers, calls, firstText, hear } = await loaded();
+  let answer: (sent: unknown) => void = () => undefined;
+  const accepted = answers['sendMessage'];
+  answers['sendMessage'] = new Promise((resolve) => (answer = resolve));
+  void agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] }).catch(() => undefined);
+  const turn = () => new Promise((done) => setImmediate(done));
+  while (!calls.some(({ name }) => name === 'sendMessage')) await turn();
+  const id = `${session.id}-named`;
+  hear({ type: 'session_update', previousId: session.id, session: { ...session, id } });
+  hear({ type: 'transcript', sessionId: id, v: 2, ops: [{ op: 'put', item: missed.messages[0] as Item }] });
+  await turn();
+  answer(accepted);
+  expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
+});
+
 it('a client that stops a prompt whose turn has ended cancels this turn alone, not that of another app', async () => {
   const { agent, answers, calls, hear } = await loaded();
   const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
