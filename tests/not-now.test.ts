@@ -40,9 +40,9 @@ describeWith('postgresql', 'R1: PostgreSQL becomes read-only, as a standby after
 
   const setReadOnly = async (value: 'on' | 'off') => {
     await ruler.sql.execute(sql.raw(`ALTER DATABASE "${name}" SET default_transaction_read_only = ${value}`));
-    // Settings of a database count for new connections, and a failover cuts the old ones.
+    // Settings of a database count for new connections, and a failover cuts the old ones: all of them, before it goes on.
     await ruler.sql.execute`
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
+      SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = ${name}`;
   };
   const begin = async () => {
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'work' } });
