@@ -257,4 +257,27 @@ describeWith('chromium', 'devices', () => {
       await person.page.getByText('Garden shed').first().waitFor({ state: 'detached' });
     });
   });
+
+  it('are asked for once by all of a page, and once more when the page is live', async () => {
+    const other = await newPerson(browser, relay.url);
+    const asked: string[] = [];
+    other.page.on('request', (request) => {
+      if (request.url() === `${relay.url}/api/devices`) asked.push(request.method());
+    });
+    await other.goto('/sign-in');
+    await other.signIn('ada@example.com');
+    await other.page.waitForURL('**/sessions');
+    for (const path of ['/', '/devices', '/sessions/new']) {
+      // Requests of the page before would count here.
+      await other.page.goto('about:blank');
+      asked.length = 0;
+      const ticket = other.page.waitForResponse(/\/api\/ws-tickets$/);
+      await other.goto(path);
+      await ticket;
+      await other.page.waitForTimeout(1000);
+      expect([path, asked.length]).toEqual([path, 2]);
+    }
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
 });

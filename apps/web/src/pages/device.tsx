@@ -45,11 +45,18 @@ export function DevicePage() {
       key={id}
       device={device}
       onChange={(changed) => devices.change((all) => all.map((one) => (one.id === id ? changed : one)))}
+      onRemoved={() => devices.change((all) => all.filter((one) => one.id !== id))}
     />
   );
 }
 
-function Found({ device, onChange }: { device: Device; onChange: (device: Device) => void }) {
+interface FoundProps {
+  device: Device;
+  onChange: (device: Device) => void;
+  onRemoved: () => void;
+}
+
+function Found({ device, onChange, onRemoved }: FoundProps) {
   const { client, place } = useRooms();
   const connections = useResource(device.id, async () => {
     const { connections } = await client.call('listConnections', { params: { id: device.id } });
@@ -107,7 +114,7 @@ function Found({ device, onChange }: { device: Device; onChange: (device: Device
         </Loaded>
       </section>
       <AcpApps device={device} />
-      <Remove device={device} />
+      <Remove device={device} onRemoved={onRemoved} />
     </Page>
   );
 }
@@ -228,7 +235,7 @@ function Connections({ all }: { all: Connection[] }) {
   );
 }
 
-function Remove({ device }: { device: Device }) {
+function Remove({ device, onRemoved }: Pick<FoundProps, 'device' | 'onRemoved'>) {
   const { client } = useRooms();
   const [, navigate] = useLocation();
   return (
@@ -243,6 +250,7 @@ function Remove({ device }: { device: Device }) {
         onYes={async () => {
           await client.call('deleteDevice', { params: { id: device.id } });
           navigate('/devices', { replace: true });
+          onRemoved();
         }}
       >
         <p>{words.machine.removeMore}</p>

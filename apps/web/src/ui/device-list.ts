@@ -1,11 +1,38 @@
-/** The person's devices, as they are right now. */
+/** The person's devices, as they are right now: loaded once for all of the page. */
+import { type RefObject, createContext, useContext, useEffect, useRef } from 'react';
 import type { Device } from '@relay/protocol';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from './resource.ts';
 
+interface DeviceList {
+  devices: Resource<Device[]>;
+  /** When the newest load began. */
+  askedAt: RefObject<number>;
+}
+const Devices = createContext<DeviceList | undefined>(undefined);
+export const DevicesProvider = Devices.Provider;
+
+/** No frame tells of a machine that was registered and has not connected yet. */
+const freshMs = 5_000;
+
 export function useDevices(): Resource<Device[]> {
+  const { devices, askedAt } = useContext(Devices)!;
+  useEffect(() => {
+    // Another page asks again; what is known is shown meanwhile.
+    if (devices.kind !== 'loading' && Date.now() - askedAt.current > freshMs) devices.reload();
+  }, []);
+  return devices;
+}
+
+/** For the provider. `isIn`: a person is signed in. */
+export function useDeviceList(isIn: boolean): DeviceList {
   const { client } = useRooms();
-  const devices = useResource('', async () => (await client.call('listDevices')).devices);
+  const askedAt = useRef(0);
+  const devices = useResource(String(isIn), async () => {
+    askedAt.current = Date.now();
+    // It comes with the sign-in: no one has no machines.
+    return isIn ? (await client.call('listDevices')).devices : new Promise<never>(() => undefined);
+  });
   useFrames((frame) => {
     if (frame.type === 'resync') devices.reload();
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
@@ -18,7 +45,7 @@ export function useDevices(): Resource<Device[]> {
       all.map((device) => (device.id === frame.deviceId ? { ...device, status: frame.status, lastSeenAt } : device)),
     );
   });
-  return devices;
+  return { devices, askedAt };
 }
 
 /** Devices that are online first, then by name. */

@@ -8,6 +8,7 @@ import { Keys } from '../palette/keys.tsx';
 import { useNeeds } from '../sessions/attention.ts';
 import { Side } from '../sessions/side.tsx';
 import { AccessNotices } from './access-notices.tsx';
+import { DevicesProvider, useDeviceList } from './device-list.ts';
 import { Mark } from './mark.tsx';
 import { Sentence } from './sentence.tsx';
 import { Remaining } from './time.tsx';
@@ -76,13 +77,14 @@ function Tabs({ location }: { location: string }) {
 
 export function Shell({ children }: { children: ReactNode }) {
   const access = useAccessState();
+  const devices = useDeviceList(access.kind === 'in');
   const [location] = useLocation();
   const isAlone = alone.some((path) => isUnder(location, path));
   const isFramed = !isAlone && (access.kind === 'in' || access.kind === 'opening');
   const isHome = location === '/sessions';
   const isSession = location.startsWith('/sessions/') && location !== '/sessions/new';
   return (
-    <>
+    <DevicesProvider value={devices}>
       <a className="skip" href="#main">
         {words.shell.skip}
       </a>
@@ -109,6 +111,6 @@ export function Shell({ children }: { children: ReactNode }) {
         {isFramed && access.kind === 'in' && <Keys key="keys" />}
         {isFramed && access.kind === 'in' && <Tabs key="tabs" location={location} />}
       </div>
-    </>
+    </DevicesProvider>
   );
 }
