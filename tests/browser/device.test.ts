@@ -258,7 +258,7 @@ describeWith('chromium', 'devices', () => {
     });
   });
 
-  it('are asked for once by all of a page, and once more when the page is live', async () => {
+  it('are asked for once by all of a page, and again when the page is live', async () => {
     const other = await newPerson(browser, relay.url);
     const asked: string[] = [];
     other.page.on('request', (request) => {

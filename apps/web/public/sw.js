@@ -223,7 +223,7 @@ async function post(token, reply) {
 /** Gives the answer, and shows in the place of the notification what became of it. */
 async function give(notification, action, token, reply) {
   const { title, tag, data, actions, lang } = notification;
-  // After an attempt that failed the sentence about it stands before the question.
+  // After an attempt that failed the sentence about it is before the question.
   const asked = text(data.asked) ?? notification.body;
   const words = wordsOf(lang);
   let sentence;

@@ -32,7 +32,7 @@ describe('messages of a conversation', () => {
     expect([kept.length, kept[0]?.uuid]).toEqual([messagesKept + 101, '0']);
     const again = renewed(many.slice(0, 10), [message('8'), message('9'), message('10')], []);
     expect(again.map(({ uuid }) => uuid)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
-    // What lies between is not known.
+    // Messages between the two are not known.
     expect(renewed(many.slice(0, 10), [message('50')], [])).toHaveLength(1);
   });
 

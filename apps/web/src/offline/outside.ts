@@ -1,4 +1,4 @@
-/** What this browser shows outside of the pages, beside what pushes bring: the number on the icon of the app, and notifications that are still true. */
+/** The number on the icon of the app, and the notifications of this browser: both say what is so now. */
 import { useEffect } from 'react';
 import { badgeDatabase, answerOf, clearBadge, openDatabase } from '../forget.ts';
 import { useInbox } from '../inbox/use-inbox.ts';
