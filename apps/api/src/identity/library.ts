@@ -75,7 +75,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     user: { modelName: 'user' },
     // Here a session is a conversation.
     // The age of a sign-in is judged here (rules, 8.11), not by the library.
-    session: { modelName: 'login', expiresIn: 30 * days, updateAge: days, freshAge: 0 },
+    session: { modelName: 'login', expiresIn: 30 * days, updateAge: 5 * minutes, freshAge: 0 },
     // An e-mail address is never an account key: who comes from elsewhere with an address that is taken is refused.
     account: { modelName: 'credential', accountLinking: { enabled: false }, updateAccountOnSignIn: false },
     verification: { modelName: 'verification' },

@@ -83,6 +83,34 @@ describe('the end of a sign-in', () => {
     expect((await end(browser, id)).status).toBe(404);
   });
 
+  it.each(['a page', 'a renewal of the pages'])(
+    'lists a browser with its last use, by %s, written now and then',
+    async (how) => {
+      const browser = await person();
+      const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };
+      const readUse = async () =>
+        (await relay.database.models.login.findUniqueOrThrow({ where: { id } })).updatedAt.getTime();
+      const use = async () => {
+        if (how === 'a page') expect((await browser.send('GET', '/auth/relay/me')).status).toBe(200);
+        else await browser.code('relay-web', pkce().challenge, { prompt: 'none' });
+      };
+      const signedIn = await readUse();
+      await use();
+      expect(await readUse()).toBe(signedIn);
+      const back = (at: Date) => new Date(at.getTime() - 10 * 60_000);
+      const { updatedAt, expiresAt } = await relay.database.models.login.findUniqueOrThrow({ where: { id } });
+      await relay.database.models.login.update({
+        where: { id },
+        data: { updatedAt: back(updatedAt), expiresAt: back(expiresAt) },
+      });
+      await use();
+      expect(await readUse()).toBeGreaterThan(back(updatedAt).getTime());
+      const used = await readUse();
+      await use();
+      expect(await readUse()).toBe(used);
+    },
+  );
+
   it('reaches an instance that missed it, within the time between two checks', async () => {
     const deaf = await startRelay({ identity: true, config: { credentialRecheckMs: 200 } });
     try {
