@@ -13,6 +13,7 @@ import {
   startRelay,
 } from '@relay/testing';
 import { expectRefusal } from './answers.ts';
+import { until } from './until.ts';
 
 const secretWords = 'words that no entry may hold';
 
@@ -107,10 +108,60 @@ describe('the audit', () => {
     for (const { requestId } of entries) expect(requestId).toMatch(/./);
   });
 
+  it('counts refusals that repeat in one entry, so that a flood of them pushes nothing out', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('ida@example.com');
+    const stranger = new Browser(relay);
+    const fail = async () => {
+      for (let n = 0; n < 4; n += 1) {
+        expect((await stranger.signIn('ida@example.com', 'not the password')).status).toBe(401);
+        await until(
+          'it is written',
+          async () =>
+            (
+              await relay.database.sql
+                .query`SELECT 1 FROM audit_entries WHERE outcome = 'INVALID_EMAIL_OR_PASSWORD' AND times >= ${n + 1}`
+            ).length > 0,
+        );
+      }
+    };
+    await fail();
+    await stranger.signIn('ida@example.com');
+    await stranger.signIn('ida@example.com', 'not the password');
+    const { access_token: token } = await signedInWeb(browser);
+    const read = async () => {
+      const answer = await send('GET', `${relay.url}/api/me/audit`, { headers: { Authorization: `Bearer ${token}` } });
+      return (answer.body as { entries: AuditEntry[] }).entries.map(({ outcome, times }) => [outcome, times]);
+    };
+    await until('the last one is written', async () => (await read()).length === 4);
+    expect(await read()).toEqual([
+      ['INVALID_EMAIL_OR_PASSWORD', undefined],
+      ['done', undefined],
+      ['INVALID_EMAIL_OR_PASSWORD', 4],
+      ['done', undefined],
+    ]);
+  });
+
+  it('has requests of programs whose token does not reach so far, what they read as well', async () => {
+    const headers = { Authorization: `Bearer ${await relay.token('jo', { scopes: ['sessions:read'] })}` };
+    for (let n = 0; n < 3; n += 1) {
+      expectRefusal(await relay.call('listDevices', { user: null, headers }), 'INSUFFICIENT_SCOPE');
+      expectRefusal(
+        await relay.call('deleteDevice', { user: null, headers, params: { id: `device-${n}` } }),
+        'INSUFFICIENT_SCOPE',
+      );
+    }
+    const found = (await auditOf('jo')).map(({ action, outcome, times, target }) => [action, outcome, times, target]);
+    expect(found).toEqual([
+      ['deleteDevice', 'INSUFFICIENT_SCOPE', 3, undefined],
+      ['listDevices', 'INSUFFICIENT_SCOPE', 3, undefined],
+    ]);
+  });
+
   it('is read in pages, newest first, and by its person alone', async () => {
     for (let n = 0; n < 5; n += 1)
-      await relay.call('deleteDevice', {
-        ...{ user: 'eve', params: { id: 'none' } },
+      await relay.call('answerPrompt', {
+        ...{ user: 'eve', params: { id: 'd:scripted:none', uuid: `question-${n}` }, body: { text: 'yes' } },
         headers: { 'X-Request-Id': `request-${n}` },
       });
     const first = (await relay.call('listAudit', { user: 'eve', query: { limit: 3 } })).body;

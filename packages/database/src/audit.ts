@@ -4,18 +4,34 @@ import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'> & { userId: string };
+export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'times'> & { userId: string };
 
 const maxCharacters = 1024;
 const given = (text: string | undefined) => (text === undefined || text === '' ? null : text.slice(0, maxCharacters));
 
-/** Adds an entry; none of an account that is being deleted. */
+/**
+ * Adds an entry; none of an account that is being deleted. A refusal that comes again within an hour, before the same was done, is counted in
+ * the entry of the first one, which then has the newest address and request: a flood of them pushes nothing else out.
+ */
 export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
+  if (entry.outcome !== 'done' && (await countAgain(db, entry))) return;
   await db.sql.execute`
     INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, request_id)
     SELECT ${newUlid()}, ${entry.userId}, ${entry.action}, ${entry.outcome}, ${given(entry.program)}, ${given(entry.address)},
       ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.requestId)}
     WHERE NOT EXISTS (SELECT 1 FROM account_deletions WHERE user_id = ${entry.userId})`;
+}
+
+async function countAgain(db: Db, entry: NewAuditEntry): Promise<boolean> {
+  const counted = await db.sql.execute`
+    UPDATE audit_entries SET times = times + 1, address = ${given(entry.address)}, request_id = ${given(entry.requestId)}
+    WHERE id = (SELECT e.id FROM audit_entries e WHERE e.user_id = ${entry.userId} AND e.at > now() - interval '1 hour'
+      AND e.action = ${entry.action} AND e.outcome = ${entry.outcome} AND e.program IS NOT DISTINCT FROM ${given(entry.program)}
+      AND e.target IS NOT DISTINCT FROM ${given(entry.target)} AND e.question IS NOT DISTINCT FROM ${given(entry.question)}
+      AND e.digest IS NOT DISTINCT FROM ${given(entry.digest)}
+      AND NOT EXISTS (SELECT 1 FROM audit_entries d WHERE d.user_id = e.user_id AND d.action = e.action AND d.outcome = 'done' AND (d.at, d.id) > (e.at, e.id))
+      ORDER BY e.at DESC, e.id DESC LIMIT 1)`;
+  return counted > 0;
 }
 
 interface Row {
@@ -29,10 +45,13 @@ interface Row {
   question: string | null;
   digest: string | null;
   request_id: string | null;
+  times: number;
 }
 
-function toEntry({ at, request_id: requestId, ...row }: Row): AuditEntry {
-  const entries = Object.entries({ ...row, requestId }).filter(([, value]) => value !== null);
+function toEntry({ at, request_id: requestId, times, ...row }: Row): AuditEntry {
+  const entries = Object.entries({ ...row, requestId, times: times === 1 ? null : times }).filter(
+    ([, value]) => value !== null,
+  );
   return { ...(Object.fromEntries(entries) as Omit<AuditEntry, 'at'>), at: at.toISOString() };
 }
 
@@ -45,7 +64,7 @@ export async function listAudit(
 ): Promise<AuditEntry[]> {
   const earlier = before === undefined ? sql`` : sql`AND (at, id) < (${before.at}::timestamptz, ${before.id})`;
   const rows = await db.sql.query<Row>`
-    SELECT id, at, action, outcome, program, address, target, question, digest, request_id FROM audit_entries
+    SELECT id, at, action, outcome, program, address, target, question, digest, request_id, times FROM audit_entries
     WHERE user_id = ${userId} ${earlier} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
   return rows.map(toEntry);
 }

@@ -41,36 +41,44 @@ interface Done {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
-/** Does the work and writes its outcome down before the answer. Rejects like the work; a failure to write is logged and changes nothing. */
+type Deps = Pick<ApiDeps, 'database' | 'logger'>;
+
+/** A failure to write is logged and changes nothing. */
+async function write({ database, logger }: Deps, done: Done, outcome: string, body?: unknown): Promise<void> {
+  const { name, request, response, asked, params, note } = done;
+  const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
+  if (userId === undefined) return;
+  const entry = {
+    ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
+    // A name that leads to nothing may be that of a session that was deleted.
+    target: outcome.endsWith('_NOT_FOUND')
+      ? undefined
+      : (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id)),
+    ...{ question: note.question, digest: note.digest, requestId: text(response.getHeader('X-Request-Id')) },
+  };
+  const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
+  await addAuditEntry(database, defined as typeof entry & { userId: string }).catch((error: unknown) =>
+    logger.error({ err: error, action: name }, 'an entry of the audit could not be written'),
+  );
+}
+
+/** Does the work and writes its outcome down before the answer. Rejects like the work. */
 export async function audited<A extends { body?: unknown }>(
-  { database, logger }: Pick<ApiDeps, 'database' | 'logger'>,
+  deps: Deps,
   done: Done,
   work: () => Promise<A>,
 ): Promise<A> {
-  const write = async (outcome: string, body?: unknown) => {
-    const { name, request, response, asked, params, note } = done;
-    const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
-    if (userId === undefined) return;
-    const entry = {
-      ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
-      // A name that leads to nothing may be that of a session that was deleted.
-      target: outcome.endsWith('_NOT_FOUND')
-        ? undefined
-        : (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id)),
-      ...{ question: note.question, digest: note.digest, requestId: text(response.getHeader('X-Request-Id')) },
-    };
-    const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
-    await addAuditEntry(database, defined as typeof entry & { userId: string }).catch((error: unknown) =>
-      logger.error({ err: error, action: name }, 'an entry of the audit could not be written'),
-    );
-  };
   let answer: A;
   try {
     answer = await work();
   } catch (error) {
-    await write(toRelayError(error).code);
+    await write(deps, done, toRelayError(error).code);
     throw error;
   }
-  await write('done', answer.body);
+  await write(deps, done, 'done', answer.body);
   return answer;
 }
+
+/** Writes down that the token of a program does not reach so far, whatever the route. The request names no target that was looked for. */
+export const noteScopeRefusal = (deps: Deps, done: Omit<Done, 'params' | 'note'>): Promise<void> =>
+  write(deps, { ...done, params: {}, note: {} }, 'INSUFFICIENT_SCOPE');

@@ -25,7 +25,7 @@ import type { Answering, Asking } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
 import { isRelayFault, toRelayError } from './errors.ts';
-import { type AuditNote, audited, isRecorded } from './audit.ts';
+import { type AuditNote, audited, isRecorded, noteScopeRefusal } from './audit.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 type PrincipalOf<N extends RouteName> = (typeof routes)[N]['credential'] extends 'user'
@@ -149,7 +149,13 @@ export function createPerformer(
       await rateLimits.request(response, who);
       if (route.limit === 'creation') await rateLimits.sessionCreation(response, who);
     }
-    if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
+    const asked = { userId: principal?.userId, program: principal?.clientId };
+    try {
+      if (principal) for (const scope of [route.scope ?? []].flat()) requireScope(principal, scope);
+    } catch (error) {
+      await noteScopeRefusal(deps, { name, request, response, asked });
+      throw error;
+    }
     if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
     if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
     const note: AuditNote = {};
@@ -161,7 +167,6 @@ export function createPerformer(
       if (checkBody && !route.bodyInQuery) checked(checkBody(body), 'body');
       return handler({ request, response, principal, claims, params, body, query, note, limits: rateLimits });
     };
-    const asked = { userId: principal?.userId, program: principal?.clientId };
     const done = { name, request, response, asked, params, note };
     return isRecorded(name, route) ? audited(deps, done, perform) : perform();
   };

@@ -22,10 +22,10 @@ export async function activityCommand(options: CommonOptions & { limit: string }
     cursor = page.nextCursor;
   } while (cursor !== undefined && entries.length < wanted);
   const columns = ['WHEN', 'ACTION', 'OUTCOME', 'PROGRAM', 'FROM', shrinking('TARGET')];
-  const rows = entries.map(({ at, action, outcome, program = '', address = '', target = '' }) => [
+  const rows = entries.map(({ at, action, outcome, times, program = '', address = '', target = '' }) => [
     clockTime(at),
     action,
-    outcome,
+    times === undefined ? outcome : `${outcome} ×${times}`,
     program,
     address,
     target,

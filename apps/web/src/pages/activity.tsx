@@ -53,7 +53,7 @@ export function Activity() {
   );
 }
 
-function Entry({ entry: { action, at, outcome, program, address } }: { entry: AuditEntry }) {
+function Entry({ entry: { action, at, outcome, times = 1, program, address } }: { entry: AuditEntry }) {
   const actions: Readonly<Record<string, string>> = words.activity.actions;
   const programs: Readonly<Record<string, string>> = words.activity.programs;
   const reasons: Readonly<Record<string, string>> = words.errors.byCode;
@@ -67,7 +67,7 @@ function Entry({ entry: { action, at, outcome, program, address } }: { entry: Au
         </span>
       </span>
       <span className="card-facts">
-        {outcome !== 'done' && <span className="chip warn">{words.activity.refused}</span>}
+        {outcome !== 'done' && <span className="chip warn">{words.activity.refused(times)}</span>}
         {outcome !== 'done' && <span>{reasons[outcome] ?? outcome}</span>}
         {from !== '' && <span>{from}</span>}
       </span>

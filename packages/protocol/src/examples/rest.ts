@@ -74,6 +74,14 @@ const auditEntry = {
   digest: '5f2c1d9e0b7a4c3e8d6f1a2b3c4d5e6f',
   requestId: story.requestId,
 };
+const refusedEntry = {
+  id: '01KKNSXYQZ2S5B0V7K9D3M4N6Q',
+  at: times.answered,
+  action: 'signIn',
+  outcome: 'INVALID_EMAIL_OR_PASSWORD',
+  times: 20,
+  address: '198.51.100.7',
+};
 const deviceKey = {
   id: '01KKNS0W7M4GQ0C3Y5R8T2V6XB',
   name: 'Build machines',
@@ -178,7 +186,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
     notificationSettings: [{ causes: levels, quietHours }],
     requests: [{ route: 'POST /api/sessions', key: 'garden-1', createdAt: times.created, status: 201 }],
   },
-  AuditPage: { entries: [auditEntry] },
+  AuditPage: { entries: [auditEntry, refusedEntry] },
   SessionList: { sessions: [finished], nextCursor: 'eyJhdCI6MTc3MzQ3OTc0MjMzMH0' },
   CreateSession: {
     deviceId,

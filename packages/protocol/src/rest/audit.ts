@@ -6,6 +6,13 @@ export const AuditEntry = record('AuditEntry', 'One change, or one sign-in. Neve
   at: time('When'),
   action: line('The name of the route, such as `sendMessage`, or an action of the sign-in, such as `signIn`'),
   outcome: line('`done`, or the code of the refusal'),
+  times: maybe(
+    Type.Integer({
+      description:
+        'How often it was refused within an hour of `at`; absent: once. The address and the request are the newest',
+      minimum: 2,
+    }),
+  ),
   program: maybe(line('The program that asked: the client of its token, `device`, or `relay-admin`')),
   address: maybe(line('The network address it asked from')),
   target: maybe(line('The id of what it was done to')),

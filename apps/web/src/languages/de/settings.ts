@@ -194,7 +194,7 @@ export const words: typeof english = {
     loading: 'Aktivität wird geladen …',
     none: 'Noch nichts',
     older: 'Ältere zeigen',
-    refused: 'abgelehnt',
+    refused: (times: number) => plural(times, { one: 'abgelehnt', other: '#-mal abgelehnt' }),
     programs: {
       'relay-web': 'diese Seiten',
       'relay-cli': 'Kommandozeile',

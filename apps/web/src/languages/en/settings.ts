@@ -189,7 +189,7 @@ export const words = {
     loading: 'Loading activity…',
     none: 'Nothing yet',
     older: 'Show older',
-    refused: 'refused',
+    refused: (times: number) => plural(times, { one: 'refused', other: '# times refused' }),
     programs: {
       'relay-web': 'these pages',
       'relay-cli': 'command line',
