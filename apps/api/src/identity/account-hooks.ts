@@ -89,17 +89,21 @@ const passwordPaths: ReadonlySet<string> = new Set([
   '/two-factor/generate-backup-codes',
 ]);
 
+/** A program has given back its refresh token. */
+async function programSignedOut(
+  deps: IdentityDeps,
+  storage: LibraryStorage,
+  ctx: { headers?: Headers | undefined },
+): Promise<void> {
+  const { authorizationCodeId: chain, userId, clientId: program } = storage.presented() ?? {};
+  if (!chain || userId === undefined || program === undefined) return;
+  await endChain(deps, { chain, userId });
+  await noteAction(deps, ctx, { userId, action: 'signOut', program });
+}
+
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
   const { noteAttempt, noteConsent } = accountNotes(deps);
-
-  /** A program has given back its refresh token. */
-  async function signedOut(ctx: { headers?: Headers | undefined }): Promise<void> {
-    const { authorizationCodeId: chain, userId, clientId: program } = storage.presented() ?? {};
-    if (!chain || userId === undefined || program === undefined) return;
-    await endChain(deps, { chain, userId });
-    await noteAction(deps, ctx, { userId, action: 'signOut', program });
-  }
 
   return {
     databaseHooks: {
@@ -234,7 +238,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             await noteAction(deps, ctx, { userId, action: 'allowProgram', target });
         }
         await noteAttempt(ctx, refused ? returned : undefined);
-        if (ctx.path === '/oauth2/revoke' && !refused) await signedOut(ctx);
+        if (ctx.path === '/oauth2/revoke' && !refused) await programSignedOut(deps, storage, ctx);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
           if (typeof code !== 'string') return;

@@ -32,7 +32,7 @@ async function person(): Promise<Browser> {
 }
 const renewed = async (tokens: Tokens) => (await refresh(relay, tokens.refresh_token!)).body as unknown as Tokens;
 const codeOf = async (tokens: Tokens, api: number) =>
-  (await callWith(relay, tokens.access_token, '/api/me', api)).body.code;
+  (await callWith(relay, tokens.access_token, '/api/me', api)).body.code as string | undefined;
 const revoke = (tokens: Tokens) =>
   send('POST', `${relay.apis[0]!.url}/auth/oauth2/revoke`, {
     raw: new URLSearchParams({ client_id: 'relay-cli', token: tokens.refresh_token! }).toString(),
@@ -132,10 +132,10 @@ describe('a sign-in of a program', () => {
     const answers = await Promise.all([0, 1, 0, 1].map((api) => refresh(relay, first.refresh_token!, api)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const tokens = new Set(
-      [...answers, await refresh(relay, first.refresh_token!)].map(({ body }) => body.refresh_token),
+      [...answers, await refresh(relay, first.refresh_token!)].map(({ body }) => body.refresh_token as string),
     );
     expect(tokens.size).toBe(1);
-    expect((await refresh(relay, [...tokens][0] as string)).status).toBe(200);
+    expect((await refresh(relay, [...tokens][0]!)).status).toBe(200);
   });
 });
 
