@@ -11,6 +11,7 @@ import {
   cancelledAmong,
   closePrompt,
   dismissedAmong,
+  isBeyondOpen,
   openBeside,
   supersedeOmitted,
   withDevice,
@@ -18,6 +19,7 @@ import {
 } from '@relay/database';
 import { type DaemonEvent, type FromDaemon, capabilities } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
+import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
 import { conversation } from './speech.ts';
 import type { TaskWriter } from './tasks-out.ts';
@@ -41,6 +43,7 @@ interface PromptDeps {
   writer: TaskWriter;
   sessions: NativeSessions;
   notify: () => void;
+  metrics: Pick<GatewayMetrics, 'ignored'>;
 }
 
 export function createPrompts(deps: PromptDeps): Prompts {
@@ -58,18 +61,25 @@ export function createPrompts(deps: PromptDeps): Prompts {
     }
     const now = new Date();
     const { key } = record;
-    const { isDismissed, isNew, notified } = await withDevice(database, connection.deviceId, async (tx) => {
+    const { isDismissed, isNew, isBeyond, notified } = await withDevice(database, connection.deviceId, async (tx) => {
       const isDismissed = await isCancelled(tx);
       const isNew = !isDismissed && (await openBeside(tx, key, namedPrompt(question, now)));
       const cause = { sessionKey: key, cause: 'needs_you', windowMs: config.dedupeWindowMs } as const;
-      return { isDismissed, isNew, notified: isNew && (await addNotification(tx, cause)) };
+      const isBeyond = !isDismissed && !isNew && (await isBeyondOpen(tx, key, question.uuid));
+      return { isDismissed, isNew, isBeyond, notified: isNew && (await addNotification(tx, cause)) };
     });
     if (isDismissed) {
       connection.send({ type: 'task_cancel', task_id: taskId });
       return;
     }
     connection.memory.forgetRecord(key);
-    if (isNew)
+    if (isBeyond) {
+      deps.metrics.ignored.inc({ cause: 'question beyond the bound' });
+      connection.logger.warn(
+        'a session has as many open questions as it may: another one is a message until its daemon asks again',
+      );
+    }
+    if (isNew || isBeyond)
       await publisher.say(
         conversation(connection, record),
         message(question.uuid, 'AGENT', question.title, now.toISOString()),

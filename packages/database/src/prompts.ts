@@ -91,6 +91,14 @@ export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked,
   return count > 0;
 }
 
+/** Whether the session has as many open questions as it may, without this one: `openPrompt` refused it for that. */
+export async function isBeyondOpen(db: Db, key: string, uuid: string): Promise<boolean> {
+  const [row] = await db.sql.query<{ full: boolean }>`
+    SELECT count(*) FILTER (WHERE state = 'open') >= ${openPerSession} AND NOT bool_or(uuid = ${uuid} AND state IN ('open', 'answered', 'closed')) AS full
+    FROM prompts WHERE session_key = ${key}`;
+  return row?.full === true;
+}
+
 /** A question beside another, or in a session that no task of the relay runs. False as with `openPrompt`. */
 export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Promise<boolean> {
   if (!(await openPrompt(db, key, { prompt }, false))) return false;
