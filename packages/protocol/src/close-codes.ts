@@ -6,10 +6,17 @@ export const closeCodes = {
     code: 1002,
     reason: 'initialize must come first',
     comeBack: true,
-    meaning: 'The first message of an ACP client was another one than `initialize`.',
+    meaning:
+      'The first message of an ACP client was another one than `initialize`; or a breach of the WebSocket protocol.',
   },
   binary: { code: 1003, reason: 'binary frame', comeBack: true, meaning: 'Only text frames are spoken here.' },
   invalidUtf8: { code: 1007, reason: 'invalid UTF-8', comeBack: true, meaning: 'A text frame was not valid UTF-8.' },
+  flooding: {
+    code: 1008,
+    reason: 'too many control frames',
+    comeBack: true,
+    meaning: 'More WebSocket control frames, or pieces of one frame, than a peer needs.',
+  },
   tooBig: {
     code: 1009,
     reason: 'frame too big',
@@ -54,7 +61,7 @@ export const closeCodes = {
     code: 4429,
     reason: 'too many frames',
     comeBack: true,
-    meaning: 'More than 200 frames a second; back off.',
+    meaning: 'More than 200 frames a second from a daemon, or than `APP_FRAMES_PER_SECOND` from an app; back off.',
   },
 } as const satisfies Record<string, { code: number; reason: string; comeBack: boolean; meaning: string }>;
 

@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 /** The catalogue of errors and the table of close codes, against a list written by hand. */
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -70,8 +72,22 @@ describe('the close codes', () => {
     const codes = Object.values(closeCodes).map(({ code }) => code);
     expect(duplicates(codes)).toEqual([]);
     expect([...codes].sort()).toEqual(
-      [1000, 1001, 1002, 1003, 1007, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4426, 4429].sort(),
+      [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1013, 4400, 4401, 4403, 4404, 4408, 4409, 4426, 4429].sort(),
     );
+  });
+
+  it('include every one that the relay sends, wherever it is written', () => {
+    const sources = ['packages/socket/src', 'apps/api/src', 'apps/gateway/src'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => readFileSync(join(folder, name), 'utf8')),
+    );
+    const sent = sources.flatMap((text) => [
+      ...text.matchAll(/(?:code: |protocolError = |_[A-Z0-9]+', )((?:10|44)\d\d)\b/g),
+    ]);
+    expect(sent.length).toBeGreaterThan(3);
+    const known: ReadonlySet<number> = new Set(Object.values(closeCodes).map(({ code }) => code));
+    for (const [, code] of sent) expect(known).toContain(Number(code));
   });
 
   it('have reasons that fit into a close frame, each once', () => {
