@@ -11,6 +11,7 @@ import {
   replacePassword,
   setDisabled,
 } from '@relay/database';
+import { RelayError } from '@relay/protocol';
 import { hashPassword } from 'better-auth/crypto';
 import { removeDevice } from '../devices/remove-device.ts';
 import { noteAction } from '../identity/audit.ts';
@@ -105,7 +106,13 @@ export function peopleOf(deps: PeopleDeps): People {
       const device = await readCredential(database, deviceId);
       if (!device || device.removedAt) return false;
       const userId = device.ownerId;
-      await removeDevice({ ...deps, publisher: publisherOf(deps) }, userId, deviceId);
+      try {
+        await removeDevice({ ...deps, publisher: publisherOf(deps) }, userId, deviceId);
+      } catch (error) {
+        // Its owner removed it meanwhile.
+        if (error instanceof RelayError && error.code === 'DEVICE_NOT_FOUND') return false;
+        throw error;
+      }
       await noteAction(deps, undefined, { userId, action: 'deleteDevice', target: deviceId, program: 'relay-admin' });
       return true;
     },

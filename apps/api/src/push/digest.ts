@@ -18,7 +18,7 @@ export function digestOf(
   return {
     ...message,
     title: words.many(others.length + 1),
-    body: [...counts].map(([cause, count]) => `${count} ${words.counted[cause]}`).join(' · '),
+    body: [...counts].map(([cause, count]) => `${count} ${words.counted[cause][count === 1 ? 0 : 1]}`).join(' · '),
     link: `${publicUrl}/sessions`,
     topic: `digest:${delivery.subscriptionId}`,
     urgent: message.urgent || counts.has('needs_you'),

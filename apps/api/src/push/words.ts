@@ -4,7 +4,7 @@ import type { DeliveryCause, NotificationLanguage } from '@relay/protocol';
 interface NotificationWords {
   titles: Record<DeliveryCause, string>;
   /** Beside a count, in one message for many. */
-  counted: Record<DeliveryCause, string>;
+  counted: Record<DeliveryCause, readonly [one: string, several: string]>;
   many: (count: number) => string;
   /** Says nothing about the work. */
   neutral: string;
@@ -25,15 +25,15 @@ const en: NotificationWords = {
     test: 'A test of the relay',
   },
   counted: {
-    done: 'done',
-    needs_you: 'waiting for you',
-    failed: 'failed',
-    unknown: 'may not have arrived',
-    device_conflict: 'with two machines on one registration',
-    device_allowed: 'machine allowed',
-    program_allowed: 'program allowed',
-    account_changed: 'change of your account',
-    test: 'test',
+    done: ['done', 'done'],
+    needs_you: ['waiting for you', 'waiting for you'],
+    failed: ['failed', 'failed'],
+    unknown: ['may not have arrived', 'may not have arrived'],
+    device_conflict: ['registration of two machines', 'registrations of two machines'],
+    device_allowed: ['machine approved', 'machines approved'],
+    program_allowed: ['program allowed', 'programs allowed'],
+    account_changed: ['change of your account', 'changes of your account'],
+    test: ['test', 'tests'],
   },
   many: (count) => `${count} notifications`,
   neutral: 'Open Relay to see more.',
@@ -54,15 +54,15 @@ const de: NotificationWords = {
     test: 'Ein Test von Relay',
   },
   counted: {
-    done: 'fertig',
-    needs_you: 'warten auf dich',
-    failed: 'gescheitert',
-    unknown: 'vielleicht nicht angekommen',
-    device_conflict: 'mit zwei Rechnern auf einer Registrierung',
-    device_allowed: 'Rechner zugelassen',
-    program_allowed: 'Programm zugelassen',
-    account_changed: 'Änderung deines Kontos',
-    test: 'Test',
+    done: ['fertig', 'fertig'],
+    needs_you: ['wartet auf dich', 'warten auf dich'],
+    failed: ['gescheitert', 'gescheitert'],
+    unknown: ['vielleicht nicht angekommen', 'vielleicht nicht angekommen'],
+    device_conflict: ['Registrierung zweier Rechner', 'Registrierungen zweier Rechner'],
+    device_allowed: ['Rechner zugelassen', 'Rechner zugelassen'],
+    program_allowed: ['Programm zugelassen', 'Programme zugelassen'],
+    account_changed: ['Änderung deines Kontos', 'Änderungen deines Kontos'],
+    test: ['Test', 'Tests'],
   },
   many: (count) => `${count} Mitteilungen`,
   neutral: 'Öffne Relay, um mehr zu sehen.',
