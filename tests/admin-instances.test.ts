@@ -58,6 +58,11 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
     const { status, body } = await from.signIn(email, secret);
     return [status, body.code as string | undefined];
   };
+  /** A token of the second in which all were revoked counts as revoked: the one after it is another. */
+  const signedIn = async (): Promise<string> => {
+    const { access_token: token } = await signedInWeb(browser);
+    return (await callWith(relay, token, '/api/me')).status === 200 ? token : signedIn();
+  };
   /** A machine of the person with this token, which is connected. */
   const machine = async (accessToken: string) => {
     const body = { hostname: 'desk', agent_type: 'scripted' };
@@ -92,7 +97,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
   });
 
   it('disable ends sockets and sign-ins on each of them, and leaves the machine', async () => {
-    const { access_token: token } = await signedInWeb(browser);
+    const token = await signedIn();
     const daemon = await machine(token);
     const apps = [await connectApp(relay, { token, api: 0 }), await connectApp(relay, { token, api: 1 })];
     expect((await admin('disable', email)).status).toBe(0);
@@ -111,7 +116,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
 
   let secret = password;
   it('reset-password ends sockets and the old password on each of them', async () => {
-    const { access_token: token } = await signedInWeb(browser);
+    const token = await signedIn();
     const app = await connectApp(relay, { token, api: 0 });
     secret = (await json('reset-password', email)).password ?? '';
     expect((await app.closed).code).toBe(4401);
@@ -123,7 +128,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
   });
 
   it('remove-device ends the socket of a machine and its credential, and tells the apps of its owner', async () => {
-    const { access_token: token } = await signedInWeb(browser);
+    const token = await signedIn();
     const daemon = await machine(token);
     const { deviceId, registration } = daemon;
     const app = await connectApp(relay, { token, api: 1, since: '' });
@@ -146,7 +151,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, beside two apis and a
   });
 
   it('remove ends everything of the person', async () => {
-    const { access_token: token } = await signedInWeb(browser);
+    const token = await signedIn();
     const daemon = await machine(token);
     const app = await connectApp(relay, { token, api: 0 });
     expect((await admin('remove', email, '--yes')).status).toBe(0);

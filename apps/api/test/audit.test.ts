@@ -55,12 +55,22 @@ describe('the audit', () => {
   });
 
   it('has the question that was answered, by its id and the digest that was shown', async () => {
+    const daemon = await connectDaemon(relay, { user: 'bea', headers: { 'X-Daemon-Capabilities': 'prompts' } });
+    const body = { deviceId: daemon.deviceId, message: 'hello' };
+    const { taskId } = (await relay.call('createSession', { user: 'bea', body })).body;
+    await daemon.next('task_start');
+    const question = { uuid: 'question-1', title: 'May I?', kind: 'permission', options: [{ id: 'y', label: 'Yes' }] };
+    daemon.event(taskId, 'WAIT_FOR_USER', { session_id: 'asks', prompt: 'May I?', question });
+    const asking = async () =>
+      (await relay.call('listSessions', { user: 'bea' })).body.sessions.find(({ status }) => status === 'waiting')?.id;
+    await until('it is asked', async () => (await asking()) !== undefined);
+    const params = { id: (await asking())!, uuid: 'question-1' };
     const digest = '5f2c1d9e0b7a4c3e8d6f1a2b3c4d5e6f';
-    const params = { id: 'd:scripted:none', uuid: 'question-1' };
     await relay.call('answerPrompt', { user: 'bea', params, body: { text: secretWords, digest } });
-    expect(await auditOf('bea')).toMatchObject([
-      { action: 'answerPrompt', outcome: 'SESSION_NOT_FOUND', question: 'question-1', digest },
-    ]);
+    expect((await auditOf('bea'))[0]).toMatchObject({
+      ...{ action: 'answerPrompt', outcome: 'PROMPT_SUPERSEDED', target: params.id, question: 'question-1', digest },
+    });
+    await daemon.close();
   });
 
   it('has devices that registered with a key, and those that removed themselves', async () => {
@@ -120,7 +130,8 @@ describe('the audit', () => {
           async () =>
             (
               await relay.database.sql
-                .query`SELECT 1 FROM audit_entries WHERE outcome = 'INVALID_EMAIL_OR_PASSWORD' AND times >= ${n + 1}`
+                .query`SELECT 1 FROM audit_entries WHERE outcome = 'INVALID_EMAIL_OR_PASSWORD' AND times >= ${n + 1}
+                AND user_id = (SELECT id FROM users WHERE email = 'ida@example.com')`
             ).length > 0,
         );
       }
@@ -160,9 +171,8 @@ describe('the audit', () => {
 
   it('is read in pages, newest first, and by its person alone', async () => {
     for (let n = 0; n < 5; n += 1)
-      await relay.call('answerPrompt', {
-        ...{ user: 'eve', params: { id: 'd:scripted:none', uuid: `question-${n}` }, body: { text: 'yes' } },
-        headers: { 'X-Request-Id': `request-${n}` },
+      await relay.call('saveNotificationSettings', {
+        ...{ user: 'eve', body: {}, headers: { 'X-Request-Id': `request-${n}` } },
       });
     const first = (await relay.call('listAudit', { user: 'eve', query: { limit: 3 } })).body;
     const rest = (await relay.call('listAudit', { user: 'eve', query: { limit: 3, cursor: first.nextCursor! } })).body;
@@ -171,6 +181,19 @@ describe('the audit', () => {
     );
     expect(rest.nextCursor).toBeUndefined();
     expect(await auditOf('fay')).toEqual([]);
+  });
+
+  it('has one entry of refusals whose sessions and questions are made up', async () => {
+    for (const n of [1, 2, 3]) {
+      const params = { id: `d:scripted:none-${n}`, uuid: `question-${n}` };
+      await relay.call('answerPrompt', { user: 'ivy', params, body: { text: 'yes' } });
+      await relay.call('POST', `/api/sessions/${params.id}/messages`, { user: 'ivy', body: { content: 1 } });
+    }
+    const { entries } = (await relay.call('listAudit', { user: 'ivy' })).body;
+    expect(entries.map(({ outcome, times, target, question }) => [outcome, times, target, question])).toEqual([
+      ['INVALID_REQUEST', 3, undefined, undefined],
+      ['SESSION_NOT_FOUND', 3, undefined, undefined],
+    ]);
   });
 
   it('keeps the newest 10,000 of a person, for 90 days', async () => {

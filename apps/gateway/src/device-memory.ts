@@ -108,6 +108,8 @@ export class DeviceMemory {
   readonly turns: HeldTurns = new SparseMap();
   /** That the device has too many sessions is logged once per connection. */
   warnedOfSessions = false;
+  /** The same, that a session of it has too many open questions. */
+  warnedOfQuestions = false;
   /** Tasks under way that the newest `status` lists. */
   listed: ReadonlySet<string> = new Set();
   /** Tasks that the newest `status` lists and the database does not know as under way. */

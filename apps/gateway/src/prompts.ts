@@ -75,9 +75,12 @@ export function createPrompts(deps: PromptDeps): Prompts {
     connection.memory.forgetRecord(key);
     if (isBeyond) {
       deps.metrics.ignored.inc({ cause: 'question beyond the bound' });
-      connection.logger.warn(
-        'a session has as many open questions as it may: another one is a message until its daemon asks again',
-      );
+      const { memory, logger } = connection;
+      if (!memory.warnedOfQuestions)
+        logger.warn(
+          'a session has as many open questions as it may: another one is a message until its daemon asks again',
+        );
+      memory.warnedOfQuestions = true;
     }
     if (isNew || isBeyond)
       await publisher.say(

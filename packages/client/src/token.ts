@@ -13,7 +13,7 @@ export interface Grant {
   expiresAt?: number | undefined;
 }
 
-/** Not called while an earlier call of it runs. */
+/** Not called while an earlier call of it runs, so it must end: no time-out of a call counts for it. */
 export type GetToken = (wish: TokenWish) => string | Grant | Promise<string | Grant>;
 
 export interface Tokens {

@@ -30,6 +30,7 @@ export function createShownState({
     Object.assign(state, to);
     onChange?.(now());
   };
+  let wasSentOn = false;
   return {
     now,
     running: (runningTasks) => change({ runningTasks }),
@@ -41,11 +42,15 @@ export function createShownState({
         case 'connecting':
           return change({ connection: 'connecting', since });
         case 'connected':
+          wasSentOn = false;
           log.info('connected', about);
           return change({ connection: 'connected', since, lastConnectedAt: since });
         case 'waiting': {
           const problem = problemOf(to.ending);
-          log[isSentOn(to.ending) ? 'info' : 'warn']('disconnected', { why: problem, retryInMs: to.waitMs });
+          // Once: a relay that goes on sending it away has no room for it, or trouble of its own.
+          const isSent = isSentOn(to.ending);
+          log[isSent && !wasSentOn ? 'info' : 'warn']('disconnected', { why: problem, retryInMs: to.waitMs });
+          wasSentOn = isSent;
           return change({ connection: 'waiting', since, problem, nextAttemptAt: time(clock.now() + to.waitMs) });
         }
         case 'stopped':
@@ -63,7 +68,7 @@ export function createShownState({
 /** Whether the socket is open. */
 export const isOpen = (shown: ShownState): boolean => shown.now().connection === 'connected';
 
-/** One gateway has no room, or leaves: the next attempt finds another one, and nothing is wrong. */
+/** One gateway has no room, or leaves: the next attempt finds another one. */
 const isSentOn = (ending: Ending): boolean =>
   ending.kind === 'refused' && ending.status === 503 && ending.retryAfterMs !== undefined;
 

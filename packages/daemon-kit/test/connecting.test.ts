@@ -97,9 +97,10 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     await (await relay.connection()).frame('status');
   });
 
-  it('warns of a refusal, and not of a relay that sends it on', async () => {
+  it('warns of a refusal, and of a relay that sends it on when it does so again', async () => {
     const relay = await home.relay();
-    relay.refusals.push({ status: 503 }, { status: 503, headers: { 'Retry-After': '7' } });
+    const sentOn = { status: 503, headers: { 'Retry-After': '7' } };
+    relay.refusals.push({ status: 503 }, sentOn, sentOn);
     const lines: string[] = [];
     const log = {
       ...silentLog,
@@ -108,11 +109,11 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     };
     const clock = manualClock();
     home.daemon(relay, echo(), { clock, log });
-    for (const count of [1, 2]) {
+    for (const count of [1, 2, 3]) {
       await waitUntil(() => lines.length === count);
       clock.advance(60_000);
     }
-    expect(lines).toEqual(['! disconnected', 'disconnected']);
+    expect(lines).toEqual(['! disconnected', 'disconnected', '! disconnected']);
   });
 
   it('stops with one sentence when the relay answers 401', async () => {

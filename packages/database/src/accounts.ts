@@ -60,12 +60,20 @@ export async function forgetOrphan(
 ): Promise<boolean> {
   const { id, sessionId, authorizationCodeId, userId: subject, clientId: client } = token;
   const login = { in: [sessionId, authorizationCodeId].filter((one) => one !== null) };
-  const where = { OR: [{ login }, { subject, client, revokedAt: { gte: since } }] };
+  // Clocks of instances differ.
+  const from = new Date(since.getTime() - 2000);
+  const where = { OR: [{ login }, { subject, client, revokedAt: { gte: from } }] };
   const ended =
     (await db.models.revocation.findFirst({ where })) !== null ||
     (replaces !== undefined && (await db.models.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
   if (ended) await db.models.oauthRefreshToken.deleteMany({ where: { id } });
   return ended;
+}
+
+/** Whether this refresh token was neither used nor taken back. */
+export async function isTokenGood(db: WithModels, id: string): Promise<boolean> {
+  const token = await db.models.oauthRefreshToken.findUnique({ where: { id }, select: { revoked: true } });
+  return token?.revoked === null;
 }
 
 /** Deletes the refresh tokens that came from one code. */

@@ -13,15 +13,14 @@ export async function removeSubscriptionsOf(
   db: Db,
   of: { login: string } | { userId: string; chain: string } | { userId: string; client?: string; typed?: boolean },
 ): Promise<void> {
-  const ofProgram = sql`kind NOT IN ('ntfy', 'webhook')`;
   const which =
     'login' in of
       ? sql`login = ${of.login}`
       : 'chain' in of
         ? sql`user_id = ${of.userId} AND chain = ${of.chain}`
         : of.client === undefined
-          ? sql`user_id = ${of.userId} AND (login IS NOT NULL OR client IS NOT NULL) AND ${ofProgram}`
-          : sql`user_id = ${of.userId} AND client = ${of.client} AND (${of.typed === true} OR ${ofProgram})`;
+          ? sql`user_id = ${of.userId} AND (login IS NOT NULL OR client IS NOT NULL)`
+          : sql`user_id = ${of.userId} AND (client = ${of.client} OR (${of.typed === true} AND typed_in = ${of.client}))`;
   const removed = await db.sql.query<{ id: string }>(sql`DELETE FROM subscriptions WHERE ${which} RETURNING id`);
   await supersedeDeliveries(
     db,

@@ -11,7 +11,7 @@ const given = (text: string | undefined) => (text === undefined || text === '' ?
 
 /**
  * Adds an entry; none of an account that is being deleted. A refusal that comes again within an hour, before the same was done, is counted in
- * the entry of the first one, which then has the newest address and request: a flood of them pushes nothing else out.
+ * the entry of the first one, which then has the newest address and request.
  */
 export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   if (entry.outcome !== 'done' && (await countAgain(db, entry))) return;
@@ -29,6 +29,8 @@ async function countAgain(db: Db, entry: NewAuditEntry): Promise<boolean> {
       AND e.action = ${entry.action} AND e.outcome = ${entry.outcome} AND e.program IS NOT DISTINCT FROM ${given(entry.program)}
       AND e.target IS NOT DISTINCT FROM ${given(entry.target)} AND e.question IS NOT DISTINCT FROM ${given(entry.question)}
       AND e.digest IS NOT DISTINCT FROM ${given(entry.digest)}
+      -- The password was right: two addresses may be two people.
+      AND (e.outcome <> 'SECOND_FACTOR_REQUIRED' OR e.address IS NOT DISTINCT FROM ${given(entry.address)})
       AND NOT EXISTS (SELECT 1 FROM audit_entries d WHERE d.user_id = e.user_id AND d.action = e.action AND d.outcome = 'done' AND (d.at, d.id) > (e.at, e.id))
       ORDER BY e.at DESC, e.id DESC LIMIT 1)`;
   return counted > 0;

@@ -178,7 +178,7 @@ export async function claimDeliveries(
       CROSS JOIN LATERAL (
         SELECT id FROM deliveries
         WHERE subscription_id = s.id AND state = 'pending' AND after_id IS NULL AND next_at <= now() AND (NOT s.paused OR cause = 'test')
-        ORDER BY next_at LIMIT 1
+        ORDER BY next_at, id LIMIT 1
       ) f
       JOIN deliveries d ON d.id = f.id AND d.state = 'pending'
       WHERE NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.subscription_id = s.id AND o.state = 'sending')

@@ -57,13 +57,15 @@ const steps: readonly Step[] = [
   // So does an app whose own sign-in has.
   inBatches(
     'subscriptions',
-    sql`chain IN (SELECT authorization_code_id FROM oauth_refresh_tokens GROUP BY 1 HAVING max(expires_at) < now())`,
+    sql`EXISTS (SELECT 1 FROM oauth_refresh_tokens t WHERE t.authorization_code_id = chain)
+      AND NOT EXISTS (SELECT 1 FROM oauth_refresh_tokens t WHERE t.authorization_code_id = chain AND t.expires_at >= now())`,
   ),
   inBatches('logins', sql`expires_at < now()`),
   // Keys of answers, long after their last token has expired.
   inBatches('server_keys', sql`purpose LIKE 'answers:%' AND created_at < now() - interval '90 days'`),
   inBatches('oauth_access_tokens', sql`expires_at < now()`),
-  inBatches('oauth_refresh_tokens', sql`expires_at < now()`),
+  // A day longer than they count: addresses of an app whose sign-in has expired are found by them, above.
+  inBatches('oauth_refresh_tokens', sql`expires_at < now() - interval '1 day'`),
   inBatches('invitations', sql`expires_at < now() - interval '30 days'`),
   inBatches('revocations', sql`revoked_at < now() - interval '1 hour'`),
   // Devices of deleted accounts, when their credential would have ended anyway.

@@ -28,9 +28,10 @@ interface NewSubscription {
   delaySeconds: number;
   detail: SubscriptionDetail;
   actions: SubscriptionActions;
-  /** The program that added it. */
+  /** The program in which a person typed it, for ntfy and webhooks. */
+  typedIn?: string | undefined;
+  /** For a browser or an app: its program, the sign-in, and the one of the program, that the address ends with. */
   client?: string | undefined;
-  /** For a browser or an app: the sign-in, and the one of its program, that the address ends with. */
   login?: string | undefined;
   chain?: string | undefined;
   /** False for an address that has to take a test first. */
@@ -125,7 +126,8 @@ export async function saveSubscription(
         UPDATE subscriptions SET address_hash = ${given.addressHashes[0]!}, sealed = ${given.sealed}, label = ${given.label},
           address = ${given.address}, levels = ${levels}::jsonb, installation = ${given.installation ?? null}, group_name = ${given.group},
           delay_seconds = ${given.delaySeconds}, detail = ${given.detail}, actions = ${given.actions},
-          login = ${given.login ?? null}, client = ${given.client ?? null}, chain = ${given.chain ?? null}, paused = false, reason = NULL, failing_since = NULL,
+          login = ${given.login ?? null}, client = ${given.client ?? null}, chain = ${given.chain ?? null}, typed_in = ${given.typedIn ?? null},
+          paused = false, reason = NULL, failing_since = NULL,
           verified = (verified AND address_hash = ANY(${[...given.addressHashes]}::text[])) OR ${given.verified}
         WHERE id = ${known.id}`;
       return { id: known.id, added: false };
@@ -133,10 +135,10 @@ export async function saveSubscription(
     if (rows.length >= maxSubscriptions) return undefined;
     const id = newUlid();
     await tx.sql.execute`
-      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, levels, installation, group_name, delay_seconds, detail, actions, login, client, chain, verified)
+      INSERT INTO subscriptions (id, user_id, kind, address_hash, sealed, label, address, levels, installation, group_name, delay_seconds, detail, actions, login, client, chain, typed_in, verified)
       VALUES (${id}, ${userId}, ${given.kind}, ${given.addressHashes[0]!}, ${given.sealed}, ${given.label}, ${given.address},
         ${levels}::jsonb, ${given.installation ?? null}, ${given.group}, ${given.delaySeconds}, ${given.detail},
-        ${given.actions}, ${given.login ?? null}, ${given.client ?? null}, ${given.chain ?? null}, ${given.verified})`;
+        ${given.actions}, ${given.login ?? null}, ${given.client ?? null}, ${given.chain ?? null}, ${given.typedIn ?? null}, ${given.verified})`;
     return { id, added: true };
   });
 }

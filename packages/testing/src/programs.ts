@@ -28,7 +28,8 @@ export function findProgram(name: string, debianPackage: string): string {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    // Behind 10080, which fetch and browsers refuse.
+    const port = 10_100 + Math.floor(Math.random() * 19_900);
     if (await isFree(port)) return port;
   }
 }

@@ -48,13 +48,15 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
   const { name, request, response, asked, params, note } = done;
   const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
   if (userId === undefined) return;
+  // A name that leads to nothing may be that of a session that was deleted; and made-up ones would make an entry each.
+  const isKnown = !outcome.endsWith('_NOT_FOUND') && outcome !== 'INVALID_REQUEST';
   const entry = {
     ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
-    // A name that leads to nothing may be that of a session that was deleted.
-    target: outcome.endsWith('_NOT_FOUND')
-      ? undefined
-      : (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id)),
-    ...{ question: note.question, digest: note.digest, requestId: text(response.getHeader('X-Request-Id')) },
+    target: isKnown
+      ? (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id))
+      : undefined,
+    ...(isKnown ? { question: note.question, digest: note.digest } : {}),
+    ...{ requestId: text(response.getHeader('X-Request-Id')) },
   };
   const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
   await addAuditEntry(database, defined as typeof entry & { userId: string }).catch((error: unknown) =>

@@ -2,7 +2,7 @@
  * Where the library asks us before it writes something down: who may create an account, what is kept of an account elsewhere, how
  * long a code lives, and what ends with a sign-in.
  */
-import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled } from '@relay/database';
+import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled, isTokenGood } from '@relay/database';
 import { RelayError } from '@relay/protocol';
 import type { BetterAuthOptions } from 'better-auth';
 import {
@@ -95,8 +95,10 @@ async function programSignedOut(
   storage: LibraryStorage,
   ctx: { headers?: Headers | undefined },
 ): Promise<void> {
-  const { authorizationCodeId: chain, userId, clientId: program } = storage.presented() ?? {};
+  const { id = '', authorizationCodeId: chain, userId, clientId: program } = storage.presented() ?? {};
   if (!chain || userId === undefined || program === undefined) return;
+  // The library takes back no token of another program, and answers as if it had (RFC 7009, 2.2).
+  if (await isTokenGood(deps.database, id)) return;
   await endChain(deps, { chain, userId });
   await noteAction(deps, ctx, { userId, action: 'signOut', program });
 }
@@ -241,7 +243,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path === '/oauth2/revoke' && !refused) await programSignedOut(deps, storage, ctx);
         if (ctx.path === '/oauth2/token') {
           const { code } = (ctx.body ?? {}) as { code?: unknown };
-          if (typeof code !== 'string') return;
+          if (typeof code !== 'string' || storage.presented()) return;
           const { access_token: token } = (returned ?? {}) as { access_token?: unknown };
           if (refused) await codeRefused(deps, code);
           else if (typeof token === 'string') await codeUsed(deps, code, token);

@@ -144,7 +144,10 @@ export function mountSignIn(
       // Of two renewals at the same moment one finds the token unused, but comes too late: asked again, it gets the answer of the other.
       return again && first.status === 400 && storage.presented()?.revoked === null ? library.handler(again) : first;
     };
-    const outcome = await storage.watch(work, { hearsConsent: request.path === '/oauth2/consent' });
+    const outcome = await storage.watch(work, {
+      hearsConsent: request.path === '/oauth2/consent',
+      headers: asked.headers,
+    });
     // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();

@@ -82,11 +82,12 @@ export async function endChain(
 /** Ends it because one of its refresh tokens came again after it was used: the program has it, and so does another. */
 export async function endStolenChain(
   deps: IdentityDeps,
-  { chain, userId, clientId: program }: { chain: string; userId: string; clientId: string },
+  given: { chain: string; userId: string; clientId: string; headers: Headers | undefined },
 ): Promise<void> {
+  const { chain, userId, clientId: program, headers } = given;
   deps.logger.warn({ userId, program }, 'a refresh token was used twice: the sign-in of its program ends');
   await endChain(deps, { chain, userId });
-  await noteAction(deps, undefined, { userId, action: 'signOut', program, outcome: 'REFRESH_TOKEN_REUSED' });
+  await noteAction(deps, { headers }, { userId, action: 'signOut', program, outcome: 'REFRESH_TOKEN_REUSED' });
 }
 
 /** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */

@@ -7,6 +7,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Database, forgetOrphan, isUnavailable, modelRefusal, modelsThrough } from '@relay/database';
 import { APIError } from 'better-auth/api';
 
+interface WatchOptions {
+  hearsConsent: boolean;
+  /** Of the request, for the audit. */
+  headers?: Headers;
+}
+
 export interface LibraryStorage {
   /** For the library's Prisma adapter. */
   readonly client: object;
@@ -15,7 +21,7 @@ export interface LibraryStorage {
    * the question, finds what a person allowed: anybody on a machine can ask in the name of a native program (RFC 8252 §8.6), so a code
    * never follows from an earlier answer.
    */
-  watch<T>(work: () => Promise<T>, options?: { hearsConsent: boolean }): Promise<Outcome<T>>;
+  watch<T>(work: () => Promise<T>, options?: WatchOptions): Promise<Outcome<T>>;
   /** An error that the work met elsewhere than at `client`. True: the database was away, and the caller that watches reports it. */
   noteFailure(error: unknown): boolean;
   /** The refresh token, used or not, that the work was asked about. */
@@ -43,6 +49,7 @@ export interface RefreshToken {
 
 interface Watched {
   readonly since: Date;
+  readonly headers: Headers | undefined;
   presented: RefreshToken | undefined;
   chain: string | undefined;
   /** The database was away. */
@@ -83,7 +90,7 @@ const isUnderWay = (token: RefreshToken | null) =>
 /** `endChain` runs before the library forgets the tokens of a chain, because a used one of it came again. */
 export function createLibraryStorage(
   database: Database,
-  endChain: (of: { chain: string; userId: string; clientId: string }) => Promise<void>,
+  endChain: (of: { chain: string; userId: string; clientId: string; headers: Headers | undefined }) => Promise<void>,
 ): LibraryStorage {
   const watched = new AsyncLocalStorage<Watched>();
 
@@ -98,22 +105,23 @@ export function createLibraryStorage(
   }
 
   /** Where the library would end all that a person has with a program, it ends the chain. */
-  async function withinChain(operation: string, args: unknown, { presented }: Watched): Promise<unknown> {
+  async function withinChain(operation: string, args: unknown, { presented, headers }: Watched): Promise<unknown> {
     const chain = presented?.authorizationCodeId;
     if (!presented || !chain || !['findMany', 'deleteMany'].includes(operation)) return args;
-    if (operation === 'deleteMany') await endChain({ ...presented, chain });
+    if (operation === 'deleteMany') await endChain({ ...presented, chain, headers });
     const { where, ...rest } = args as { where?: object };
     return { ...rest, where: { AND: [where ?? {}, { authorizationCodeId: chain }] } };
   }
 
   async function found(result: unknown, current: Watched, again: () => Promise<unknown>): Promise<unknown> {
     let token = result as RefreshToken | null;
-    while (isUnderWay(token)) {
+    for (let looks = 0; looks < renewalMs / lookMs && isUnderWay(token); looks += 1) {
       await new Promise((resolve) => setTimeout(resolve, lookMs));
       token = (await again()) as RefreshToken | null;
     }
     current.presented ??= token ?? undefined;
-    current.chain ??= token?.authorizationCodeId ?? undefined;
+    // Whatever else the request names: the tokens that it gets belong to the chain of the one that it showed.
+    if (token) current.chain = token.authorizationCodeId ?? undefined;
     return token;
   }
 
@@ -140,9 +148,9 @@ export function createLibraryStorage(
   });
   return {
     client,
-    watch: (work, { hearsConsent } = { hearsConsent: false }) => {
+    watch: (work, { hearsConsent, headers } = { hearsConsent: false }) => {
       const current: Watched = {
-        ...{ since: new Date(), presented: undefined, chain: undefined, replaced: undefined, hearsConsent },
+        ...{ since: new Date(), presented: undefined, chain: undefined, replaced: undefined, hearsConsent, headers },
         ...{ unavailable: false, failure: undefined, undo: [] },
       };
       return watched.run(current, async () => {

@@ -133,14 +133,13 @@ export async function addAddress(
     delaySeconds: body.delaySeconds ?? 0,
     detail,
     actions,
-    client,
-    ...(isOfProgram(target.kind) ? { login, chain } : {}),
+    ...(isOfProgram(target.kind) ? { login, chain, client } : { typedIn: client }),
     verified: target.kind !== 'webhook',
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
   if (await isSignInOver(database, principal)) {
-    await removeSubscription(database, userId, saved.id);
+    if (saved.added || isOfProgram(target.kind)) await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }
   const { subscription } = await readAddress(database, userId, saved.id);

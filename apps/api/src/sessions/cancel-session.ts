@@ -13,7 +13,7 @@ export async function cancelSession(
 ): Promise<CancelledTask> {
   const done = await withSession(deps.database, userId, sessionId, async (tx, { key, session: { deviceId } }) => {
     // Waiting tasks first, so that none of them takes the place of the running one.
-    const queued = which === 'all' ? await withdrawQueued(tx, key) : [];
+    const queued = which === 'all' && only === undefined ? await withdrawQueued(tx, key) : [];
     const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running', only });
     const [record] = await readSessions(tx, [key]);
     return { queued, cancelled, record, deviceId };

@@ -95,6 +95,8 @@ describe('a sign-in of a program', () => {
     for (const api of [0, 1]) expect(await codeOf(next, api)).toBe('TOKEN_REVOKED');
     await onlyOneIsOver();
     expect(await audit(other)).toContain('relay-cli signOut REFRESH_TOKEN_REUSED');
+    const { entries } = (await relay.call('listAudit', of(other))).body;
+    expect(entries.find(({ outcome }) => outcome === 'REFRESH_TOKEN_REUSED')?.address).toBe('127.0.0.1');
   });
 
   it('ends, and no other one, when the program gives it back, once or again', async () => {
@@ -110,6 +112,31 @@ describe('a sign-in of a program', () => {
     await renewed(one);
     await revoke(one);
     await onlyOneIsOver();
+  });
+
+  it('stays the one of its refresh token, whatever code a renewal names', async () => {
+    const browser = await person();
+    const one = await signedInCli(browser);
+    const answer = await send('POST', `${relay.apis[0]!.url}/auth/oauth2/token`, {
+      raw: new URLSearchParams({
+        ...{ grant_type: 'refresh_token', client_id: 'relay-cli', refresh_token: one.refresh_token!, code: 'x' },
+      }).toString(),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(answer.status).toBe(200);
+    const next = answer.body as unknown as Tokens;
+    await revoke(next);
+    for (const api of [0, 1]) expect(await codeOf(next, api)).toBe('TOKEN_REVOKED');
+  });
+
+  it('is not ended by another program that has its refresh token', async () => {
+    const one = await signedInCli(await person());
+    await send('POST', `${relay.apis[0]!.url}/auth/oauth2/revoke`, {
+      raw: new URLSearchParams({ client_id: 'relay-web', token: one.refresh_token! }).toString(),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    expect(await codeOf(one, 0)).toBeUndefined();
+    expect((await refresh(relay, one.refresh_token!)).status).toBe(200);
   });
 
   it('ends, and no other one, when its code comes twice', async () => {

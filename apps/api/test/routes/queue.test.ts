@@ -323,6 +323,10 @@ describe('the queue of a session', () => {
       const cancelOnly = (taskId: string) =>
         scene.relay.call('cancelSession', { params: { id }, body: { which: 'running', taskId } });
       expectRefusal(await cancelOnly(tasks[0]!), 'NO_RUNNING_TASK', 'This task');
+      // A queued task is withdrawn by its own route, and "all" takes no other one either.
+      const all = { which: 'all', taskId: tasks[0]! } as const;
+      expectRefusal(await scene.relay.call('cancelSession', { params: { id }, body: all }), 'NO_RUNNING_TASK');
+      expect(await stateOf(tasks[0]!)).toBe('queued');
       expect(await stateOf(running)).toBe('running');
       expect((await cancelOnly(running)).body).toEqual({ taskId: running, state: 'cancelled' });
       await resumed(tasks[0]!);

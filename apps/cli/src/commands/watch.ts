@@ -58,10 +58,9 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
       : [lineFor(frame)];
   // Frames name sessions and devices by id alone: what they are called must be asked.
   const load = async (from: Relay) => {
-    const [sessions, { devices }] = await Promise.all([
-      allSessions(from),
-      from.call('listDevices').catch(() => ({ devices: [] })),
-    ]);
+    // One after the other: each says when it has to wait.
+    const sessions = await allSessions(from);
+    const { devices } = await from.call('listDevices').catch(() => ({ devices: [] }));
     return createOverview(terminal, { sessions, devices });
   };
   let lineOf = json ? () => '' : await load(relay);

@@ -186,7 +186,7 @@ export class RedisCluster implements Topology {
         .filter(([, { server }]) => server.up)
         .map(async ([key, { server }]) => ({ key, server, epoch: await epochOf(server) })),
     );
-    for (const { key, server } of up.sort((a, b) => b.epoch - a.epoch)) {
+    for (const { key, server } of up.sort((a, b) => (a.epoch === b.epoch ? 0 : b.epoch - a.epoch))) {
       try {
         const slots = (await server.call('CLUSTER', 'SLOTS')) as ClusterSlots;
         // A node may not know its own host: the one by which it was reached.
@@ -216,11 +216,17 @@ export class RedisCluster implements Topology {
   }
 }
 
-/** The number of the newest vote or move of slots that the node has heard of; -1 when it does not say. */
+/**
+ * The number of the newest vote or move of slots that the node has heard of, negative on a node without a majority: a replica there raises it
+ * and wins nothing. -Infinity when it does not say.
+ */
 const epochOf = (server: RedisServer): Promise<number> =>
   server.call('CLUSTER', 'INFO').then(
-    (info) => Number(/^cluster_current_epoch:(\d+)/m.exec(String(info))?.[1] ?? -1),
-    () => -1,
+    (info) => {
+      const epoch = Number(/^cluster_current_epoch:(\d+)/m.exec(String(info))?.[1] ?? -Infinity);
+      return /^cluster_state:ok/m.test(String(info)) ? epoch : epoch - Number.MAX_SAFE_INTEGER;
+    },
+    () => -Infinity,
   );
 
 const keyOf = ({ host, port }: RedisNodeAddress) => `${host}:${port}`;
