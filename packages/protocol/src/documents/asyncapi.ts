@@ -2,7 +2,7 @@
  * The WebSocket planes → AsyncAPI 3. Pure; the api serves the result at `/api/asyncapi.json`, a copy is in
  * `docs/asyncapi.json`. `send` and `receive` are from the point of view of the relay.
  */
-import { closeCodes } from '../close-codes.ts';
+import { describedCloseCodes } from './close-meanings.ts';
 import { type Plane, registry } from '../registry.ts';
 import { agentTypePattern } from '../schema.ts';
 import { collectComponents, type Components, type Json, type JsonObject, objectOf } from './json-schema.ts';
@@ -82,7 +82,7 @@ function channel(address: string, description: string, names: string[], bindings
     description,
     messages: objectOf(names.map((name) => [messageName(name), { $ref: `#/components/messages/${name}` }])),
     bindings,
-    'x-close-codes': Object.values(closeCodes).map(({ code, reason, comeBack, meaning }) => ({
+    'x-close-codes': describedCloseCodes.map(({ code, reason, comeBack, meaning }) => ({
       code,
       reason,
       comeBack,

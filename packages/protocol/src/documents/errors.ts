@@ -1,5 +1,5 @@
 /** The tables of errors → `docs/errors.md`. Pure. */
-import { closeCodes } from '../close-codes.ts';
+import { describedCloseCodes } from './close-meanings.ts';
 import { errorCatalogue, pollErrors, taskErrors } from '../errors.ts';
 import { code, generatedNote, jsonBlock, table } from './markdown.ts';
 import { registry } from '../registry.ts';
@@ -8,7 +8,7 @@ import { registry } from '../registry.ts';
 export const closeCodeTable = (): string =>
   table(
     ['Code', 'Reason', 'Come back?', 'Meaning'],
-    Object.values(closeCodes).map(({ code: number, reason, comeBack, meaning }) => [
+    describedCloseCodes.map(({ code: number, reason, comeBack, meaning }) => [
       code(String(number)),
       reason,
       comeBack ? 'yes' : 'no',
