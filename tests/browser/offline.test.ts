@@ -1,5 +1,6 @@
 /** The pages without a network, and a new version of them: what was read stays, and a person is not disturbed (acceptance 19 and 26). */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { connectDaemon } from '@relay/testing';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';
 import {
@@ -138,6 +139,56 @@ describeWith('chromium', 'the pages without a network', () => {
       throw new Error(`the page did not come back\n${seen.join('\n')}`, { cause: error });
     });
     await person.text('The roses have water.');
+  });
+
+  it('load older words again once the machine is back', async () => {
+    const lines = Array.from({ length: 70 }, (_, index) => ({
+      uuid: `m${index + 1}`,
+      role: 'AGENT',
+      content: `Line ${index + 1}.`,
+      timestamp: new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString(),
+    }));
+    const registration = await registeredDevice(person, 'Old laptop');
+    /** It keeps no transcript. */
+    const connect = async () => {
+      const old = await connectDaemon(relay.relay, {
+        registration,
+        hello: [
+          { type: 'status', running_tasks: [] },
+          { type: 'report_sessions', sessions: [{ session_id: 'old', title: 'On the old laptop' }] },
+        ],
+      });
+      old.socket.on('message', (data: Buffer) => {
+        const frame = JSON.parse(data.toString('utf8')) as Record<string, unknown>;
+        if (frame.type !== 'get_messages') return;
+        const end = lines.findIndex(({ uuid }) => uuid === frame.before_uuid);
+        const before = lines.slice(0, end === -1 ? lines.length : end);
+        const messages = before.slice(-Number(frame.limit));
+        const { request_id, session_id } = frame;
+        old.send({ type: 'messages', request_id, session_id, messages, has_more: messages.length < before.length });
+      });
+      return old;
+    };
+    let old = await connect();
+    await person.goto('/sessions');
+    await person.page.getByRole('link', { name: /On the old laptop/ }).click();
+    await person.text('Line 70.');
+    // As long as the page rests before it keeps them.
+    await person.page.waitForTimeout(2000);
+    await old.drop();
+    await person.page.reload();
+    await person.text(/As of \d/);
+    // The relay has called it offline.
+    await person.text(/^Old laptop is offline/);
+    lines.push({ ...lines[69]!, uuid: 'm71', content: 'Line 71.' });
+    old = await connect();
+    await person.text('Line 71.');
+    for (let n = 0; n < 100 && !(await person.page.getByText('Line 1.', { exact: true }).isVisible()); n += 1) {
+      await person.page.evaluate(`document.querySelector('.conv .log').scrollTop = 0`);
+      await person.page.waitForTimeout(50);
+    }
+    await person.text('Line 1.');
+    await old.drop();
   });
 
   it('show what was read while the machine is offline, and since when', async () => {

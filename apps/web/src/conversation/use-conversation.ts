@@ -28,7 +28,7 @@ export interface Conversation {
   /** The newest part of what the running task writes, from a daemon without a transcript. */
   output: string;
   removed: boolean;
-  /** The machine can't be asked: this was read here before, at this time. */
+  /** The machine can't be asked: this was read here before, at this time. Whether there is more before it is not known. */
   asOf?: string | undefined;
 }
 
@@ -132,11 +132,11 @@ export function useConversation(id: string, first: Message | undefined): UseConv
         };
     }
     if (messagesError || detail.v === undefined) {
-      const { messages: before = [], asked, hasMore: hadMore } = now ?? {};
+      const { messages: before = [], asked, hasMore: hadMore, asOf } = now ?? {};
       const messages = messagesError ? merged(before, live.current) : renewed(before, detail.messages, live.current);
       const isLonger = before.findIndex(({ uuid }) => uuid === detail.messages[0]?.uuid) > 0;
-      const more = isLonger || messagesError ? hadMore === true : hasMore;
-      return { ...base, messages, items: undefined, said: [], asked, hasMore: more };
+      const more = messagesError || (isLonger && asOf === undefined) ? hadMore === true : hasMore;
+      return { ...base, messages, items: undefined, said: [], asked, hasMore: more, asOf: messagesError && asOf };
     }
     copy.take(detail);
     const { items, isBehind } = copy;
