@@ -300,12 +300,26 @@ describeWith('chromium', 'acceptance', () => {
     expect(await message().inputValue()).toBe('');
   });
 
+  /** Among the drafts that the browser keeps. */
+  const putDraft = (name: string, text: string) =>
+    evaluate(`new Promise((resolve, reject) => {
+      const request = indexedDB.open('relay');
+      request.onsuccess = () => {
+        const tx = request.result.transaction('drafts', 'readwrite');
+        tx.objectStore('drafts').put(${JSON.stringify(text)}, ${JSON.stringify(name)});
+        tx.oncomplete = () => resolve(request.result.close());
+        tx.onerror = () => reject(tx.error);
+      };
+    })`);
+
   it('17: a draft is there when its session got its name while no page was open', async () => {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill('Name it later');
     await person.click('Start session');
     const taskId = (await daemon.next('task_start')).task_id as string;
     await message().fill('And one more thing');
+    // Of a session that is gone; it comes before the other one.
+    await putDraft(idOf('PENDING-0'), 'Of a session that is gone');
     await person.page.goto('about:blank');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'named' });
     end(taskId);
@@ -322,6 +336,36 @@ describeWith('chromium', 'acceptance', () => {
     await message().waitFor();
     expect(await message().inputValue()).toBe('');
   });
+  it('17: words typed while an earlier draft is looked for are kept, and not that draft', async () => {
+    await person.goto(pathOf('named'));
+    await person.heading('Name it later');
+    const about = /\/api\/sessions\/[^/?]+PENDING-/;
+    let isAsked = () => {};
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    await person.page.route(about, async (route) => {
+      isAsked();
+      await answered;
+      const response = await route.fetch({ url: `${relay.url}/api${pathOf('named')}?limit=1` });
+      await route.fulfill({ response });
+    });
+    await putDraft(idOf('PENDING-1'), 'The earlier words');
+    await person.page.reload();
+    await asked;
+    await message().fill('The newer words');
+    // As long as the page rests before it keeps them.
+    await person.page.waitForTimeout(1000);
+    const last = person.page.waitForResponse(about);
+    answer();
+    await last;
+    await person.page.waitForTimeout(1000);
+    await person.page.unroute(about);
+    await person.page.reload();
+    await person.page.locator('.dock textarea', { hasText: 'The newer words' }).waitFor();
+    await message().fill('');
+  });
+
   it('17: the first message of a new session survives loading again, apart from words of another app, and is gone after the start', async () => {
     const first = person.page.getByLabel(/^What should/);
     const shows = (words: string) => person.page.locator('textarea.big', { hasText: words }).waitFor();

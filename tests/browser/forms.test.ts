@@ -106,12 +106,17 @@ describeWith('chromium', 'a form of an agent', () => {
       put(item(question.uuid, seq, { kind: 'question', question, state: 'open' }, question.title)),
     ]);
 
+  /** The id of the newest session before its agent named it. */
+  let pendingId = '';
+
   /** A session whose agent asks this and waits. */
   async function asking(nativeId: string, ...questions: Question[]): Promise<string> {
     await person.goto('/sessions/new');
     await person.page.getByLabel(/^What should/).fill(`Move the uploads: ${nativeId}`);
     await person.click('Start session');
     const task = await daemon.next('task_start');
+    await person.page.waitForURL(/PENDING-/);
+    pendingId = decodeURIComponent(new URL(person.page.url()).pathname).split(':').at(-1)!;
     const taskId = task.task_id as string;
     daemon.send({ type: 'status', running_tasks: [taskId] });
     daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
@@ -266,6 +271,39 @@ describeWith('chromium', 'a form of an agent', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'several-2', option_id: 'no' });
     await card().getByText('question 1 of 2').waitFor();
     await card().getByRole('heading', { name: 'Delete the old bucket?' }).waitFor();
+  });
+
+  it('keeps what was filled in of each of two forms, also when the session had another id then', async () => {
+    const one = { fields: [fields[3]] };
+    await asking('native-two', questionOf('two-1', 'The first form', one), questionOf('two-2', 'The second form', one));
+    await card().getByRole('heading', { name: 'The first form' }).waitFor();
+    await option('Yes').check();
+    await button('Next').click();
+    await card().getByRole('heading', { name: 'The second form' }).waitFor();
+    await option('No').check();
+    await button('Back').click();
+    await card().getByRole('heading', { name: 'The first form' }).waitFor();
+    await card().getByRole('radio', { name: 'Yes', checked: true }).waitFor();
+    await button('Next').click();
+    await card().getByRole('radio', { name: 'No', checked: true }).waitFor();
+    await person.page.waitForTimeout(1000);
+    const name = `form two-1 ${registration.deviceId}:scripted:`;
+    await person.page.evaluate(`new Promise((resolve, reject) => {
+      const request = indexedDB.open('relay');
+      request.onsuccess = () => {
+        const tx = request.result.transaction('drafts', 'readwrite');
+        const drafts = tx.objectStore('drafts');
+        drafts.get('${name}native-two').onsuccess = ({ target }) => {
+          drafts.put(target.result, '${name}${pendingId}');
+          drafts.delete('${name}native-two');
+        };
+        tx.oncomplete = () => resolve(request.result.close());
+        tx.onerror = () => reject(tx.error);
+      };
+    })`);
+    await person.page.reload();
+    await card().getByRole('heading', { name: 'The first form' }).waitFor();
+    await card().getByRole('radio', { name: 'Yes', checked: true }).waitFor();
   });
 
   const loseNetwork = () => person.page.route(/\/answer$/, (route) => route.abort(), { times: 1 });

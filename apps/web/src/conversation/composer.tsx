@@ -11,7 +11,7 @@ import { QuestionCard } from './question-card.tsx';
 import { Queue } from './queue.tsx';
 import type { Waiting } from './waiting.ts';
 import { StopButton } from './stop-button.tsx';
-import { useDraft } from './use-draft.ts';
+import { idToday, useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { isComposing } from '../ui/composing.ts';
@@ -32,10 +32,7 @@ interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { session, queue, device } = props;
   const { client } = useRooms();
-  const [text, setText] = useDraft(session.id, '', async (earlier) => {
-    const { id } = await client.call('readSession', { params: { id: earlier }, query: { limit: 1 } });
-    return id;
-  });
+  const [text, setText] = useDraft(session.id, '', idToday(client));
   const field = useRef<HTMLTextAreaElement>(null);
   const focus = () => field.current?.focus();
   const images = useImages();

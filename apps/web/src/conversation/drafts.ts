@@ -34,19 +34,32 @@ function takeCarried(session: string): string | undefined {
   }
 }
 
-/** Keeps the draft under the id that a session got from its agent while no page of this browser was open. `idOf`: the id of today of an earlier one. */
+/**
+ * Moves drafts to the ids that their sessions got from their agent while no page of this browser was open, and returns the one of this name.
+ * `idOf`: the id of today of an earlier one.
+ */
 async function draftBefore(session: string, idOf: (earlier: string) => Promise<string>): Promise<string> {
   const kept = (await inStore('readonly', (drafts) => drafts.getAllKeys())) as string[];
   const all = [...kept, ...Object.keys(sessionStorage).map((key) => key.replace(carried(''), ''))];
+  /** The draft of a form has the question before the session. */
+  const prefix = session.slice(0, session.lastIndexOf(' ', session.indexOf(':')) + 1);
   const begin = `${session.split(':', 2).join(':')}:PENDING-`;
-  for (const earlier of all.filter((one) => one !== session && one.startsWith(begin))) {
-    if ((await idOf(earlier)) !== session) continue;
-    const text = await draftOf(earlier);
-    await keepDraft(session, text);
-    await keepDraft(earlier, '');
-    return text;
+  const earlier = all.filter((one) => one !== session && one.startsWith(begin));
+  // A session that is gone, or can't be asked about now, keeps no other from its draft.
+  const today = (one: string) =>
+    idOf(one.slice(prefix.length)).then(
+      (id) => `${prefix}${id}`,
+      () => one,
+    );
+  const names = await Promise.all(earlier.map(today));
+  for (const [at, name] of names.entries()) {
+    const before = earlier[at]!;
+    // Words typed there since are newer.
+    if (name === before || (await draftOf(name)) !== '') continue;
+    await keepDraft(name, await draftOf(before));
+    await keepDraft(before, '');
   }
-  return '';
+  return draftOf(session);
 }
 
 /** Empty when there is none, or this browser keeps nothing. */

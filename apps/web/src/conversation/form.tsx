@@ -4,8 +4,9 @@ import type { FieldValues, Prompt } from '@relay/protocol';
 import { fieldProblem } from '@relay/protocol/plain';
 import type { Refusal } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
+import { useRooms } from '../rooms.ts';
 import { isComposing } from '../ui/composing.ts';
-import { useDraft } from './use-draft.ts';
+import { idToday, useDraft } from './use-draft.ts';
 import { type Entries, type Entry, type FormField, empty, firstEntry, keptEntries, valueOf, valuesOf, wordsOf } from './form-values.ts'; // prettier-ignore
 
 interface FormProps {
@@ -25,7 +26,9 @@ interface FormProps {
 
 export default function Form({ sessionId, prompt, busy, refusal, onAnswer, onEdit, options, children }: FormProps) {
   const { id, fields } = prompt;
-  const [draft, setDraft, forgetDraft] = useDraft(`form ${sessionId}`);
+  const { client } = useRooms();
+  // One for each question: several may be open.
+  const [draft, setDraft, forgetDraft] = useDraft(`form ${id} ${sessionId}`, '', idToday(client));
   const kept = keptEntries(draft, id);
   const step = Math.min(kept?.step ?? 0, fields.length - 1);
   const entries: Entries = kept?.entries ?? {};
