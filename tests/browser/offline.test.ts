@@ -141,6 +141,24 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.text('The roses have water.');
   });
 
+  it('ask again when a machine is back before the relay has called it offline', async () => {
+    await daemon.drop();
+    await person.goto(path);
+    await person.text('The roses have water.');
+    await person.text(/As of \d/);
+    expect(await person.page.locator('.bar .where').innerText()).toMatch(/ · offline/);
+    expect(await person.page.locator('.bar .dot.off').count()).toBe(1);
+    daemon = await connectTranscriptDaemon(relay.relay, daemon.registration);
+    daemon.keep(native, [
+      put(item('u1', 1, { kind: 'user' }, 'Water the garden')),
+      put(item('a1', 2, { kind: 'text' }, 'The roses have water.')),
+      put(item('a2', 3, { kind: 'text' }, 'The tulips have water.')),
+    ]);
+    await person.page.getByText(/As of \d/).waitFor({ state: 'detached' });
+    await person.text('The tulips have water.');
+    expect(await person.page.locator('.bar .dot.off').count()).toBe(0);
+  });
+
   it('load older words again once the machine is back', async () => {
     const lines = Array.from({ length: 70 }, (_, index) => ({
       uuid: `m${index + 1}`,

@@ -20,10 +20,12 @@ const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
 interface HeadProps {
   session: Session;
   device: Device | undefined;
+  /** The machine could not be asked right now; the relay says so of itself only after a while. */
+  isAway: boolean;
   onChange: (session: Session) => void;
 }
 
-export function Head({ session, device, onChange }: HeadProps) {
+export function Head({ session, device, isAway, onChange }: HeadProps) {
   const { client } = useRooms();
   const heading = useRef<HTMLHeadingElement>(null);
   const menu = useRef<HTMLDivElement>(null);
@@ -53,7 +55,7 @@ export function Head({ session, device, onChange }: HeadProps) {
     menu.current?.hidePopover();
     what();
   };
-  const isOffline = device?.status === 'offline';
+  const isOffline = isAway || device?.status === 'offline';
   return (
     <>
       <header className="bar">
@@ -65,7 +67,7 @@ export function Head({ session, device, onChange }: HeadProps) {
             {title}
           </h1>
           <p className="where">
-            <span className={isOffline ? 'dot off' : 'dot'} />
+            <span className={isOffline || !device ? 'dot off' : 'dot'} />
             <span className="cut" title={session.projectPath}>
               {folderOf(session.projectPath)}
               {folderOf(session.projectPath) !== '' && ' · '}

@@ -84,6 +84,8 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
 
 const noMore = () => Promise.resolve(false);
 const nothing = () => undefined;
+/** As long after an answer that the machine is away. */
+const askAgainMs = 3000;
 
 /** A conversation as it was read last, while the relay can't be reached: to be read only. `children` say so. */
 export function LastLog({
@@ -122,6 +124,14 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
   const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
+  const isAway = messagesError?.code === 'DEVICE_OFFLINE';
+  // No frame tells of a machine that is back before the relay called it offline.
+  const mayBeBack = isAway && device?.status === 'online';
+  useEffect(() => {
+    if (!mayBeBack) return undefined;
+    const timer = setTimeout(onReload, askAgainMs);
+    return () => clearTimeout(timer);
+  }, [mayBeBack, messagesError, onReload]);
   const queue = useQueue(session);
   const { outside } = queue;
   const shownMessages = useMemo(() => outside(messages), [outside, messages]);
@@ -150,7 +160,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   return (
     <DiffScreens>
       <main className="conv" id="main" ref={main} data-status={session.status}>
-        <Head session={session} device={device} onChange={onChange} />
+        <Head session={session} device={device} isAway={isAway} onChange={onChange} />
         <RetryContext value={retry}>
           <Log
             ref={log}
