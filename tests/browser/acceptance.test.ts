@@ -7,6 +7,7 @@ import {
   type BrowserRelay,
   type Person,
   everyLook,
+  holdSocket,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -364,6 +365,22 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.reload();
     await person.page.locator('.dock textarea', { hasText: 'The newer words' }).waitFor();
     await message().fill('');
+  });
+
+  it('shows a new bell and a pinned session at once, before the live stream tells of them', async () => {
+    const listen = await holdSocket(person.page);
+    await person.goto(pathOf('named'));
+    await person.click(/^Notifications of this session: As in Settings/);
+    await person.page.getByRole('button', { name: /^Everything/ }).click();
+    await person.page.getByRole('button', { name: 'Notifications of this session: Everything' }).waitFor();
+    const bar = person.page.locator('.bar');
+    await bar.getByRole('button', { name: 'More' }).click();
+    await bar.getByRole('button', { name: 'Pin', exact: true }).click();
+    await bar.getByText('Unpin', { exact: true }).waitFor({ state: 'attached' });
+    await bar.getByRole('button', { name: 'More' }).click();
+    await bar.getByRole('button', { name: 'Unpin', exact: true }).click();
+    await bar.getByText('Pin', { exact: true }).waitFor({ state: 'attached' });
+    listen();
   });
 
   it('17: the first message of a new session survives loading again, apart from words of another app, and is gone after the start', async () => {

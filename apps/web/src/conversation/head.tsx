@@ -34,9 +34,9 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const archive = useAction(async () =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
   );
-  const pin = useAction(async () => {
-    await client.call('updateSession', { params: { id: session.id }, body: { pinned: !session.pinned } });
-  });
+  const pin = useAction(async () =>
+    onChange(await client.call('updateSession', { params: { id: session.id }, body: { pinned: !session.pinned } })),
+  );
   const notify = useAction(async (level: NotifyChoice) =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { notify: level } })),
   );

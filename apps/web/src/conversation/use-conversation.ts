@@ -95,7 +95,7 @@ function after(now: Conversation, frame: AttentionFrame, copy: TranscriptCopy): 
 
 interface UseConversation {
   resource: Resource<Conversation>;
-  /** Puts in what this page has just said, or its new title and shelf, before the frame comes. */
+  /** Puts in what this page has just said, or changed of the session, before the frame comes. */
   said: (message: Message) => void;
   changed: (session: Session) => void;
   loadOlder: () => Promise<void>;
@@ -165,8 +165,8 @@ export function useConversation(id: string, first: Message | undefined): UseConv
     change((now) => withWords(now, message));
   };
   // Of the rest it may know less by now than a frame said meanwhile.
-  const changed = ({ title, archived }: Session) =>
-    change((now) => ({ ...now, session: { ...now.session, title, archived } }));
+  const changed = ({ title, archived, pinned, notify, watched }: Session) =>
+    change((now) => ({ ...now, session: { ...now.session, title, archived, pinned, notify, watched } }));
 
   const check = useDoubt(
     stream,
