@@ -186,3 +186,27 @@ describe.each(parts)('the words %s', (part) => {
     expect(unread).toEqual([]);
   });
 });
+
+/** The places of the sentences in which the relay says why a notification was not delivered. */
+const reasonsIn = [
+  ...['outcome', 'verdict', 'sender', 'guard'].map((name) => `apps/api/src/push/${name}.ts`),
+  ...['deliveries', 'held-deliveries'].map((name) => `packages/database/src/${name}.ts`),
+];
+
+it('say in German why a notification was not delivered', async () => {
+  const { words } = await import('../apps/web/src/languages/de/here.ts');
+  const said = reasonsIn.flatMap((file) =>
+    readFileSync(join(root, '../../..', file), 'utf8')
+      .split('\n')
+      .filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line))
+      .flatMap((line) => [...line.matchAll(/'([A-Z][^']* [^']*\.|the address was removed)'|`([A-Z][^`]* [^`]*\.)`/g)])
+      .map(([, plain, template]) => plain ?? template!)
+      .map((text) => text.replace('${code}', ' (ECONNRESET)').replaceAll(/\$\{\w+\}/g, '404')),
+  );
+  expect(said.length).toBeGreaterThan(30);
+  expect(said.filter((text) => words.here.reason(text) === text)).toEqual([]);
+  expect(words.here.reason('The service answered 404. Check the address.')).toBe(
+    'Der Dienst antwortete 404. Prüfe die Adresse.',
+  );
+  expect(words.here.reason('A new reason.')).toBe('A new reason.');
+});

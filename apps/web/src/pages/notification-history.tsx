@@ -64,11 +64,13 @@ export function NotificationHistory() {
 
 function Entry({ told, labels }: { told: Told; labels: ReadonlyMap<string, string> }) {
   const { cause, name, sessionId, createdAt, deliveries = [], state } = told;
+  // A newer relay may tell of something else.
+  const kinds: Readonly<Record<string, string>> = words.notices.kinds;
   return (
     <li className="card">
       <span className="card-head">
         <span className="card-title">
-          {words.notices.kinds[cause]}
+          {kinds[cause] ?? words.notices.another}
           {name !== undefined && `: ${name}`}
         </span>
         <span className="card-facts">
@@ -95,13 +97,14 @@ const classOf = ({ state }: Delivery) => {
 
 function Outcome({ delivery, label }: { delivery: Delivery; label: string }) {
   const { state, reason, sentWith, maybeDuplicate } = delivery;
+  const states: Readonly<Record<string, string>> = words.notices.states;
   return (
     <li>
-      <span className={classOf(delivery)}>{words.notices.states[state]}</span>
+      <span className={classOf(delivery)}>{states[state] ?? state}</span>
       <span>
         <b>{label}</b>
         {sentWith !== undefined && ` ${words.notices.inDigest}`}
-        {sentWith === undefined && reason !== undefined && ` ${reason}`}
+        {sentWith === undefined && reason !== undefined && ` ${words.here.reason(reason)}`}
         {maybeDuplicate && ` ${words.notices.twice}`}
       </span>
     </li>

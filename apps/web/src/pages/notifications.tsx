@@ -146,7 +146,7 @@ const testMs = 60_000;
 /** The outcome of a test, in a sentence. */
 function sentenceOf({ state, reason }: Delivery): string {
   if (state === 'accepted') return words.notifications.tested;
-  return words.notifications.notTested(reason ?? '');
+  return words.notifications.notTested(words.here.reason(reason ?? ''));
 }
 
 function Address({
@@ -193,7 +193,7 @@ function Address({
           <TimedFact text={words.notifications.lastDelivered} at={lastDelivery.acceptedAt} />
         )}
       </span>
-      {reason !== undefined && <span className="card-facts">{reason}</span>}
+      {reason !== undefined && <span className="card-facts">{words.here.reason(reason)}</span>}
       {outcome !== undefined && <span role="status">{outcome}</span>}
       <Problem refusal={test.refusal ?? pause.refusal} />
       <div className="actions start">

@@ -46,6 +46,7 @@ export const words: typeof english = {
       program_allowed: 'Eine App wurde zugelassen',
       account_changed: 'Dein Konto wurde geändert',
     },
+    another: 'Eine Benachrichtigung',
     states: {
       pending: 'Wartet',
       sending: 'Wird gesendet',

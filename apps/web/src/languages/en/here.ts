@@ -1,4 +1,4 @@
-/** English: words about this device: answers in its notifications, the app on it, and what it keeps. */
+/** English: words about this device: answers in its notifications, the app on it, what it keeps, and why a notification did not arrive. */
 export const words = {
   here: {
     answers: 'Answer in notifications',
@@ -28,5 +28,7 @@ export const words = {
     noneThen: 'There were no sessions.',
     notKept: 'This session was not kept on this device.',
     allSessions: 'All sessions',
+    /** Why a notification was not delivered, or an address is paused. The relay says it in English. */
+    reason: (said: string) => said,
   },
 };

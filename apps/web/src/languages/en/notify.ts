@@ -45,6 +45,7 @@ export const words = {
       program_allowed: 'An app was allowed',
       account_changed: 'Your account was changed',
     },
+    another: 'A notification',
     states: {
       pending: 'Waiting',
       sending: 'Sending',
