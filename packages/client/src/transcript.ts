@@ -27,6 +27,9 @@ const heldOperations = 20_000;
 const olderUuids = 10_000;
 
 export class TranscriptCopy {
+  /** As it was wanted. */
+  readonly #keepAtFirst: number;
+  /** With older items that were asked for. */
   #keep: number;
   readonly #byUuid = new Map<string, Item>();
   #ordered: readonly Item[] | undefined = [];
@@ -40,6 +43,7 @@ export class TranscriptCopy {
 
   /** `keep`: how many items, about, besides older ones that were asked for; the oldest ones are dropped. */
   constructor({ keep = Infinity }: { keep?: number } = {}) {
+    this.#keepAtFirst = keep;
     this.#keep = keep;
   }
 
@@ -84,6 +88,7 @@ export class TranscriptCopy {
     if (isNew) {
       this.#byUuid.clear();
       this.#older.clear();
+      this.#keep = this.#keepAtFirst;
       this.#isWhole = !page.hasMore;
       this.#v = page.v;
     }

@@ -113,6 +113,20 @@ describe('a copy of a transcript', () => {
     expect(copy.items.length).toBeLessThanOrEqual(125);
   });
 
+  it('keeps no more than at first once it began again, whatever was asked for before', () => {
+    const source = new Source();
+    for (let n = 1; n <= 100; n += 1) source.say([put(`${n}`, n)]);
+    const copy = new TranscriptCopy({ keep: 20 });
+    const { v, items } = source;
+    copy.take({ messages: items.slice(80), v, hasMore: true });
+    copy.takeOlder({ messages: items.slice(0, 80), v, hasMore: false });
+    copy.take({ messages: items.slice(80), v: v + 1, hasMore: true, reset: true });
+    source.v = v + 1;
+    for (let n = 101; n <= 400; n += 1) copy.hear(source.say([put(`${n}`, n)]));
+    expect(copy.items.length).toBeLessThanOrEqual(25);
+    expect(copy.items.at(-1)?.uuid).toBe('400');
+  });
+
   it('equals the list of the daemon after any frames, lost or late, and any pages', () => {
     const uuid = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const operation: fc.Arbitrary<Operation> = fc.oneof(
