@@ -7,6 +7,7 @@ import {
   type BrowserRelay,
   type Person,
   askForCode,
+  holdSocket,
   launchBrowser,
   newPerson,
   oldSignIn,
@@ -200,6 +201,26 @@ describeWith('chromium', 'devices', () => {
       await person.text('Workshop is online.');
       expect(await person.page.getByRole('radio', { name: /Workshop/ }).isChecked()).toBe(true);
       await person.page.goBack();
+      await person.text('Waiting for your machine.');
+      await daemon.close();
+    });
+
+    it('stays for a machine that came online before it was opened, while the live stream was away', async () => {
+      const registration = await registeredDevice(person, 'Garage');
+      const listen = await holdSocket(person.page);
+      await person.goto('/devices');
+      await person.text('Garage');
+      const daemon = await connectDaemon(relay.relay, { registration });
+      // The list that the pages share is asked for again when it is this old.
+      await person.page.waitForTimeout(5500);
+      const list = person.page.waitForResponse(/\/api\/devices$/);
+      await person.page.locator('a[href$="/devices/new"]').filter({ visible: true }).first().click();
+      await person.text('Waiting for your machine.');
+      await list;
+      await person.page.waitForTimeout(500);
+      listen();
+      await person.page.waitForResponse(/\/api\/ws-tickets$/);
+      await person.page.waitForTimeout(500);
       await person.text('Waiting for your machine.');
       await daemon.close();
     });

@@ -2,7 +2,7 @@
 import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { useRooms } from '../rooms.ts';
+import { useLiveState, useRooms } from '../rooms.ts';
 import { useStartSession } from '../ui/address.ts';
 import { Copy } from '../ui/copy.tsx';
 import { daemonCommands } from '../ui/daemon-commands.ts';
@@ -44,11 +44,12 @@ const isLocal = (url: string): boolean =>
 export function NewDevice() {
   const { place } = useRooms();
   const devices = useDevices();
+  const isLive = useLiveState().kind === 'live';
   const startSession = useStartSession();
   const [before, setBefore] = useState<ReadonlySet<string>>();
   const online = devices.kind === 'ready' ? devices.value.filter(({ status }) => status === 'online') : [];
-  // Machines that are online when the page opens are not new.
-  if (before === undefined && devices.kind === 'ready') setBefore(new Set(online.map(({ id }) => id)));
+  // Machines that are online when the page opens are not new. While the live stream is away the list may be an old one.
+  if (before === undefined && isLive && devices.kind === 'ready') setBefore(new Set(online.map(({ id }) => id)));
   const arrived = before && online.find(({ id }) => !before.has(id))?.id;
   useEffect(() => {
     if (arrived !== undefined) startSession(arrived);
