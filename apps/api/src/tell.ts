@@ -36,9 +36,11 @@ export function createTeller(
   };
 
   const keep = (deviceId: string, body: string, until: number): void => {
-    if (stopped || waiting.size >= maxWaiting) return;
     const key = `${deviceId} ${body}`;
-    if (!waiting.has(key)) waiting.set(key, { deviceId, body, until });
+    const known = waiting.get(key);
+    if (stopped || (!known && waiting.size >= maxWaiting)) return;
+    // Given again meanwhile: its minute begins again.
+    if (!known || known.until < until) waiting.set(key, { deviceId, body, until });
     plan();
   };
 

@@ -196,6 +196,21 @@ describe('the audit', () => {
     ]);
   });
 
+  it('names no session that was not looked for', async () => {
+    for (const n of [1, 2]) {
+      const id = `d:scripted:perhaps-deleted-${n}`;
+      const headers = { 'Content-Type': 'text/plain' };
+      const sent = await relay.call('POST', `/api/sessions/${id}/messages`, { user: 'kim', raw: 'hello', headers });
+      expect(sent.body).toMatchObject({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+      const body = { content: 'x'.repeat(256 * 1024 + 1) };
+      expect((await relay.call('sendMessage', { user: 'kim', params: { id }, body })).status).toBe(413);
+    }
+    expect((await auditOf('kim')).map(({ outcome, target, times }) => [outcome, target, times])).toEqual([
+      ['PAYLOAD_TOO_LARGE', undefined, 2],
+      ['UNSUPPORTED_MEDIA_TYPE', undefined, 2],
+    ]);
+  });
+
   it('keeps the newest 10,000 of a person, for 90 days', async () => {
     const at = new Date();
     await relay.database.models.auditEntry.createMany({

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { BackplaneError } from '@relay/backplane';
+import { createLogger } from '@relay/telemetry';
 import { type TestDaemon, type TestRelay, connectDaemon, startRelay } from '@relay/testing';
+import { createTeller } from '../src/tell.ts';
 
 describe('K13: a command that could not be brought while the backplane stood still', () => {
   let relay: TestRelay;
@@ -53,5 +55,34 @@ describe('K13: a command that could not be brought while the backplane stood sti
     await triedAgain;
     still = undefined;
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
+  });
+});
+
+describe('K13: a command that is given again', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  it('is repeated for a minute from then', async () => {
+    jest.useFakeTimers();
+    let isAway = true;
+    const brought: string[] = [];
+    const backplane = {
+      route: (_device: string, body: string) => {
+        if (isAway) return Promise.reject(new BackplaneError('UNAVAILABLE', 'Redis is not connected'));
+        brought.push(body);
+        return Promise.resolve('sent' as const);
+      },
+      onRestored: () => undefined,
+    };
+    const to = { write: () => undefined };
+    const logger = createLogger({ level: 'error', name: 'api', instance: 'api', destination: to });
+    const teller = createTeller(backplane, logger, 1000);
+    teller.tell('d', { v: 1, kind: 'wake' });
+    await jest.advanceTimersByTimeAsync(50_000);
+    teller.tell('d', { v: 1, kind: 'wake' });
+    await jest.advanceTimersByTimeAsync(20_000);
+    isAway = false;
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(brought).toHaveLength(1);
+    teller.stop();
   });
 });

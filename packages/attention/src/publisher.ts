@@ -180,9 +180,13 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
 
   const session: Publisher['session'] = async (state, previousId) => {
     const frame = sessionUpdate(state.session, previousId);
-    if (previousId !== undefined) return append(state.ownerId, frame);
     const body = encodeUserFrame('f', JSON.stringify(frame));
-    await channel.appendNewest(state.ownerId, body, stateOf(state)).catch(onError);
+    const isSaid = await channel.appendNewest(state.ownerId, body, stateOf(state)).catch((error: unknown) => {
+      onError(error);
+      return true;
+    });
+    // Never dropped: nothing else says that the id has changed.
+    if (!isSaid && previousId !== undefined) await append(state.ownerId, frame);
   };
 
   return {

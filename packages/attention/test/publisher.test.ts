@@ -102,7 +102,32 @@ class RecordingChannel implements UserChannel {
   }
 }
 
+/** Keeps the versions, as the backplane does. */
+class VersionedChannel extends RecordingChannel {
+  readonly #newest = new Map<string, number>();
+  override async appendNewest(user: string, body: string, state = { key: '', version: 0 }): Promise<boolean> {
+    if ((this.#newest.get(state.key) ?? state.version) > state.version) return false;
+    this.#newest.set(state.key, state.version);
+    return super.appendNewest(user, body);
+  }
+}
+
 describe('a publisher', () => {
+  it('always publishes a new id, and nothing older after it', async () => {
+    const versioned = new VersionedChannel();
+    const of = publisherOf(versioned);
+    const state = (version: number, id: string) => ({
+      ...{ ownerId: 'alice', key: 'k1', version, session: { ...session, id } },
+    });
+    await of.session(state(5, 'd:a:n'), 'd:a:PENDING-1');
+    await of.session(state(4, 'd:a:PENDING-1'));
+    await of.session(state(3, 'd:a:m'), 'd:a:PENDING-0');
+    const ids = versioned.sent.map(
+      ({ body }) => (JSON.parse(decodeUserFrame(body)!.text) as { session: { id: string } }).session.id,
+    );
+    expect(ids).toEqual(['d:a:n', 'd:a:m']);
+  });
+
   let channel: RecordingChannel;
   let publisher: Publisher;
   let errors: unknown[];

@@ -39,6 +39,12 @@ interface Done {
   note: AuditNote;
 }
 
+/** Refusals that come before anything is looked for. */
+const beforeLooking: ReadonlySet<string> = new Set([
+  ...['INVALID_REQUEST', 'INVALID_IMAGE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
+  'TOKEN_REVOKED',
+]);
+
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
 type Deps = Pick<ApiDeps, 'database' | 'logger'>;
@@ -49,7 +55,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
   const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
   if (userId === undefined) return;
   // A name that leads to nothing may be that of a session that was deleted; and made-up ones would make an entry each.
-  const isKnown = !outcome.endsWith('_NOT_FOUND') && outcome !== 'INVALID_REQUEST';
+  const isKnown = !outcome.endsWith('_NOT_FOUND') && !beforeLooking.has(outcome);
   const entry = {
     ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
     target: isKnown

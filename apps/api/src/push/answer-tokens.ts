@@ -122,7 +122,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
       );
     },
     verify: async (token) => {
-      const header = jwt.decode(token, { complete: true })?.header;
+      const header = headerOf(token);
       if (header?.typ !== type || header.alg !== 'ES256') throw invalid();
       const key = await keyOf(header.kid);
       let claims: AnswerClaims;
@@ -143,4 +143,13 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
       return claims;
     },
   };
+}
+
+/** Undefined for what is no JWT. The library throws for one whose claims are no JSON. */
+function headerOf(token: string): jwt.JwtHeader | undefined {
+  try {
+    return jwt.decode(token, { complete: true })?.header;
+  } catch {
+    return undefined;
+  }
 }

@@ -8,7 +8,7 @@ interface Http2Poster {
   close(): void;
 }
 
-export function createHttp2Poster(origin: string, now: () => number): Http2Poster {
+export function createHttp2Poster(origin: string, now: () => number, withinMs = answerMs): Http2Poster {
   let current: ClientHttp2Session | undefined;
   const session = () => {
     if (current !== undefined && !current.closed && !current.destroyed) return current;
@@ -32,13 +32,16 @@ export function createHttp2Poster(origin: string, now: () => number): Http2Poste
         const clock = setTimeout(() => {
           // A process that was stopped reads first what came meanwhile: an answer that is here already counts.
           setImmediate(giveUp);
-        }, answerMs);
+        }, withinMs);
         const giveUp = () => {
           sent.close(constants.NGHTTP2_CANCEL);
           if (status !== 0) return;
+          // A request that waits for its connection is not closed by that, nor is the connection.
+          reject(new Error(`no answer in ${withinMs} ms`));
           // A connection that leads nowhere looks the same as a service that is slow.
           if (current === on) current = undefined;
-          on.close();
+          if (on.connecting) on.destroy();
+          else on.close();
         };
         let status = 0;
         let retryAfterMs: number | undefined;

@@ -19,8 +19,8 @@ import { mayWaitForReading, verdictOf } from './verdict.ts';
 export interface PushRoom {
   seal: Seal;
   guard: Guard;
-  /** The keys for push services of browsers; undefined when they cannot be opened. */
-  vapid(): Promise<VapidKeys | undefined>;
+  /** The keys for push services of browsers; undefined when they cannot be opened. `wanted`: a public half that should be among them. */
+  vapid(wanted?: string): Promise<VapidKeys | undefined>;
   answers: AnswerTokens;
   /** There may be something to send. */
   wake(): void;
@@ -139,7 +139,7 @@ const vapidKnownMs = 60_000;
 /** Read at the first need, so that an api starts without its database, and again after a minute; a failed read is repeated at the next need. */
 function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['logger']) {
   let opened: { keys: Promise<VapidKeys | undefined>; at: number } | undefined;
-  return () => {
+  const read = () => {
     if (opened !== undefined && Date.now() - opened.at < vapidKnownMs) return opened.keys;
     const keys = open().then(
       (found) => {
@@ -154,5 +154,12 @@ function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['
     );
     opened = { keys, at: Date.now() };
     return keys;
+  };
+  return async (wanted?: string) => {
+    const keys = await read();
+    if (wanted === undefined || keys === undefined || keys.find(wanted) !== undefined) return keys;
+    // Another instance may have rotated them within the minute.
+    opened = undefined;
+    return read();
   };
 }

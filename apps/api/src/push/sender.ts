@@ -23,7 +23,7 @@ interface SenderDeps {
   guard: Guard;
   /** Guarded. */
   poster: Poster;
-  vapid: () => Promise<VapidKeys | undefined>;
+  vapid: (wanted?: string) => Promise<VapidKeys | undefined>;
   /** Absent where the operator has no account with it. */
   fcm?: Fcm | undefined;
   apns?: Apns | undefined;
@@ -76,7 +76,7 @@ export function createSender({
         return poster.post(webhookRequest(target, message, delivery, { publicUrl, now }));
       case 'webpush':
       case 'unifiedpush': {
-        const key = (await vapid())?.find(target.vapidKey);
+        const key = (await vapid(target.vapidKey))?.find(target.vapidKey);
         if (key === undefined) throw new KeyLost();
         return poster.post(webPushRequest(target, message, delivery, { vapid: key, now }));
       }

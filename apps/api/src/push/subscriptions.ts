@@ -105,7 +105,7 @@ export async function addAddress(
   const room = requireRoom(push);
   if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
   const { language, applicationServerKey: given } = body;
-  const vapid = await room.vapid();
+  const vapid = await room.vapid(given);
   // A page that was open while the key was rotated subscribed with the one before.
   const { publicKey } = (given === undefined ? undefined : vapid?.find(given)) ?? vapid?.current ?? {};
   const target: Target = { ...targetOf(body, publicKey, Date.now()), language };

@@ -318,6 +318,8 @@ describe('answers in a notification', () => {
     expectRefusal(await give(`${head}.${changed}.${signature}`), 'INVALID_TOKEN');
     expectRefusal(await give(`${head}.${body}.`), 'INVALID_TOKEN');
     expectRefusal(await give(scene.relay.token()), 'INVALID_TOKEN');
+    const part = (text: string) => Buffer.from(text).toString('base64url');
+    expectRefusal(await give(`${part('{"alg":"ES256","typ":"JWT"}')}.${part('not json')}.AAAA`), 'INVALID_TOKEN');
     expectRefusal(await scene.relay.call('giveAnswer', { user: null, body: {} }), 'UNAUTHORIZED');
     await scene.relay.call('removeSubscription', { params: { id: address } });
     expectRefusal(await give(data.tokens!.reject), 'TOKEN_REVOKED');

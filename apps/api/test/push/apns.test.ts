@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ApnsDouble, openPushKeys, startApnsDouble } from '@relay/testing';
 import jwt from 'jsonwebtoken';
 import { type Apns, createApns } from '../../src/push/apns.ts';
+import { createHttp2Poster } from '../../src/push/http2-post.ts';
 import { outcomeOf } from '../../src/push/outcome.ts';
 import type { AppTarget } from '../../src/push/targets.ts';
 import { deliveryOf, message } from './delivery.ts';
@@ -12,6 +14,20 @@ const registeredAt = 1_790_000_000_000;
 
 /** Rules, 14.10. */
 describe('Apple', () => {
+  it('is given up in time also while no connection is made', async () => {
+    const sockets: Socket[] = [];
+    // Takes the connection and never answers the handshake of TLS.
+    const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const poster = createHttp2Poster(`https://127.0.0.1:${port}`, Date.now, 50);
+    const both = [poster.post('/3/device/a', {}, '{}'), poster.post('/3/device/b', {}, '{}')];
+    for (const { status } of await Promise.allSettled(both)) expect(status).toBe('rejected');
+    poster.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
   let apple: ApnsDouble;
   let apns: Apns;
   let now: number;

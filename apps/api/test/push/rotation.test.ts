@@ -56,6 +56,22 @@ describe('the key for push services of browsers', () => {
     return { delivery: await read(), key: request && vapidClaims(request.headers.authorization).key };
   };
 
+  it('counts at once also where it was not heard of yet', async () => {
+    const relay = await start();
+    await keyOf(relay);
+    const fresh = (await rotatePushKey(relay))!;
+    // The page has the key from another instance.
+    const id = await subscribe(relay, '/push/fresh', { applicationServerKey: fresh });
+    expect(await test(relay, id, '/push/fresh')).toMatchObject({ delivery: { state: 'accepted' }, key: fresh });
+    // Another instance added the address, with a key that is newer still.
+    const newest = (await rotatePushKey(relay))!;
+    const seal = createSeal(['p'.repeat(32)]);
+    const [row] = await database.sql.query<{ sealed: string }>`SELECT sealed FROM subscriptions WHERE id = ${id}`;
+    const sealed = seal.seal({ ...(seal.open(row!.sealed) as object), vapidKey: newest });
+    await database.sql.execute`UPDATE subscriptions SET sealed = ${sealed} WHERE id = ${id}`;
+    expect(await test(relay, id, '/push/fresh')).toMatchObject({ delivery: { state: 'accepted' }, key: newest });
+  });
+
   it('may be rotated: browsers of the time before are reached with theirs, for 90 days', async () => {
     const before = await start();
     const oldKey = await keyOf(before);
