@@ -598,6 +598,19 @@ describe('a session whose process has ended', () => {
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('echo 2: again');
   });
 
+  it('makes room with the process that has been idle longest, and not with the one that was opened first', async () => {
+    const { connection } = await begin({ maxProcesses: 2, quirks: { neverReload: true } });
+    const session = await opened(connection);
+    start(connection, 't1', 'hello');
+    await connection.event('TASK_COMPLETE', 't1');
+    resume(connection, 't2', session, 'more');
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: more');
+    start(connection, 't3', 'hello');
+    await connection.event('TASK_COMPLETE', 't3');
+    resume(connection, 't4', session, 'again');
+    expect((await connection.event('TASK_COMPLETE', 't4')).result).toBe('echo 3: again');
+  });
+
   it('makes room for others when too many processes live, and says so when none can leave', async () => {
     const { connection } = await begin({ maxProcesses: 1 });
     const session = await opened(connection);

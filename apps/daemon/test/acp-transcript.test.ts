@@ -77,4 +77,30 @@ describe('an agent that speaks ACP, to a relay that takes transcripts', () => {
     connection.send({ ...answer, task_id: 't3', prompt_uuid: first!.uuid, option_id: yes.id });
     expect(await connection.event('TASK_COMPLETE', 't3')).toMatchObject({ result: 'permissions: y n' });
   });
+
+  it('keeps its words after a no apart from its answer to the words that were said instead', async () => {
+    const connection = await begin('perm');
+    const { session_id: sessionId, question } = await connection.event('WAIT_FOR_USER', 't1');
+    connection.send({
+      ...{ type: 'task_resume', task_id: 't2', session_id: sessionId!, message: 'make it green' },
+      prompt_uuid: question!.uuid,
+    });
+    expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: make it green');
+    const items = await pageOf(connection, sessionId ?? '');
+    expect(items.filter(({ part }) => part.kind === 'text').map(({ content }) => content)).toEqual([
+      ...['I would like to delete it. ', 'permission: n', 'echo 2: make it green'],
+    ]);
+  });
+
+  it('asks again when an answer came with images', async () => {
+    const connection = await begin('perm');
+    const { session_id: sessionId, question } = await connection.event('WAIT_FOR_USER', 't1');
+    const answer = { type: 'task_resume', session_id: sessionId, message: 'Allow', prompt_uuid: question!.uuid };
+    connection.send({ ...answer, task_id: 't2', images: ['data:image/png;base64,iVBORw0KGgo='] });
+    expect(await connection.event('ERROR', 't2')).toMatchObject({ code: 'PROMPT_SUPERSEDED' });
+    const items = await pageOf(connection, sessionId ?? '');
+    expect(items.find(({ uuid }) => uuid === question!.uuid)?.part.state).toBe('open');
+    connection.send({ ...answer, task_id: 't3', option_id: 'y' });
+    expect(await connection.event('TASK_COMPLETE', 't3')).toMatchObject({ result: 'permission: y' });
+  });
 });

@@ -45,6 +45,22 @@ describe('--ask-at-desk', () => {
     expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
   });
 
+  it('S18: takes what was typed for a question that is gone as an answer to no other', async () => {
+    const { keyboard, type } = desk();
+    const tick = () => new Promise((resolve) => setImmediate(resolve));
+    const gone = new AbortController();
+    const first = keyboard({ prompt: 'One?' }, gone.signal);
+    await tick();
+    gone.abort();
+    expect(await first).toBeUndefined();
+    type('1');
+    await tick();
+    const second = keyboard({ prompt: 'Two?' }, new AbortController().signal);
+    await tick();
+    type('2');
+    expect(await second).toBe('2');
+  });
+
   it('S18: allows what was allowed at the keyboard', async () => {
     const connection = await begin(() => Promise.resolve('1'));
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toContain('permission: y');

@@ -110,7 +110,7 @@ export function createLocalSessions({
     bring,
     watch(sessionId) {
       tried(sessionId, () => {
-        if (!watched.has(sessionId)) joined.sync(sessionId);
+        if (!watched.has(sessionId) && joined.sync(sessionId).added > 0) agent.outdated?.(sessionId);
         stamps.set(sessionId, joined.stamp(sessionId));
       })();
       watched.add(sessionId);

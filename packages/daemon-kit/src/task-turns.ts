@@ -63,7 +63,10 @@ export function createTurns(
       }
       delete task.answer;
     }
-    const problem = asked.problemOf(task);
+    const problem =
+      task.answer && agent.holdsQuestions && task.images.length > 0
+        ? 'An answer cannot contain images: send them after it.'
+        : asked.problemOf(task);
     if (problem === undefined) return false;
     finish(task, unfit(problem));
     repeat(task);

@@ -394,6 +394,11 @@ describe('a session started locally', () => {
     say('desk-1', [{ ...theirs('more'), timestamp: new Date(Date.now() + 60_000).toISOString() }]);
     await turn('t3');
     expect(outdated).toEqual(['desk-1', 'desk-1']);
+    // Also when the session is only opened.
+    say('desk-1', [{ ...theirs('and more'), timestamp: new Date(Date.now() + 120_000).toISOString() }]);
+    connection.send({ type: 'watch_session', session_id: 'desk-1' });
+    await connection.settle();
+    expect(outdated).toEqual(['desk-1', 'desk-1', 'desk-1']);
   });
 
   it('is not loaded again while nothing changes, however often it is checked', async () => {

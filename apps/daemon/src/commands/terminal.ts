@@ -2,7 +2,7 @@
  * Where a command reads and writes: results on `out`, everything else on `err`. The only place of this program that writes to its
  * standard output and error, and the place where foreign text is made harmless (rules, 16.1).
  */
-import { createInterface } from 'node:readline';
+import { type Interface, createInterface } from 'node:readline';
 import { visible } from '@relay/protocol';
 
 export interface Terminal {
@@ -28,7 +28,7 @@ interface Streams {
 export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
   const canAsk = stdin.isTTY && stderr.isTTY;
   return {
-    ...(canAsk ? { ask: (question, signal) => lineFrom(stdin, () => stderr.write(visible(question)), signal) } : {}),
+    ...(canAsk ? { ask: linesFrom(stdin, (question) => void stderr.write(visible(question))) } : {}),
     out: (text) => void stdout.write(visible(text)),
     err: (text) => void stderr.write(visible(text)),
     overwrite: (line) => void stderr.write(`\r${visible(line)}`),
@@ -37,21 +37,32 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
   };
 }
 
-/** Without raw mode: Ctrl-C stays a signal for the daemon. */
-function lineFrom(stdin: NodeJS.ReadableStream, show: () => void, signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const lines = createInterface({ input: stdin, terminal: false });
-    const end = (line?: string) => {
-      signal.removeEventListener('abort', onAbort);
-      resolve(line);
-      lines.close();
-    };
-    const onAbort = () => end();
-    signal.addEventListener('abort', onAbort);
-    lines.once('line', end);
-    lines.once('close', () => end());
-    show();
-  });
+/**
+ * Without raw mode: Ctrl-C stays a signal for the daemon. It goes on reading between questions, so that what was typed for one that is
+ * gone is no answer to the next.
+ */
+function linesFrom(stdin: NodeJS.ReadableStream, show: (question: string) => void): NonNullable<Terminal['ask']> {
+  let lines: Interface | undefined;
+  let isGone = false;
+  return (question, signal) =>
+    new Promise((resolve) => {
+      if (isGone) {
+        resolve(undefined);
+        return;
+      }
+      const keyboard = (lines ??= createInterface({ input: stdin, terminal: false }).once('close', () => {
+        isGone = true;
+      }));
+      const end = (line?: string) => {
+        signal.removeEventListener('abort', onEnd);
+        keyboard.off('line', end).off('close', onEnd);
+        resolve(line);
+      };
+      const onEnd = () => end();
+      signal.addEventListener('abort', onEnd);
+      keyboard.on('line', end).on('close', onEnd);
+      show(question);
+    });
 }
 
 /** The terminal of this process. An uncaught error is printed through it too. */

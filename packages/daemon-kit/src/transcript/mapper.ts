@@ -112,7 +112,8 @@ export function createMapper(options: MapperOptions): Mapper {
         case 'agent_thought_chunk':
           return thoughts && detail === 'full' ? words.say('thought', update, at) : [];
         case 'user_message_chunk':
-          return options.replay ? words.say('user', update, at) : [];
+          // Live they are known already, and only end the message of the agent before them.
+          return options.replay ? words.say('user', update, at) : words.close();
         case 'tool_call':
         case 'tool_call_update':
           return calls.update(update, at);

@@ -155,6 +155,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       const active = beginTurn(taskId, report, cwd);
       const end = released(active);
       turn = active;
+      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
+      report.update?.({ sessionUpdate: 'user_message_chunk' });
       const finish = async () => {
         try {
           const response = await agent.request('session/prompt', {

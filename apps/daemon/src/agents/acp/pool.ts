@@ -120,6 +120,11 @@ export function createProcessPool(
     let dead = false;
     conversation.onIdle((idle) => {
       cancelIdle();
+      // Their order is that of the last use: the first idle one has been idle longest.
+      if (idle && conversations.get(sessionId) === conversation) {
+        conversations.delete(sessionId);
+        conversations.set(sessionId, conversation);
+      }
       // A session that cannot be continued without its process keeps it.
       if (idle && !dead && !quirks.neverReload) cancelIdle = clock.after(timings.idleMs, () => dismiss(conversation));
     });
