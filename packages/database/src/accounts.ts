@@ -60,9 +60,7 @@ export async function forgetOrphan(
 ): Promise<boolean> {
   const { id, sessionId, authorizationCodeId, userId: subject, clientId: client } = token;
   const login = { in: [sessionId, authorizationCodeId].filter((one) => one !== null) };
-  // Clocks of instances differ.
-  const from = new Date(since.getTime() - 2000);
-  const where = { OR: [{ login }, { subject, client, revokedAt: { gte: from } }] };
+  const where = { OR: [{ login }, { subject, client, revokedAt: { gte: since } }] };
   const ended =
     (await db.models.revocation.findFirst({ where })) !== null ||
     (replaces !== undefined && (await db.models.oauthRefreshToken.findUnique({ where: { id: replaces } })) === null);
