@@ -194,9 +194,10 @@ const reasonsIn = [
 ];
 
 it('say in German why a notification was not delivered', async () => {
-  const { words } = await import('../apps/web/src/languages/de/here.ts');
-  const said = reasonsIn.flatMap((file) =>
-    readFileSync(join(root, '../../..', file), 'utf8')
+  const file = new URL('../apps/web/src/languages/de/here.ts', import.meta.url).href;
+  const { words } = (await import(file)) as { words: { here: { reason: (said: string) => string } } };
+  const said = reasonsIn.flatMap((source) =>
+    readFileSync(join(root, '../../..', source), 'utf8')
       .split('\n')
       .filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line))
       .flatMap((line) => [...line.matchAll(/'([A-Z][^']* [^']*\.|the address was removed)'|`([A-Z][^`]* [^`]*\.)`/g)])
