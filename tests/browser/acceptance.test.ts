@@ -12,6 +12,7 @@ import {
   newPerson,
   registeredDevice,
   startBrowserRelay,
+  untilKept,
 } from './browser.ts';
 import { type TranscriptDaemon, add, connectTranscriptDaemon, item, put, set } from './transcript-daemon.ts';
 import { conversation } from './transcript-scenes.ts';
@@ -355,11 +356,11 @@ describeWith('chromium', 'acceptance', () => {
     await person.page.reload();
     await asked;
     await message().fill('The newer words');
-    // As long as the page rests before it keeps them.
-    await person.page.waitForTimeout(1000);
+    await untilKept(person.page, 'relay', 'drafts', 'The newer words');
     const last = person.page.waitForResponse(about);
     answer();
     await last;
+    // Nothing says that the earlier draft was looked at: it would be put over the words in this time.
     await person.page.waitForTimeout(1000);
     await person.page.unroute(about);
     await person.page.reload();

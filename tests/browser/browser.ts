@@ -278,6 +278,30 @@ export async function holdSocket(page: Page): Promise<() => void> {
   return release;
 }
 
+/** Waits until an entry of this store, its key or its value, has these words. Resolves with the number of entries. */
+export const untilKept = (page: Page, database: string, store: string, words: string): Promise<number> =>
+  page.evaluate<number>(`new Promise((resolve) => {
+    const look = async () => {
+      const again = () => setTimeout(look, 50);
+      // Opening it before the page does would make it, without its stores.
+      const all = await indexedDB.databases();
+      if (!all.some(({ name }) => name === ${JSON.stringify(database)})) { again(); return; }
+      const request = indexedDB.open(${JSON.stringify(database)});
+      request.onsuccess = () => {
+        const db = request.result;
+        if (!db.objectStoreNames.contains(${JSON.stringify(store)})) { db.close(); again(); return; }
+        const tx = db.transaction(${JSON.stringify(store)});
+        const [keys, values] = [tx.objectStore(${JSON.stringify(store)}).getAllKeys(), tx.objectStore(${JSON.stringify(store)}).getAll()];
+        tx.oncomplete = () => {
+          db.close();
+          if (JSON.stringify([keys.result, values.result]).includes(${JSON.stringify(words)})) resolve(keys.result.length);
+          else again();
+        };
+      };
+    };
+    look();
+  })`);
+
 export interface AskedCode {
   userCode: string;
   deviceCode: string;

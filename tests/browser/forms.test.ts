@@ -13,6 +13,7 @@ import {
   newPerson,
   registeredDevice,
   startBrowserRelay,
+  untilKept,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
@@ -286,8 +287,8 @@ describeWith('chromium', 'a form of an agent', () => {
     await card().getByRole('radio', { name: 'Yes', checked: true }).waitFor();
     await button('Next').click();
     await card().getByRole('radio', { name: 'No', checked: true }).waitFor();
-    await person.page.waitForTimeout(1000);
     const name = `form two-1 ${registration.deviceId}:scripted:`;
+    await untilKept(person.page, 'relay', 'drafts', `${name}native-two`);
     await person.page.evaluate(`new Promise((resolve, reject) => {
       const request = indexedDB.open('relay');
       request.onsuccess = () => {

@@ -11,6 +11,7 @@ import {
   newPerson,
   registeredDevice,
   startBrowserRelay,
+  untilKept,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
 
@@ -68,22 +69,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.goto(path);
     await person.text('The roses have water.');
     await controlled();
-    const session = person.page.evaluate<number>(`new Promise((resolve) => {
-      const look = async () => {
-        // Opening it before the page does would make it, without its stores.
-        const all = await indexedDB.databases();
-        if (!all.some(({ name }) => name === 'relay-last')) { setTimeout(look, 50); return; }
-        const request = indexedDB.open('relay-last');
-        request.onsuccess = () => {
-          const db = request.result;
-          if (!db.objectStoreNames.contains('conversations')) { db.close(); setTimeout(look, 50); return; }
-          const found = db.transaction('conversations').objectStore('conversations').count();
-          found.onsuccess = () => { db.close(); if (found.result > 0) resolve(found.result); else setTimeout(look, 50); };
-        };
-      };
-      look();
-    })`);
-    expect(await session).toBe(1);
+    expect(await untilKept(person.page, 'relay-last', 'conversations', 'The roses have water.')).toBe(1);
 
     await person.context.setOffline(true);
     /** `change` gets the list that this browser keeps, as `list`. */
@@ -191,8 +177,7 @@ describeWith('chromium', 'the pages without a network', () => {
     await person.goto('/sessions');
     await person.page.getByRole('link', { name: /On the old laptop/ }).click();
     await person.text('Line 70.');
-    // As long as the page rests before it keeps them.
-    await person.page.waitForTimeout(2000);
+    await untilKept(person.page, 'relay-last', 'conversations', 'Line 70.');
     await old.drop();
     await person.page.reload();
     await person.text(/As of \d/);

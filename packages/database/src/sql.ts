@@ -42,8 +42,8 @@ sql.empty = new Sql(['']);
 /** Never with a text from outside this code. */
 sql.raw = (text: string) => new Sql([text]);
 /**
- * A `text[]` for `= ANY(…)` and `unnest(…)`. Every plan takes it for ten texts. The number of texts of a plain value counts in its plan, so that
- * PostgreSQL would make a new one for each call that has fewer, which for a session takes four times as long as reading it.
+ * A `text[]` for `= ANY(…)` and `unnest(…)`, which every plan takes for ten texts, so that PostgreSQL keeps one. The number of texts of a plain
+ * value counts in its plan: PostgreSQL makes a new one for each call that has fewer, and planning a session takes longer than reading it.
  */
 sql.texts = (texts: readonly string[]) => new Sql(['(SELECT ', '::text[])::text[]'], [[...texts]]);
 /** The values or pieces, with commas between them, or with `separator`. There must be one. */

@@ -1,4 +1,4 @@
-/** The private authority of PostgreSQL and Redis: Node trusts it besides those of the system, and says of its end nothing. */
+/** The private authority of PostgreSQL and Redis: Node trusts it besides those of the system, and says nothing of its end. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 

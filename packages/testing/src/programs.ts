@@ -28,7 +28,7 @@ export function findProgram(name: string, debianPackage: string): string {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    // Behind 10080, which fetch and browsers refuse.
+    // Above 10080, which fetch and browsers refuse.
     const port = 10_100 + Math.floor(Math.random() * 19_900);
     if (await isFree(port)) return port;
   }

@@ -41,8 +41,12 @@ interface Done {
 
 /** Refusals that come before anything is looked for. */
 const beforeLooking: ReadonlySet<string> = new Set([
-  ...['INVALID_REQUEST', 'INVALID_IMAGE', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
+  'INVALID_IMAGE',
+  'INVALID_REQUEST',
+  'PAYLOAD_TOO_LARGE',
+  'REQUEST_TIMEOUT',
   'TOKEN_REVOKED',
+  'UNSUPPORTED_MEDIA_TYPE',
 ]);
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);

@@ -1,6 +1,6 @@
 /**
  * The library believes signatures of the first AUTH_SECRET alone. A signature of one behind it is made again before the library sees it:
- * cookies, and the query that a sign-in carries from page to page. A browser so stays signed in when a new secret comes in front.
+ * cookies, and the query that a sign-in carries from page to page. So a browser stays signed in when a new secret comes in front.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 

@@ -11,7 +11,10 @@ export const idToday =
   async (earlier: string): Promise<string> =>
     (await client.call('readSession', { params: { id: earlier }, query: { limit: 1 } })).id;
 
-/** `session`: the name under which the text is kept. `first`: the text where none is. `idOf`: of a session, its id of today by an earlier one. `forget`: what is shown stays, and is no longer kept. */
+/**
+ * `session`: the name under which the text is kept. `first`: the text where none is. `idOf`: of a session, its id of today by an earlier one.
+ * `forget`: what is shown stays, and is no longer kept.
+ */
 export function useDraft(
   session: string,
   first = '',
