@@ -6,7 +6,7 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const words = process.argv.slice(2);
 const { status } = spawnSync(
   process.execPath,
-  ['--experimental-vm-modules', '--no-warnings', jest, ...words.filter((word) => word !== '--all')],
+  ['--no-warnings', jest, ...words.filter((word) => word !== '--all')],
   { stdio: 'inherit', env: { ...process.env, ...(words.includes('--all') ? { TEST_PROGRAMS: 'required' } : {}) } },
 );
 process.exit(status ?? 1);

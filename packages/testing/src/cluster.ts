@@ -178,9 +178,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const instances: Instance[] = [];
       for (let index = 0; index < count; index += 1) {
         const instance = await startInstance(role, index, env, options.release);
-        runningInstances().add(instance);
+        runningInstances.add(instance);
         stops.push(async () => {
-          runningInstances().delete(instance);
+          runningInstances.delete(instance);
           await instance.child.end('SIGKILL');
         });
         instances.push(instance);

@@ -2,8 +2,8 @@
  * The environment of the cluster suites: after a test that failed, prints what the instances logged while it ran. A rare failure cannot be
  * repeated, and without the log its cause stays unknown.
  */
-import { TestEnvironment } from 'jest-environment-node';
-import { runningInstances } from './running-instances.ts';
+import { runningInstances } from '../running-instances.ts';
+import { NativeEnvironment } from './environment.ts';
 
 const linesOfEach = 100;
 
@@ -27,10 +27,10 @@ function timeOf(line: string): number {
   return time === undefined ? Infinity : Date.parse(time);
 }
 
-export default class ClusterEnvironment extends TestEnvironment {
+export default class ClusterEnvironment extends NativeEnvironment {
   handleTestEvent({ name, test }: TestEvent): void {
     if (name !== 'test_done' || !test || test.errors.length === 0) return;
-    const logged = loggedSince(runningInstances(this.global), test.startedAt ?? 0);
+    const logged = loggedSince(runningInstances, test.startedAt ?? 0);
     process.stderr.write(`While "${test.name}" ran, the instances logged ${logged ? `\n${logged}` : 'nothing.\n'}`);
   }
 }

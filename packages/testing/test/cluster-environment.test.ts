@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { loggedSince } from '../src/jest-cluster-environment.ts';
+import { loggedSince } from '../src/jest/cluster-environment.ts';
 
 describe('the environment of the cluster suites, after a test that failed,', () => {
   const line = (atMs: number, msg: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { skippedSuites, tableOf } from '../src/jest-reporter.ts';
+import { skippedSuites, tableOf } from '../src/jest/reporter.ts';
 
 const closing = (...tests: { fullName: string; status: string }[]) =>
   tableOf(skippedSuites({ testResults: [{ testFilePath: '/house/tests/a.test.ts', testResults: tests }] }, '/house'));

@@ -1,6 +1,6 @@
 /** The closing table of a test run: which suites were skipped, for want of which program, and what brings it. */
 import path from 'node:path';
-import { installCommand, needsOf } from './needs.ts';
+import { installCommand, needsOf } from '../needs.ts';
 
 interface Results {
   readonly testResults: readonly {

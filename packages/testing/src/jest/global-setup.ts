@@ -1,7 +1,7 @@
 /** Runs once before all tests, in the process of Jest. */
-import { prepareTestBus } from './bus.ts';
-import { installCommand, missingPrograms } from './needs.ts';
-import { prepareTestDatabases } from './template.ts';
+import { prepareTestBus } from '../bus.ts';
+import { installCommand, missingPrograms } from '../needs.ts';
+import { prepareTestDatabases } from '../template.ts';
 
 /** Names what is missing before the first test. @throws Error with TEST_PROGRAMS=required, when a program is missing */
 function checkPrograms(): void {
