@@ -1,5 +1,5 @@
 // The rules of the house, as ARCHITECTURE.md tells them: who may import whom. `npm run boundaries` checks them on the built
-// tree (doors lead to dist), tests/boundaries.test.ts proves that each of them can fail.
+// tree (doors lead to dist), tests/boundaries.house.test.ts proves that each of them can fail.
 
 const room = '^(packages|apps)/([^/]+)/';
 const ofAnApp = '^apps/[^/]+/src/';

@@ -1,5 +1,5 @@
 // `node bench/model.mjs`: how much of everything an installation needs, from what was measured (docs/performance.md, docs/operations.md) and
-// from what its people do. docs/operations.md takes its tables from it; `tests/k8s-sizing.test.ts` keeps them equal.
+// from what its people do. docs/operations.md takes its tables from it; `tests/k8s-sizing.house.test.ts` keeps them equal.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,12 +1,55 @@
-// Runs Jest with native ES modules. Arguments go to Jest: `npm test -- sessions --verbose`. `--all`: a missing program ends the run.
+// Runs Jest. `node scripts/jest.mjs [tier …] [--all] [Jest's arguments]`: tiers are in tiers.mjs; without one, files of every tier count
+// but those of `cluster`. `--all`: a missing program fails the run. A tier writes its CPU seconds to node_modules/.cache/tests/<tier>.json.
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { tiers } from './tiers.mjs';
 
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-const words = process.argv.slice(2);
-const { status } = spawnSync(
-  process.execPath,
-  ['--no-warnings', jest, ...words.filter((word) => word !== '--all')],
-  { stdio: 'inherit', env: { ...process.env, ...(words.includes('--all') ? { TEST_PROGRAMS: 'required' } : {}) } },
-);
-process.exit(status ?? 1);
+const root = fileURLToPath(new URL('..', import.meta.url));
+const records = path.join(root, 'node_modules/.cache/tests');
+
+const given = process.argv.slice(2);
+const named = given.findIndex((word) => !(word in tiers));
+const chosen = named === -1 ? given : given.slice(0, named);
+const rest = given.slice(chosen.length).filter((word) => word !== '--all');
+const programs = given.includes('--all') ? { TEST_PROGRAMS: 'required' } : {};
+
+/** The exit code of Jest. */
+function run(options, tier) {
+  const { status } = spawnSync(process.execPath, ['--no-warnings', jest, ...options], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...programs, TEST_RECORD: path.join(records, `${tier}.json`) },
+  });
+  return status ?? 1;
+}
+
+function runTier(name) {
+  const { match, ignore = [], options = [] } = tiers[name];
+  const ignored = ignore.length === 0 ? [] : ['--testPathIgnorePatterns', ...ignore];
+  const status = run([...rest, '--testMatch', ...match, ...ignored, ...options], name);
+  return status !== 0 && rest.length === 0 && process.env.CI ? runAgain(name) : status;
+}
+
+/** CI runs a file again that is listed, with the reason: at most five are. Every other failure fails the run. */
+function runAgain(name) {
+  const listed = JSON.parse(readFileSync(path.join(root, 'tests/runs-again.json'), 'utf8'));
+  if (listed.length > 5)
+    throw new Error('tests/runs-again.json lists more than five files. Find the races of the others.');
+  const { files } = JSON.parse(readFileSync(path.join(records, `${name}.json`), 'utf8'));
+  const failed = files.filter(({ ok }) => !ok).map(({ file }) => file);
+  const unlisted = failed.filter((file) => !listed.some((entry) => entry.file === file));
+  if (failed.length === 0 || unlisted.length > 0) return 1;
+  console.log(`\nThese files failed, are in tests/runs-again.json, and run again: ${failed.join(', ')}\n`);
+  return run([...(tiers[name].options ?? []), '--runInBand', '--runTestsByPath', ...failed], `${name}-again`);
+}
+
+mkdirSync(records, { recursive: true });
+if (chosen.length === 0) process.exit(run(rest, 'some'));
+for (const name of chosen) {
+  const status = runTier(name);
+  if (status !== 0) process.exit(status);
+}

@@ -1,11 +1,38 @@
-/** The closing table of a test run: which suites were skipped, for want of which program, and what brings it. */
+/**
+ * The report of a test run besides Jest's own: progress with an estimate, the CPU seconds of each file, and at the end the suites that
+ * were skipped, for want of which program, and what brings it.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type CpuOfFile, cpuRecord } from './environment.ts';
 import { installCommand, needsOf } from '../needs.ts';
 
+/** The variable that names the file which receives the `TestRecord` of a run. */
+const recordVariable = 'TEST_RECORD';
+const progressEveryMs = 15_000;
+
+interface FileResult {
+  readonly testFilePath: string;
+  readonly numFailingTests: number;
+  readonly testExecError?: unknown;
+  readonly perfStats: { readonly start: number; readonly end: number };
+  readonly testResults: readonly { readonly fullName: string; readonly status: string }[];
+}
+
 interface Results {
-  readonly testResults: readonly {
-    readonly testFilePath: string;
-    readonly testResults: readonly { readonly fullName: string; readonly status: string }[];
+  readonly testResults: readonly FileResult[];
+}
+
+/** What a run cost, file by file; seconds. */
+export interface TestRecord {
+  readonly wall: number;
+  readonly files: readonly {
+    readonly file: string;
+    readonly ok: boolean;
+    readonly wall: number;
+    readonly own: number;
+    readonly children: number;
   }[];
 }
 
@@ -17,7 +44,10 @@ interface Skipped {
 }
 
 /** One row per file with tests that were skipped for want of a program. */
-export function skippedSuites({ testResults }: Results, root: string): Skipped[] {
+export function skippedSuites(
+  { testResults }: { testResults: readonly Pick<FileResult, 'testFilePath' | 'testResults'>[] },
+  root: string,
+): Skipped[] {
   return testResults
     .map(({ testFilePath, testResults: tests }) => {
       const skipped = tests.filter(({ status, fullName }) => status === 'pending' && needsOf(fullName).length > 0);
@@ -49,12 +79,88 @@ export function tableOf(rows: readonly Skipped[]): string {
   ].join('\n');
 }
 
-export default class SkippedReporter {
+/** One line: files done, time passed, and the time left if the other files take as long as in the last run, or as these did. */
+export function progressLine(
+  done: { files: number; seconds: number },
+  left: { files: number; known: number | undefined },
+): string {
+  const seconds = left.known ?? (done.files === 0 ? 0 : (done.seconds / done.files) * left.files);
+  return `${done.files} of ${done.files + left.files} files, ${clock(done.seconds)} passed, about ${clock(seconds)} left`;
+}
+
+const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
+
+/** The cost of a run in one line, for a run of more than one file. */
+export function costLine({ wall, files }: TestRecord): string {
+  if (files.length < 2) return '';
+  const sum = files.reduce((all, { own, children }) => all + own + children, 0);
+  const dearest = [...files].sort((a, b) => b.own + b.children - a.own - a.children).slice(0, 3);
+  const names = dearest.map(({ file, own, children }) => `${file} ${(own + children).toFixed(0)} s`);
+  return `CPU: ${sum.toFixed(0)} s in ${files.length} files, ${clock(wall)} passed. Most: ${names.join(', ')}.\n`;
+}
+
+export default class RunReporter {
   readonly #root: string;
-  constructor({ rootDir }: { rootDir: string }) {
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'relay-test-cpu-'));
+  readonly #startedAt = performance.now();
+  readonly #last: ReadonlyMap<string, number>;
+  #shownAt = performance.now();
+  #total = 0;
+  readonly #done = new Set<string>();
+
+  constructor({ rootDir, maxWorkers }: { rootDir: string; maxWorkers: number }) {
     this.#root = rootDir;
+    process.env[cpuRecord] = path.join(this.#folder, 'cpu.jsonl');
+    writeFileSync(process.env[cpuRecord], '');
+    const files = readRecord()?.files ?? [];
+    this.#last = new Map(files.map(({ file, wall }) => [path.join(rootDir, file), wall / maxWorkers]));
   }
+
+  onRunStart({ numTotalTestSuites }: { numTotalTestSuites: number }): void {
+    this.#total = numTotalTestSuites;
+  }
+
+  onTestResult({ path: file }: { path: string }): void {
+    this.#done.add(file);
+    if (performance.now() - this.#shownAt < progressEveryMs) return;
+    this.#shownAt = performance.now();
+    const seconds = (this.#shownAt - this.#startedAt) / 1000;
+    const left = [...this.#last].filter(([name]) => !this.#done.has(name));
+    const known = this.#last.size < this.#total ? undefined : left.reduce((sum, [, wall]) => sum + wall, 0);
+    const files = this.#done.size;
+    process.stderr.write(`${progressLine({ files, seconds }, { files: this.#total - files, known })}\n`);
+  }
+
   onRunComplete(_contexts: unknown, results: Results): void {
+    const cpu = new Map(
+      readFileSync(path.join(this.#folder, 'cpu.jsonl'), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as CpuOfFile)
+        .map((row) => [row.file, row]),
+    );
+    rmSync(this.#folder, { recursive: true });
+    const record: TestRecord = {
+      wall: (performance.now() - this.#startedAt) / 1000,
+      files: results.testResults.map(({ testFilePath, numFailingTests, testExecError, perfStats }) => ({
+        file: path.relative(this.#root, testFilePath),
+        ok: numFailingTests === 0 && !testExecError,
+        wall: (perfStats.end - perfStats.start) / 1000,
+        own: cpu.get(testFilePath)?.own ?? 0,
+        children: cpu.get(testFilePath)?.children ?? 0,
+      })),
+    };
+    const to = process.env[recordVariable];
+    if (to !== undefined) writeFileSync(to, JSON.stringify(record));
+    process.stderr.write(costLine(record));
     process.stderr.write(tableOf(skippedSuites(results, this.#root)));
+  }
+}
+
+function readRecord(): TestRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(process.env[recordVariable] ?? '', 'utf8')) as TestRecord;
+  } catch {
+    return undefined;
   }
 }

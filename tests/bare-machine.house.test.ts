@@ -26,7 +26,7 @@ function run(words: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = root) 
 
 describe('M1: a program that is not installed', () => {
   const noKubectl = { KUBECTL: '/nowhere/kubectl' };
-  const oneFile = ['scripts/jest.mjs', 'tests/k8s-settings.test.ts'];
+  const oneFile = ['scripts/jest.mjs', 'tests/k8s-settings.house.test.ts'];
 
   it('skips the tests that need it, by name at the start and in a table at the end', () => {
     const { status, output } = run(oneFile, { ...noKubectl, TEST_PROGRAMS: '' });
