@@ -10,6 +10,8 @@ Runs, in this order, and stops at the first failure:
   build        every package compiles
   format       prettier finds nothing to change
   words        plain English: none of the words and sentences that docs/glossary.md replaces
+  habits       plain English: no room has more of ten habits than its ceilings in scripts/habits.json
+  subjects     new commits have a subject of the form \`room: verb object\`
   lint         eslint, with typed rules
   types        tsc over sources and tests
   boundaries   who may import whom (.dependency-cruiser.cjs)
@@ -17,6 +19,7 @@ Runs, in this order, and stops at the first failure:
   database     migrations and schema agree
   migrations   none takes something away from the release before
   kubernetes   the manifests of k8s/ render and are right (needs kubectl, no cluster)
+  documents    links, paths, commands and rules that documents name exist; runbooks, the catalogue of the pages, specification rows
   chart        the templates of k8s/chart are what \`npm run chart\` makes from them
   tests        every test; left out with --no-tests
 `;
@@ -61,6 +64,16 @@ const steps = [
     run: () => node('scripts/check-words.mjs'),
     advice: 'Rewrite the lines; docs/glossary.md says what to write instead.',
   },
+  {
+    name: 'habits',
+    run: () => node('scripts/check-habits.mjs'),
+    advice: 'Rewrite the lines; CONTRIBUTING.md, "Plain English", has examples.',
+  },
+  {
+    name: 'subjects',
+    run: () => node('scripts/check-subjects.mjs'),
+    advice: 'Reword the commits with `git rebase --interactive`; CONTRIBUTING.md, "Commits", has the form.',
+  },
   { name: 'lint', run: npm('lint'), advice: 'Fix what eslint names; `npx eslint --fix .` does some of it.' },
   { name: 'types', run: npm('typecheck'), advice: 'Fix the types; tests and tools count.' },
   {
@@ -87,6 +100,11 @@ const steps = [
     name: 'kubernetes',
     run: () => node('scripts/check-k8s.mjs'),
     advice: 'Fix the manifests; `node scripts/check-k8s.mjs` says the same without the rest.',
+  },
+  {
+    name: 'documents',
+    run: () => node('scripts/check-documents.mjs'),
+    advice: 'Fix the documents, or the code that they describe.',
   },
   {
     name: 'chart',

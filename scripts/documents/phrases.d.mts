@@ -1,0 +1,2 @@
+/** Replaced phrases in one text. */
+export function gonePhrases(text: string): string[];

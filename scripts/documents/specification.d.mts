@@ -1,0 +1,5 @@
+/** Rows and names that do not fit each other. */
+export function specificationProblems(
+  tables: readonly { section: string; rows: readonly string[] }[],
+  suite: readonly { name: string; rows: readonly string[]; needs?: string }[],
+): string[];
