@@ -12,6 +12,19 @@ const fileHead = {
   }),
 };
 
+const otherTier =
+  'Name a test that starts a program `*.machine.test.ts`, or `*.house.test.ts` when it is about the repository.';
+/** Functions of `@relay/testing` that start a program. */
+const starters = [
+  'startCluster',
+  'startHaproxy',
+  'startPgBouncer',
+  'startPostgres',
+  'startProgram',
+  'startRelayProcess',
+  'runProgram',
+];
+
 /** A constant is named like any other value. Names of the environment are written as they are there. */
 const shouted = { regex: '^[A-Z][A-Z0-9_]+$', match: false };
 const ofTheEnvironment = '^(AUTH_[A-Z_]+|DATABASE_URL|PGLITE_DIR)$';
@@ -73,6 +86,29 @@ export default tseslint.config(
           selector,
           message: 'Write through the Terminal: it makes text of strangers harmless.',
         })),
+      ],
+    },
+  },
+  {
+    // A unit test shows everything within one process (scripts/tiers.mjs).
+    files: ['**/*.test.ts'],
+    ignores: ['**/*.machine.test.ts', '**/*.house.test.ts', 'tests/browser/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            ...['node:child_process', '@relay/testing/needs', '@relay/testing/redis'].map((name) => ({
+              name,
+              message: otherTier,
+            })),
+            ...['@relay/testing', '@relay/testing/database'].map((name) => ({
+              name,
+              importNames: starters,
+              message: otherTier,
+            })),
+          ],
+        },
       ],
     },
   },

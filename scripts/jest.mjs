@@ -1,5 +1,5 @@
-// Runs Jest. `node scripts/jest.mjs [tier …] [--all] [Jest's arguments]`: tiers are in tiers.mjs; without one, files of every tier count
-// but those of `cluster`. `--all`: a missing program fails the run. A tier writes its CPU seconds to node_modules/.cache/tests/<tier>.json.
+// Runs Jest. `node scripts/jest.mjs [tier …] [Jest's arguments]`: tiers.mjs lists the tiers; without one, every `*.test.ts` can be named.
+// TEST_PROGRAMS=required: a missing program fails the run. The CPU seconds of a tier go to node_modules/.cache/tests/<tier>.json.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,23 +14,22 @@ const records = path.join(root, 'node_modules/.cache/tests');
 const given = process.argv.slice(2);
 const named = given.findIndex((word) => !(word in tiers));
 const chosen = named === -1 ? given : given.slice(0, named);
-const rest = given.slice(chosen.length).filter((word) => word !== '--all');
-const programs = given.includes('--all') ? { TEST_PROGRAMS: 'required' } : {};
+const rest = given.slice(chosen.length);
 
 /** The exit code of Jest. */
-function run(options, tier) {
+function run(options, tier, env = {}) {
   const { status } = spawnSync(process.execPath, ['--no-warnings', jest, ...options], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ...programs, TEST_RECORD: path.join(records, `${tier}.json`) },
+    env: { ...process.env, ...env, TEST_RECORD: path.join(records, `${tier}.json`) },
   });
   return status ?? 1;
 }
 
 function runTier(name) {
-  const { match, ignore = [], options = [] } = tiers[name];
+  const { match, ignore = [], options = [], env } = tiers[name];
   const ignored = ignore.length === 0 ? [] : ['--testPathIgnorePatterns', ...ignore];
-  const status = run([...rest, '--testMatch', ...match, ...ignored, ...options], name);
+  const status = run([...rest, '--testMatch', ...match, ...ignored, ...options], name, env);
   return status !== 0 && rest.length === 0 && process.env.CI ? runAgain(name) : status;
 }
 
@@ -44,7 +43,11 @@ function runAgain(name) {
   const unlisted = failed.filter((file) => !listed.some((entry) => entry.file === file));
   if (failed.length === 0 || unlisted.length > 0) return 1;
   console.log(`\nThese files failed, are in tests/runs-again.json, and run again: ${failed.join(', ')}\n`);
-  return run([...(tiers[name].options ?? []), '--runInBand', '--runTestsByPath', ...failed], `${name}-again`);
+  return run(
+    [...(tiers[name].options ?? []), '--runInBand', '--runTestsByPath', ...failed],
+    `${name}-again`,
+    tiers[name].env,
+  );
 }
 
 mkdirSync(records, { recursive: true });

@@ -1,13 +1,22 @@
-// The tiers of tests. A file belongs to the tier that its name or its folder shows; eslint.config.js checks what a file of `unit` imports.
+// The tiers of tests. A file belongs to the tier that its name or its folder shows; eslint.config.js checks the imports of unit tests.
+const notUnit = ['\\.machine\\.test\\.ts$', '\\.house\\.test\\.ts$', '/tests/browser/'];
+
 export const tiers = {
-  unit: {
-    about: 'units, and everything that one process can show',
-    match: ['**/*.test.ts'],
-    ignore: ['\\.machine\\.test\\.ts$', '\\.house\\.test\\.ts$', '/tests/browser/'],
-  },
+  unit: { about: 'units, and everything that one process can show', match: ['**/*.test.ts'], ignore: notUnit },
   machine: {
     about: 'our programs as processes, PostgreSQL, Redis, HAProxy and other programs of the system',
     match: ['**/*.machine.test.ts'],
+  },
+  postgres: {
+    about: 'unit tests of the database and of the rooms above it, on PostgreSQL',
+    match: ['**/packages/database/test/*.test.ts', '**/apps/{api,gateway}/test/**/*.test.ts'],
+    ignore: notUnit,
+    env: { TEST_DATABASE: 'postgres' },
+  },
+  redis: {
+    about: 'deleted means gone from Redis, too',
+    match: ['**/tests/{erasure,account-deletion}.test.ts'],
+    env: { TEST_BACKPLANE: 'redis' },
   },
   pages: { about: 'the pages in a browser', match: ['**/tests/browser/*.test.ts'] },
   house: {

@@ -7,7 +7,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, jest } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
-import { type TestPostgres, startPostgres, templateFile } from '@relay/testing/database';
+import {
+  type TestPostgres,
+  createTestDatabase,
+  startPostgres,
+  templateFile,
+  wantsPostgres,
+} from '@relay/testing/database';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '../src/open.ts';
 
 // Engines and processes start here, on machines that do other things too.
@@ -16,13 +22,12 @@ jest.setTimeout(60_000);
 /** Opens a new migrated database of one kind. The test closes it. */
 export type Open = (options?: OpenDatabaseOptions) => Promise<Database>;
 
-/** The same tests on the embedded database and on a real PostgreSQL. */
+/** The same tests on both kinds: embedded in the tier `unit`, on PostgreSQL in the tier `postgres` (scripts/tiers.mjs). */
 export function onBoth(name: string, body: (open: Open, kind: Database['kind']) => void): void {
-  describe(`${name}, embedded`, () => {
-    body(async (options) => openDatabase({ ...options, template: await template() }), 'embedded');
-  });
-  onPostgres(name, (postgres) => {
-    body(async (options) => openDatabase({ ...options, url: await postgres().createDatabase() }), 'postgres');
+  describe(name, () => {
+    if (wantsPostgres())
+      body(async (options) => openDatabase({ ...options, url: await createTestDatabase() }), 'postgres');
+    else body(async (options) => openDatabase({ ...options, template: await template() }), 'embedded');
   });
 }
 

@@ -2,4 +2,10 @@
 export { type TestAuthority, makeAuthority } from './authority.ts';
 export { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 export * from './postgres.ts';
-export { type TestDatabaseOptions, openTestDatabase, templateFile, wantsPostgres } from './template.ts';
+export {
+  type TestDatabaseOptions,
+  createTestDatabase,
+  openTestDatabase,
+  templateFile,
+  wantsPostgres,
+} from './template.ts';

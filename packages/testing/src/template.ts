@@ -48,16 +48,20 @@ export async function prepareTestDatabases(): Promise<void> {
 export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<Database> {
   const hasOptions = Object.keys(options).length > 0;
   if (!wantsPostgres()) return hasOptions ? openEmbedded(options) : borrowEmbedded();
-  const address = sharedPostgres();
-  const url = await connectPostgres(address).createDatabase({ template: templateDatabase });
+  const url = await createTestDatabase();
   const database = await openDatabase({ ...options, url });
   return {
     ...database,
     close: async () => {
       await database.close();
-      await dropDatabase(address, url);
+      await dropDatabase(sharedPostgres(), url);
     },
   };
+}
+
+/** The address of a new migrated database on the PostgreSQL of this run. */
+export async function createTestDatabase(): Promise<string> {
+  return connectPostgres(sharedPostgres()).createDatabase({ template: templateDatabase });
 }
 
 const openEmbedded = async (options: TestDatabaseOptions = {}) =>

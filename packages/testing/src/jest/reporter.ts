@@ -24,7 +24,7 @@ interface Results {
   readonly testResults: readonly FileResult[];
 }
 
-/** What a run cost, file by file; seconds. */
+/** The cost of a run, file by file, in seconds. */
 export interface TestRecord {
   readonly wall: number;
   readonly files: readonly {
