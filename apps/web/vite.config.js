@@ -71,7 +71,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /node_modules\/(?:react|regexparam|wouter|use-sync-external-store)\/|lucide-react\/dist\/esm\/(?:\w+\.mjs|shared\/|icons\/chevron-left)|\/src\/(?:rooms|api\/words|ui\/(?:action|composing|loaded-later|notice|resource|sending|time))\.tsx?$/,
+              test: /node_modules\/(?:react|regexparam|wouter|use-sync-external-store)\/|\/src\/(?:rooms|api\/words|ui\/(?:action|composing|icons?|loaded-later|notice|resource|sending|time))\.tsx?$/,
             },
           ],
         },

@@ -42,8 +42,8 @@ export const overlays = ['local', 'production'].map((name) => join(k8s, 'overlay
 export const alone = [join(k8s, 'check/ingress'), join(k8s, 'check/keda')];
 
 /** Everything that is wrong with these objects. */
-export async function objectProblems(objects) {
-  return [...(await fieldProblems(objects)), ...policyProblems(objects)];
+export function objectProblems(objects) {
+  return [...fieldProblems(objects), ...policyProblems(objects)];
 }
 
 /** Problems of objects whose every field is right. */
@@ -58,7 +58,7 @@ export async function folderProblems(folder) {
   const [objects, ...below] = await Promise.all(
     [folder, ...leaves.map((layer) => layer.folder)].map((one) => render(one)),
   );
-  return { objects, problems: [...(await objectProblems(objects)), ...silentProblems(layers, objects, below.flat())] };
+  return { objects, problems: [...objectProblems(objects), ...silentProblems(layers, objects, below.flat())] };
 }
 
 /** Problems to mend before this can be deployed for real: placeholders, and secrets that are in git. */

@@ -1,2 +1,3 @@
-// The Prisma CLI loads its development server at the start and uses it for `prisma dev` alone.
-module.exports = {};
+// The Prisma CLI loads three packages at the start that this project does not use: the servers of `prisma dev` and `prisma studio`, and the
+// download of a native engine. The CLI needs only the name of that engine.
+module.exports = { BinaryType: { SchemaEngineBinary: 'schema-engine' } };

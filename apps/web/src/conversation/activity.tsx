@@ -1,6 +1,6 @@
 /** The current activity of a session in one line, and the reason when it cannot go on. */
 import { useEffect, useState } from 'react';
-import { TriangleAlert, WifiOff } from 'lucide-react';
+import { TriangleAlert, WifiOff } from '../transcript/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { taskSentence } from '../api/words.ts';
 import { agentName, words } from '../catalogue.ts';

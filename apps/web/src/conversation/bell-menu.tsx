@@ -1,6 +1,7 @@
 /** The bell of a session: whether its person is notified of everything, of what the settings say, or of nothing. */
 import { useId, useRef } from 'react';
-import { Bell, BellOff, BellRing, Check } from 'lucide-react';
+import { BellOff, BellRing } from '../transcript/icons.tsx';
+import { Bell, Check } from '../ui/icons.tsx';
 import type { Session, UpdateSession } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';

@@ -1,6 +1,7 @@
 /** Where a person writes: a message, or the answer to what the agent asks. */
 import { type KeyboardEvent, Suspense, useRef, useState } from 'react';
-import { ArrowUp, Plus } from 'lucide-react';
+import { ArrowUp } from '../transcript/icons.tsx';
+import { Plus } from '../ui/icons.tsx';
 import type { Device, Message, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { nameOfAgent } from '../ui/agents.ts';

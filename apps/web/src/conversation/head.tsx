@@ -1,6 +1,6 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
 import { Suspense, useEffect, useId, useRef, useState } from 'react';
-import { ChevronLeft, EllipsisVertical } from 'lucide-react';
+import { ChevronLeft, EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';

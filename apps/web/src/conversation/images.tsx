@@ -11,7 +11,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { ImagePlus, X } from 'lucide-react';
+import { ImagePlus } from '../transcript/icons.tsx';
+import { X } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';

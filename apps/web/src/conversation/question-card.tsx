@@ -1,6 +1,6 @@
 /** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
 import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { Hand } from 'lucide-react';
+import { Hand } from '../transcript/icons.tsx';
 import type { Device, FieldValues, Prompt, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
 import { agentName, loadWords, words } from '../catalogue.ts';

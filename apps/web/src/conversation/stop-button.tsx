@@ -1,6 +1,6 @@
 /** Stops what the agent does: with messages behind it a menu asks whether they are meant too. */
 import { useId, useRef } from 'react';
-import { Square } from 'lucide-react';
+import { Square } from '../transcript/icons.tsx';
 import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import type { Action } from '../ui/action.ts';

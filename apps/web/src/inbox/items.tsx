@@ -1,6 +1,6 @@
 /** Items of the inbox as cards and rows: what waits, and what can be done about it. */
 import { type ReactNode, useId, useRef } from 'react';
-import { AlarmClock, CircleAlert, CircleCheck, CircleHelp, Laptop, X } from 'lucide-react';
+import { AlarmClock, CircleAlert, CircleCheck, CircleHelp, Laptop, X } from '../ui/icons.tsx';
 import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';

@@ -1,6 +1,7 @@
 /** `/sessions/:id`: a conversation, live. */
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
-import { ChevronLeft, WifiOff } from 'lucide-react';
+import { WifiOff } from '../transcript/icons.tsx';
+import { ChevronLeft } from '../ui/icons.tsx';
 import type { Message, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';

@@ -1,5 +1,5 @@
 /** `/devices`: the person's machines. */
-import { ChevronRight, Laptop, Plus } from 'lucide-react';
+import { ChevronRight, Laptop, Plus } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link, Redirect } from 'wouter';
 import { words } from '../catalogue.ts';

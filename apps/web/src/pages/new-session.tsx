@@ -1,6 +1,6 @@
 /** `/sessions/new`: the first message, which machine, and where on it. */
 import { type KeyboardEvent, useId, useState } from 'react';
-import { Check, Laptop } from 'lucide-react';
+import { Check, Laptop } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';

@@ -1,6 +1,6 @@
 /** `/sessions`, the start page: on a phone the list, whose head is what waits; on a wide screen what waits, or the place where a session goes. */
 import { Suspense, useEffect, useRef } from 'react';
-import { Plus } from 'lucide-react';
+import { Plus } from '../ui/icons.tsx';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { Sentence } from '../ui/sentence.tsx';

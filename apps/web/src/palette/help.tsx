@@ -1,6 +1,6 @@
 /** The list of keys, and the switch that turns the single ones off. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
-import { X } from 'lucide-react';
+import { X } from '../ui/icons.tsx';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { keyName, turnKeys, useKeysOn } from './hot-keys.ts';

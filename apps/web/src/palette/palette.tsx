@@ -1,6 +1,6 @@
 /** ⌘K: goes to a session, a machine or a page by a few letters of its name. A combobox as the ARIA practices have it. */
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { Search } from 'lucide-react';
+import { Search } from '../ui/icons.tsx';
 import { useLocation } from 'wouter';
 import { words as catalogue } from '../catalogue.ts';
 import { keyName } from './hot-keys.ts';

@@ -1,6 +1,6 @@
 /** The results of the palette: sessions, machines and pages that fit some words, in groups. */
 import type { ReactNode } from 'react';
-import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from 'lucide-react';
+import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { agentName, shortAgo, words as catalogue } from '../catalogue.ts';
 import { needsYou } from '../sessions/listed.ts';

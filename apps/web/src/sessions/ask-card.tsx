@@ -1,6 +1,6 @@
 /** A question of an agent in the list: where a short look is enough, it is answered here. */
 import { Suspense } from 'react';
-import { ChevronRight } from 'lucide-react';
+import { ChevronRight } from '../ui/icons.tsx';
 import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';

@@ -1,6 +1,6 @@
 /** The sessions of the list in their groups: those that need the person, the pinned ones, the rest. */
 import { type ReactNode, Suspense } from 'react';
-import { Laptop, Pin } from 'lucide-react';
+import { Laptop, Pin } from '../ui/icons.tsx';
 import type { Device, InboxItem, Session } from '@relay/protocol';
 import { dayOf, words } from '../catalogue.ts';
 import { ItemCard } from '../inbox/lazy.ts';

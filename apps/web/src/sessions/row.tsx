@@ -1,6 +1,6 @@
 /** A session in the list: its state, its name, what happens or came last; and what can be done with it. */
 import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
-import { EllipsisVertical } from 'lucide-react';
+import { EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';

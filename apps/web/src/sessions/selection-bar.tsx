@@ -1,5 +1,6 @@
 /** The bar over chosen sessions: how many they are, and what can be done with them. */
-import { Archive, ArchiveRestore, type LucideIcon, Pin, PinOff, Trash2, X } from 'lucide-react';
+import type { IconComponent } from '../ui/icon.tsx';
+import { Archive, ArchiveRestore, Pin, PinOff, Trash2, X } from '../ui/icons.tsx';
 import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -23,7 +24,7 @@ export function SelectionBar({ selection, sessions, changes }: SelectionBarProps
     selection.end();
     what(chosen);
   };
-  const button = (name: string, icon: LucideIcon, what: (sessions: readonly Session[]) => void, kind = '') => (
+  const button = (name: string, icon: IconComponent, what: (sessions: readonly Session[]) => void, kind = '') => (
     <IconButton
       icon={icon}
       className={kind}

@@ -1,6 +1,6 @@
 /** Parts of the list of sessions: the filter that is on, the foot, and what is there when no session is. */
 import type { ReactNode } from 'react';
-import { Inbox, Laptop, SearchX, Settings, X } from 'lucide-react';
+import { Inbox, Laptop, SearchX, Settings, X } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';

@@ -1,6 +1,6 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
 import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
-import { Search as SearchIcon, SquarePen } from 'lucide-react';
+import { Search as SearchIcon, SquarePen } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';

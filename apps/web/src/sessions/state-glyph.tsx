@@ -1,5 +1,5 @@
 /** The state of a session as a sign; its word is for readers. */
-import { CircleX, Clock } from 'lucide-react';
+import { CircleX, Clock } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 

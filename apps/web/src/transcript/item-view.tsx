@@ -1,6 +1,6 @@
 /** One row of the log. Whatever is in a part, the page stays: what cannot be drawn is shown as the words that every item has. */
 import { type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
-import { RotateCw } from 'lucide-react';
+import { RotateCw } from './icons.tsx';
 import { timeOf, dayOf, words } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
 import { Markdown } from './markdown/markdown.tsx';

@@ -12,7 +12,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { ArrowDown } from 'lucide-react';
+import { ArrowDown } from './icons.tsx';
 import { words } from '../catalogue.ts';
 import { isInSight, onSight } from '../ui/sight.ts';
 import { Announcer } from './announcer.tsx';

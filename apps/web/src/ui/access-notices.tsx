@@ -1,6 +1,6 @@
 /** On every page: a device or a program was allowed on the account just now (rules, 8.13). */
 import { useState } from 'react';
-import { ShieldCheck, X } from 'lucide-react';
+import { ShieldCheck, X } from './icons.tsx';
 import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -1,7 +1,7 @@
 import { words } from '../catalogue.ts';
 /** Text to take along, with a button that copies it. */
 import { useEffect, useState } from 'react';
-import { Check, Copy as CopyIcon } from 'lucide-react';
+import { Check, Copy as CopyIcon } from './icons.tsx';
 
 const shownMs = 1500;
 

@@ -1,9 +1,9 @@
 /** A button that shows a sign alone. */
 import type { ButtonHTMLAttributes } from 'react';
-import type { LucideIcon } from 'lucide-react';
+import type { IconComponent } from './icon.tsx';
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  icon: LucideIcon;
+  icon: IconComponent;
   /** Its name, for readers. */
   label: string;
 }

@@ -1,6 +1,6 @@
 /** A page: its heading, its title, and the focus that follows a person from page to page. */
 import { type ReactNode, useEffect, useRef } from 'react';
-import { ChevronLeft } from 'lucide-react';
+import { ChevronLeft } from './icons.tsx';
 import { Link } from 'wouter';
 import { titled } from '../sessions/attention.ts';
 import { nearest, useKeptFocus } from './kept-focus.ts';

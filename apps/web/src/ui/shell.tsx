@@ -1,6 +1,6 @@
 /** The frame around every page: the list of sessions, links to the other pages, and whether the page is live. */
 import { type ReactNode, useEffect, useState } from 'react';
-import { Laptop, MessageSquare, Settings } from 'lucide-react';
+import { Laptop, MessageSquare, Settings } from './icons.tsx';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useAccessState, useLiveState, useRooms } from '../rooms.ts';

@@ -1,6 +1,6 @@
 /** Code with its language, a switch that wraps lines, and a copy button. Coloured when it is complete and the page is idle. */
 import { memo, useState } from 'react';
-import { WrapText } from 'lucide-react';
+import { WrapText } from '../icons.tsx';
 import { words } from '../../catalogue.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { diffsOf } from '../parts/patch.ts';

@@ -1,6 +1,6 @@
 /** Copies exactly this text, and says so for a moment. */
 import { useEffect, useRef, useState } from 'react';
-import { Check, Copy } from 'lucide-react';
+import { Check, Copy } from '../../ui/icons.tsx';
 import { words } from '../../catalogue.ts';
 
 const saidForMs = 1500;

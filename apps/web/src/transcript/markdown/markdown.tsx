@@ -1,6 +1,7 @@
 /** Markdown as elements of React: no HTML is ever made. A block is rendered again only when its text changes. */
 import { type ReactNode, memo, useRef } from 'react';
-import { CircleCheck, Circle } from 'lucide-react';
+import { Circle } from '../icons.tsx';
+import { CircleCheck } from '../../ui/icons.tsx';
 import type { Token, Tokens } from 'marked';
 import { words } from '../../catalogue.ts';
 import { type Blocks, blocksOf, noBlocks } from './blocks.ts';

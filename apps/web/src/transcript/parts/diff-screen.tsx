@@ -1,6 +1,6 @@
 /** The changes of a tool or a question, and the way to see them on the whole screen: for phones, where a card is too narrow to read code. */
 import { type ReactNode, Suspense, createContext, useCallback, useContext, useState } from 'react';
-import { Maximize2 } from 'lucide-react';
+import { Maximize2 } from '../icons.tsx';
 import type { Diff } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
 import { loadedLater } from '../../ui/loaded-later.tsx';

@@ -1,6 +1,7 @@
 /** Finished calls in a row: one line, the calls inside. */
 import { useId, useState } from 'react';
-import { ChevronDown, ChevronRight } from 'lucide-react';
+import { ChevronDown } from '../icons.tsx';
+import { ChevronRight } from '../../ui/icons.tsx';
 import { lasted, words } from '../../catalogue.ts';
 import { Tool } from './tool.tsx';
 import type { ToolShape } from './shape.ts';

@@ -2,19 +2,16 @@
 import { type ReactNode, useId, useState } from 'react';
 import {
   Ban,
-  Check,
   ChevronDown,
-  ChevronRight,
   Circle,
-  CircleCheck,
   CircleDot,
-  Clock,
   Image as ImageIcon,
   Info,
   ListChecks,
   Square,
   TriangleAlert,
-} from 'lucide-react';
+} from '../icons.tsx';
+import { Check, ChevronRight, CircleCheck, Clock } from '../../ui/icons.tsx';
 import { fullTime, timeOf, words } from '../../catalogue.ts';
 import { CopyButton } from '../markdown/copy-button.tsx';
 import { useImage } from '../contents.ts';

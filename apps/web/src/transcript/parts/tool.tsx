@@ -1,23 +1,18 @@
 /** A call of a tool: one row that says what it did, and what came of it inside. */
 import { type ReactNode, memo, useId, useState } from 'react';
+import type { IconComponent } from '../../ui/icon.tsx';
 import {
   Ban,
   BookOpen,
   Brain,
-  Check,
   ChevronDown,
-  ChevronRight,
-  Clock,
   Globe,
   LoaderCircle,
-  type LucideIcon,
   Pencil,
-  Search,
   Terminal as TerminalIcon,
-  Trash2,
   Wrench,
-  X,
-} from 'lucide-react';
+} from '../icons.tsx';
+import { Check, ChevronRight, Clock, Search, Trash2, X } from '../../ui/icons.tsx';
 import { words } from '../../catalogue.ts';
 import { Elapsed } from './elapsed.tsx';
 import { Diffs } from './diff-screen.tsx';
@@ -26,7 +21,7 @@ import type { ToolShape } from './shape.ts';
 import { Terminal } from './terminal.tsx';
 import { didNotRun } from './tool-state.ts';
 
-const icons: Readonly<Record<string, LucideIcon>> = {
+const icons: Readonly<Record<string, IconComponent>> = {
   read: BookOpen,
   edit: Pencil,
   delete: Trash2,
@@ -47,7 +42,7 @@ function verbOf({ status, does }: ToolShape): string {
   return words.tool.past(does);
 }
 
-function iconOf({ status, does }: ToolShape): LucideIcon {
+function iconOf({ status, does }: ToolShape): IconComponent {
   if (status === 'pending') return Clock;
   if (didNotRun(status)) return Ban;
   if (status === 'running' && does !== 'execute') return LoaderCircle;

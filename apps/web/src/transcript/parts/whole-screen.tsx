@@ -1,6 +1,6 @@
 /** Changes on the whole screen, file by file. */
 import { useEffect, useRef } from 'react';
-import { ChevronLeft, ChevronRight, X } from 'lucide-react';
+import { ChevronLeft, ChevronRight, X } from '../../ui/icons.tsx';
 import type { Diff } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
