@@ -72,11 +72,11 @@ describe('the bounds of a report', () => {
   }, 120_000);
 });
 
-describe('a device that may have 150 sessions', () => {
+describe('a device with a limit of 150 sessions', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
-  /** Sessions that were left out before the test. */
+  /** The count before the test. */
   let leftOut: number;
   const ignored = (cause: string) => counted(relay, 'relay_daemon_frames_ignored_total', { cause });
 

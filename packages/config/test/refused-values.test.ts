@@ -46,14 +46,14 @@ const refused: readonly (readonly [variable: string, value: string, valid: RegEx
 ];
 
 describe('a value that cannot be used', () => {
-  it('is refused by the name of its variable, with what is valid', () => {
+  it('makes one problem, which names its variable and the valid values', () => {
     const violations = refused.flatMap(([variable, value, valid]) => {
       const problems = problemsOf('standalone', { [variable]: value });
       const isOne = problems.length === 1 && problems[0]?.variable === variable;
       const message = problems.map((problem) => problem.message).join(' ');
       return isOne && message.includes(`${variable} is `) && valid.test(message)
         ? []
-        : [`${variable}=${value}: ${message || 'it is accepted'}, instead of ${valid}`];
+        : [`${variable}=${value}: ${message || 'no problem'}, instead of ${valid}`];
     });
     expect(violations).toEqual([]);
   });

@@ -79,7 +79,7 @@ describe('decoding', () => {
     );
   });
 
-  it('gives back every frame that was encoded, unknown fields included', () => {
+  it('gives back every encoded frame, unknown fields included', () => {
     const failures = violations(withDecoder, ({ schema, decode }, name) =>
       fc.assert(
         fc.property(arbitraryOf(schema) as fc.Arbitrary<object>, unknownFields, (frame, more) => {

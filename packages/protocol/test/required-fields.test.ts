@@ -48,7 +48,7 @@ const requiredOf = (plane: string) =>
   fieldsOf(plane).filter(([, { schema, field }]) => ((schema.required ?? []) as string[]).includes(field));
 
 describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
-  it('is refused without a required field, by the name of the field', () => {
+  it('without a required field fails under the name of the field', () => {
     expect(
       violations(requiredOf(plane).filter(isRefused), ({ field, example }) => {
         const decoded = decode(JSON.stringify(without(example, field)));
@@ -57,7 +57,7 @@ describe.each(Object.entries(planes))('a %s frame', (plane, decode) => {
     ).toEqual([]);
   });
 
-  it('is refused with a field of a wrong type, by the name of the field', () => {
+  it('with a field of a wrong type fails under the name of the field', () => {
     // A field that came later counts as not given instead (transcript.test.ts).
     const typed = fieldsOf(plane).filter(([, { fieldSchema }]) => !(later in fieldSchema));
     expect(
@@ -95,7 +95,7 @@ describe('an event', () => {
 });
 
 describe('a frame between instances', () => {
-  it('is ignored without a required field', () => {
+  it('without a required field decodes to undefined', () => {
     expect(
       violations(requiredOf('instance'), ({ field, example, decode }) => {
         expect(decode?.(JSON.stringify(without(example, field)))).toBeUndefined();
@@ -103,7 +103,7 @@ describe('a frame between instances', () => {
     ).toEqual([]);
   });
 
-  it('is ignored with a required field of a wrong type', () => {
+  it('with a required field of a wrong type decodes to undefined', () => {
     expect(
       violations(requiredOf('instance'), ({ field, example, decode }) => {
         expect(decode?.(JSON.stringify({ ...(example as object), [field]: { not: 'this' } }))).toBeUndefined();
@@ -122,7 +122,7 @@ describe('what an app sends', () => {
 });
 
 describe('a REST body', () => {
-  it('is refused without a required field, by the name of the field', () => {
+  it('without a required field fails under the name of the field', () => {
     expect(
       violations(requiredOf('rest'), ({ field, example, schema }) => {
         expect(validator(schema)(without(example, field))).toEqual({ ok: false, reason: `"${field}" is required` });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-/** The references of a document, and those of them that lead nowhere. */
+/** Returns the references of a document, and the broken ones. */
 function referencesOf(document: object) {
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
   const broken = refs.filter((path) => {

@@ -56,7 +56,7 @@ describe('GET /ready', () => {
     expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  // The last one: the database is gone.
+  // Last, because the database stays away.
   it('turns 503 when the database is gone, and names it; the process still lives', async () => {
     database.lose();
     // An answer is kept for a second: ask until it is fetched again.
