@@ -87,7 +87,8 @@ export function describeInstances(makeBus: MakeBus): void {
       await one.close();
       await one.close();
       const codes = [];
-      for (const [name, call] of [...calls, ...others]) codes.push([name, await codeOf(call(one, 'text')).catch(String)]);
+      for (const [name, call] of [...calls, ...others])
+        codes.push([name, await codeOf(call(one, 'text')).catch(String)]);
       expect(codes.filter(([, code]) => code !== 'CLOSED')).toEqual([]);
     });
 
