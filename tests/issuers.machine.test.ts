@@ -124,12 +124,16 @@ const refused = [401, 'INVALID_TOKEN'];
 let first: Issuer;
 let second: Issuer;
 let stranger: Issuer;
+/** Takes tokens of the first issuer. For tests that do not move the clock and do not replace keys. */
+let plain: TestRelay;
+/** The relay of one test. */
 let relay: TestRelay | undefined;
 
 beforeAll(async () => {
   [first, second, stranger] = await Promise.all([startIssuer(), startIssuer(), startIssuer()]);
+  plain = await startRelay({ config: configured({ issuer: first.issuer }) });
 });
-afterAll(() => Promise.all([first.close(), second.close(), stranger.close()]));
+afterAll(() => Promise.all([plain.stop(), first.close(), second.close(), stranger.close()]));
 
 beforeEach(() => {
   // Only the time of day: timers and sockets go on.
@@ -176,13 +180,12 @@ const goodHeader = () => ({ alg: 'ES256', typ: 'at+jwt', kid: first.keys[0]!.kid
 
 describe('a token of an issuer that the operator brought', () => {
   it('works, of a person by code and PKCE, found by discovery alone', async () => {
-    const here = await begin({ issuer: first.issuer });
     const { access } = await first.tokenFor('alice');
     expect(readHeader(access)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
-    const { status, body } = await callWith(here, access);
+    const { status, body } = await callWith(plain, access);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id: `${first.issuer}|alice`, scopes: allScopes.split(' ') });
-    const app = await connectApp(here, { token: access });
+    const app = await connectApp(plain, { token: access });
     await app.close();
   });
 
@@ -201,9 +204,7 @@ describe('a token of an issuer that the operator brought', () => {
       first.issuing.algorithm = algorithm;
       const token = await first.tokenForProgram();
       expect(readHeader(token)['alg']).toBe(algorithm);
-      const here = await begin({ issuer: first.issuer });
-      expect(await codeOf(here, token)).toEqual([200, undefined]);
-      await here.stop();
+      expect(await codeOf(plain, token)).toEqual([200, undefined]);
       const others = (['ES256', 'RS256', 'PS256'] as const).filter((name) => name !== algorithm);
       const narrow = await begin({ issuer: first.issuer, algorithms: others });
       expect(await codeOf(narrow, token)).toEqual(refused);
@@ -211,12 +212,11 @@ describe('a token of an issuer that the operator brought', () => {
   );
 
   it('of another audience, another issuer, or that is no access token, is refused', async () => {
-    const here = await begin({ issuer: first.issuer });
     const elsewhere = await first.tokenFor('alice', { resource: 'https://elsewhere.example/api' });
-    expect(await codeOf(here, elsewhere.access)).toEqual(refused);
+    expect(await codeOf(plain, elsewhere.access)).toEqual(refused);
     expect(readClaims(elsewhere.id)['aud']).toBe('app');
-    expect(await codeOf(here, elsewhere.id)).toEqual(refused);
-    expect(await codeOf(here, (await stranger.tokenFor('alice')).access)).toEqual(refused);
+    expect(await codeOf(plain, elsewhere.id)).toEqual(refused);
+    expect(await codeOf(plain, (await stranger.tokenFor('alice')).access)).toEqual(refused);
     const asked = [...stranger.asked].filter(([path]) => path === '/jwks' || path.startsWith('/.well-known'));
     expect(asked).toEqual([]);
   });
@@ -224,7 +224,6 @@ describe('a token of an issuer that the operator brought', () => {
 
 describe('a forged token', () => {
   it('is refused, whatever it says about its algorithm', async () => {
-    const here = await begin({ issuer: first.issuer });
     const [ec, rsa] = [first.keys[0]!, first.keys[1]!];
     for (const key of [ec, rsa])
       for (const alg of ['HS256', 'HS384', 'HS512'])
@@ -234,7 +233,7 @@ describe('a forged token', () => {
           JSON.stringify(key.publicKey.export({ format: 'jwk' })),
         ]) {
           const hmac = (text: string) => createHmac(alg.replace('HS', 'sha'), secret).update(text).digest();
-          expect(await codeOf(here, writeToken({ ...goodHeader(), alg, kid: key.kid }, goodClaims(), hmac))).toEqual(
+          expect(await codeOf(plain, writeToken({ ...goodHeader(), alg, kid: key.kid }, goodClaims(), hmac))).toEqual(
             refused,
           );
         }
@@ -242,23 +241,22 @@ describe('a forged token', () => {
       for (const signature of ['', 'AA'])
         expect(
           await codeOf(
-            here,
+            plain,
             writeToken({ ...goodHeader(), alg }, goodClaims(), () => signature),
           ),
         ).toEqual(refused);
     // The key of one algorithm under the name of another.
-    expect(await codeOf(here, writeToken({ ...goodHeader(), alg: 'RS256' }, goodClaims(), ec.privateKey))).toEqual(
+    expect(await codeOf(plain, writeToken({ ...goodHeader(), alg: 'RS256' }, goodClaims(), ec.privateKey))).toEqual(
       refused,
     );
-    expect(await codeOf(here, writeToken({ ...goodHeader(), kid: rsa.kid }, goodClaims(), ec.privateKey))).toEqual(
+    expect(await codeOf(plain, writeToken({ ...goodHeader(), kid: rsa.kid }, goodClaims(), ec.privateKey))).toEqual(
       refused,
     );
     // And the same claims, signed well, are good.
-    expect(await codeOf(here, writeToken(goodHeader(), goodClaims(), ec.privateKey))).toEqual([200, undefined]);
+    expect(await codeOf(plain, writeToken(goodHeader(), goodClaims(), ec.privateKey))).toEqual([200, undefined]);
   });
 
   it('is refused when another issuer signed it under the name of a key, or sends a key along', async () => {
-    const here = await begin({ issuer: first.issuer });
     const mine = createSigningKey();
     const { privateKey, kid } = mine;
     const jwk = mine.publicKey.export({ format: 'jwk' });
@@ -268,7 +266,7 @@ describe('a forged token', () => {
       { ...goodHeader(), jwk },
       { ...goodHeader(), kid, jwk, jku: `${stranger.issuer}/jwks`, x5u: `${stranger.issuer}/jwks` },
     ])
-      expect(await codeOf(here, writeToken(header, goodClaims(), privateKey))).toEqual(refused);
+      expect(await codeOf(plain, writeToken(header, goodClaims(), privateKey))).toEqual(refused);
   });
 
   it.each<readonly [string, Record<string, unknown>, Record<string, unknown>]>([
@@ -282,9 +280,8 @@ describe('a forged token', () => {
     ['the type of a proof', {}, { typ: 'dpop+jwt' }],
     ['an extension that must be known', {}, { crit: ['x'], x: 1 }],
   ])('with %s is refused although its issuer signed it', async (_, claims, header) => {
-    const here = await begin({ issuer: first.issuer });
     const token = writeToken({ ...goodHeader(), ...header }, { ...goodClaims(), ...claims }, first.keys[0]!.privateKey);
-    expect(await codeOf(here, token)).toEqual(refused);
+    expect(await codeOf(plain, token)).toEqual(refused);
   });
 });
 
@@ -397,13 +394,12 @@ describe('what a token allows', () => {
   });
 
   it('is nothing without scopes and without a default, and the answer says what is missing', async () => {
-    const here = await begin({ issuer: first.issuer });
     const token = await first.tokenForProgram({ scope: 'admin' });
-    expect((await callWith(here, token)).body).toMatchObject({ scopes: [] });
-    const answer = await callWith(here, token, '/api/sessions');
+    expect((await callWith(plain, token)).body).toMatchObject({ scopes: [] });
+    const answer = await callWith(plain, token, '/api/sessions');
     expect(answer).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
     expect(answer.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="sessions:read"');
-    await expect(connectApp(here, { token })).rejects.toMatchObject({
+    await expect(connectApp(plain, { token })).rejects.toMatchObject({
       status: 403,
       body: { code: 'INSUFFICIENT_SCOPE' },
     });

@@ -25,9 +25,6 @@ import {
 type Break = (object: KubernetesObject, all: KubernetesObject[]) => void;
 type Broken = [title: string, change: Break, problem: RegExp];
 
-/** The sentence of a test is made of the first two. */
-const named = (rows: Broken[]) => rows.map(([title, change, problem]) => [title, problem, change] as const);
-
 describeWith('kubectl', 'every folder', () => {
   describe.each([...overlays, ...alone])('%s', (folder) => {
     it('renders, and nothing is wrong with it', async () => {
@@ -51,6 +48,19 @@ describeWith('kubectl', 'what is rendered', () => {
     const object = find(objects, kind, name);
     if (!object) throw new Error(`${kind}/${name} is not rendered`);
     return object;
+  };
+
+  /** Breaks one object at a time, and returns the faults that are not found, with the problems that were. */
+  const missed = (rows: Broken[], look: (objects: KubernetesObject[]) => string[]) => {
+    const failures: string[] = [];
+    for (const [title, change, problem] of rows) {
+      const objects = structuredClone(production);
+      const [kind = '', name = ''] = title.split('/');
+      change(get(objects, kind, name), objects);
+      const found = look(objects).join('\n');
+      if (!problem.test(found)) failures.push(`${title}: ${problem} is not among: ${found}`);
+    }
+    return failures;
   };
 
   it('production runs three of each door at least, and no number stands against the autoscaler', () => {
@@ -242,11 +252,8 @@ describeWith('kubectl', 'what is rendered', () => {
       ['Gateway/relay', ({ spec }) => delete spec.gatewayClassName, /gatewayClassName is missing/],
     ];
 
-    it.each(named(broken))('of %s that is wrong is found: %s', (title, problem, change) => {
-      const objects = structuredClone(production);
-      const [kind = '', name = ''] = title.split('/');
-      change(get(objects, kind, name), objects);
-      expect(fieldProblems(objects).join('\n')).toMatch(problem);
+    it('that is wrong is found', () => {
+      expect(missed(broken, fieldProblems)).toEqual([]);
     });
   });
 
@@ -330,11 +337,8 @@ describeWith('kubectl', 'what is rendered', () => {
       ['Namespace/relay', ({ metadata }) => (metadata.labels = {}), /enforce restricted/],
     ];
 
-    it.each(named(broken))('that %s breaks is found: %s', (title, problem, change) => {
-      const objects = structuredClone(production);
-      const [kind = '', name = ''] = title.split('/');
-      change(get(objects, kind, name), objects);
-      expect(objectProblems(objects).join('\n')).toMatch(problem);
+    it('that an object breaks is found', () => {
+      expect(missed(broken, objectProblems)).toEqual([]);
     });
   });
 });

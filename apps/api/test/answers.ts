@@ -11,6 +11,18 @@ import {
 } from '@relay/protocol';
 import type { Answer } from '@relay/testing';
 
+/** Runs one check on every member, one after the other, and returns the failures, each with the name of its member and the reason. */
+export async function violations<T>(
+  members: readonly (readonly [name: string, member: T])[],
+  check: (member: T, name: string) => Promise<void>,
+): Promise<string[]> {
+  if (members.length === 0) throw new Error('There is no member to check.');
+  const found: string[] = [];
+  for (const [name, member] of members)
+    await check(member, name).catch((error: unknown) => found.push(`${name}: ${(error as Error).message}`));
+  return found;
+}
+
 const isRefusal = validator(ErrorResponse);
 const whole = /^\d+$/;
 

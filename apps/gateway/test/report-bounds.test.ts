@@ -1,5 +1,5 @@
 /** A too long, too numerous or absurd value in a report costs itself, never the report (S2, S3, S12). */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type Frame,
   type TestApp,
@@ -10,6 +10,12 @@ import {
   startRelay,
 } from '@relay/testing';
 import { counted, idOf, messageIn, readSession, sessionIn, until } from './conversation.ts';
+
+const countOf = async (relay: TestRelay, deviceId: string) => {
+  const [row] = await relay.database.sql.query<{ count: number }>`
+    SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId}`;
+  return row!.count;
+};
 
 describe('the bounds of a report', () => {
   let relay: TestRelay;
@@ -48,36 +54,43 @@ describe('the bounds of a report', () => {
     report({ session_id: 'paths', project: `/${'x'.repeat(2 ** 20)}`, file_path: 'y'.repeat(2 ** 20), title: 'new' });
     expect(await updateOf('paths')).toMatchObject({ title: 'new', projectPath: '/home/alice' });
   });
-});
-
-describe('S3: a large report', () => {
-  const countOf = async (relay: TestRelay, deviceId: string) => {
-    const [row] = await relay.database.sql.query<{ count: number }>`
-      SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId}`;
-    return row!.count;
-  };
 
   it('S3: lets the requests of others in while it is written down', async () => {
-    const relay = await startRelay();
-    const [large, other] = [await connectDaemon(relay), await connectDaemon(relay, { user: 'bob' })];
-    const [app, bob] = [await connectApp(relay), await connectApp(relay, { user: 'bob' })];
-    const entries = 5000;
+    const [large, other] = [await connectDaemon(relay, { user: 'carol' }), await connectDaemon(relay, { user: 'bob' })];
+    const [carol, bob] = [await connectApp(relay, { user: 'carol' }), await connectApp(relay, { user: 'bob' })];
+    const entries = 3000;
     const sessions = Array.from({ length: entries }, (_, n) => ({ session_id: `s${n}`, title: `session ${n}` }));
     large.send({ type: 'report_sessions', sessions });
-    await app.next('session_update');
+    await carol.next('session_update');
     other.send({ type: 'report_sessions', sessions: [{ session_id: 'small', title: 'of bob' }] });
     await bob.next('session_update', (frame) => sessionIn(frame).title === 'of bob');
     const listed = await relay.call('listSessions', { user: 'bob' });
     expect(listed.status).toBe(200);
     expect(await countOf(relay, large.deviceId)).toBeLessThan(entries);
-    await app.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`, 60_000);
+    await carol.next('session_update', (frame) => sessionIn(frame).title === `session ${entries - 1}`, 60_000);
     expect(await countOf(relay, large.deviceId)).toBe(entries);
-    await relay.stop();
   }, 120_000);
+});
+
+describe('a device with a limit of 150 sessions', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+  /** The count before the test. */
+  let leftOut: number;
+  const ignored = (cause: string) => counted(relay, 'relay_daemon_frames_ignored_total', { cause });
+
+  beforeAll(async () => {
+    relay = await startRelay({ config: { sessionsPerDevice: 150 } });
+  });
+  beforeEach(async () => {
+    leftOut = await ignored('sessions of a device');
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
 
   it('S3: makes known as many sessions as a device may have, the newest first, and goes on with those', async () => {
-    const relay = await startRelay({ config: { sessionsPerDevice: 150 } });
-    const [daemon, app] = [await connectDaemon(relay), await connectApp(relay)];
     const sessions = (title: string) =>
       Array.from({ length: 300 }, (_, n) => ({
         session_id: `s${n}`,
@@ -92,28 +105,22 @@ describe('S3: a large report', () => {
     await app.next('session_update', isOf('second', 's150'));
     expect(await countOf(relay, daemon.deviceId)).toBe(150);
     expect(await readSession(relay, idOf(daemon, 's149'))).toBeUndefined();
-    const leftOut = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'sessions of a device' });
-    await until(async () => (await leftOut()) === 300);
+    await until(async () => (await ignored('sessions of a device')) === leftOut + 300);
 
     const refused = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'one more' } });
     expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SESSIONS' } });
     await relay.call('deleteSession', { params: { id: idOf(daemon, 's299') } });
     const accepted = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'one more' } });
     expect(accepted.status).toBe(201);
-    await relay.stop();
   });
 
   it('S3: makes known no more sessions by events either', async () => {
-    const relay = await startRelay({ config: { sessionsPerDevice: 150 } });
-    const [daemon, app] = [await connectDaemon(relay), await connectApp(relay)];
     for (let n = 0; n < 200; n += 1)
       daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: `s${n}`, content: 'hello' });
     // A session that is known goes on.
     daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: 's0', content: 'the last' });
     await app.next('new_message', (frame) => messageIn(frame).content === 'the last');
     expect(await countOf(relay, daemon.deviceId)).toBe(150);
-    const ignored = (cause: string) => counted(relay, 'relay_daemon_frames_ignored_total', { cause });
-    expect([await ignored('sessions of a device'), await ignored('unknown session')]).toEqual([50, 0]);
-    await relay.stop();
+    expect([await ignored('sessions of a device'), await ignored('unknown session')]).toEqual([leftOut + 50, 0]);
   });
 });

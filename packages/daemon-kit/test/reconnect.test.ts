@@ -74,12 +74,13 @@ describe('the end of reconnecting (rules, 13.1)', () => {
     expect(stopOf(ending)).toEqual({ reason, message: expect.stringMatching(/^[A-Z].*\.$/) });
   });
 
-  it.each([403, 404, 426, 429, 500, 502, 503])('is not the status %d on the upgrade', (status) => {
-    expect(stopOf(refused(status))).toBeUndefined();
+  it('goes on after every other status on the upgrade', () => {
+    expect([403, 404, 426, 429, 500, 502, 503].filter((status) => stopOf(refused(status)))).toEqual([]);
   });
 
-  it.each([1000, 1001, 1003, 1006, 1007, 1009, 1011, 1012, 1013, 4400, 4408, 4429])('is not close %d', (code) => {
-    expect(stopOf(closed(code))).toBeUndefined();
+  it('goes on after every other close code', () => {
+    const codes = [1000, 1001, 1003, 1006, 1007, 1009, 1011, 1012, 1013, 4400, 4408, 4429];
+    expect(codes.filter((code) => stopOf(closed(code)))).toEqual([]);
   });
 
   it('is not a network that fails', () => {

@@ -311,7 +311,8 @@ onBoth('the states of tasks', (open) => {
         /** How the session was when the task was claimed. */
         const claimedFrom = new Map<string, string>();
         for (const current of [...beginnings, ...done]) {
-          const before = await look(database, device.id);
+          // Nothing but the steps changes this device.
+          const before = after;
           const tasks = [...before.tasks.values()];
           const sessions = [...before.sessions.values()];
           // Mostly what is under way: that is where things happen.

@@ -34,8 +34,9 @@ describe('S2: every text and every list has a bound', () => {
     expect(unbounded(open, 'open')).toEqual(['open.properties.a', 'open.properties.b']);
   });
 
-  it.each(schemas)('S2: %s', (name, schema) => {
-    expect(unbounded(schema, name)).toEqual([]);
+  it('S2: holds for each schema and each query', () => {
+    expect(schemas.length).toBeGreaterThan(100);
+    expect(schemas.flatMap(([name, schema]) => unbounded(schema, name))).toEqual([]);
   });
 });
 

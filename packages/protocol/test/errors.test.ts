@@ -52,9 +52,11 @@ describe('the error catalogue', () => {
 });
 
 describe('a RelayError', () => {
-  it.each(Object.keys(errorCatalogue) as ErrorCode[])('%s has the status of the catalogue and a body', (code) => {
-    const { status } = errorCatalogue[code];
-    expect(new RelayError(code, 'what to do').body).toEqual({ error: 'what to do', code, status });
+  it('has the status of the catalogue and a body for every code', () => {
+    const codes = Object.keys(errorCatalogue) as ErrorCode[];
+    expect(codes.map((code) => new RelayError(code, 'what to do').body)).toEqual(
+      codes.map((code) => ({ error: 'what to do', code, status: errorCatalogue[code].status })),
+    );
   });
 
   it('carries its cause, its headers and when to retry', () => {

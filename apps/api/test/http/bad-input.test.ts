@@ -4,7 +4,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { type Route, type RouteName, routes } from '@relay/protocol';
 import { type Answer, type TestRelay, registerDevice, startRelay } from '@relay/testing';
 import fc from 'fast-check';
-import { expectLimitHeaders, expectRefusal, expectSuccess } from '../answers.ts';
+import { expectLimitHeaders, expectRefusal, expectSuccess, violations } from '../answers.ts';
 import { bearer } from '../credentials.ts';
 import { sendBytes } from './raw.ts';
 
@@ -28,7 +28,7 @@ describe('bad input', () => {
 
   // The token of a notification is made with its notification: ../push/answers.test.ts has its bodies.
   const ofPeople = withBody.filter(([, { credential }]) => credential !== 'answer');
-  describe.each(ofPeople)('in the body of %s', (_name, route) => {
+  describe('in the body of every route', () => {
     it.each<[string, string | Buffer]>([
       ['half an object', '{"a":'],
       ['a comma too many', '{"a":1,}'],
@@ -42,39 +42,47 @@ describe('bad input', () => {
       ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
       ['a byte order mark', '\ufeff{"a":1}'],
     ])('%s is 400', async (_what, raw) => {
-      const answer = await sendTo(route, raw);
-      expectRefusal(answer, 'INVALID_REQUEST', 'body');
-      expectLimitHeaders(answer);
+      const failures = await violations(ofPeople, async (route) => {
+        const answer = await sendTo(route, raw);
+        expectRefusal(answer, 'INVALID_REQUEST', 'body');
+        expectLimitHeaders(answer);
+      });
+      expect(failures).toEqual([]);
     });
 
-    it('another content type, or none, is 415', async () => {
-      for (const type of [
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'multipart/form-data; boundary=x',
-        '',
-        'garbage',
-      ]) {
-        const answer = await sendTo(route, '{"a":1}', { 'Content-Type': type });
-        expectRefusal(answer, 'UNSUPPORTED_MEDIA_TYPE');
-        expectLimitHeaders(answer);
-      }
-    });
+    it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '', 'garbage'])(
+      'the content type %j is 415',
+      async (type) => {
+        const failures = await violations(ofPeople, async (route) => {
+          const answer = await sendTo(route, '{"a":1}', { 'Content-Type': type });
+          expectRefusal(answer, 'UNSUPPORTED_MEDIA_TYPE');
+          expectLimitHeaders(answer);
+        });
+        expect(failures).toEqual([]);
+      },
+    );
 
     it('more than 1 MiB is 413', async () => {
-      const answer = await sendTo(route, JSON.stringify({ a: 'x'.repeat(1024 * 1024) }));
-      expectRefusal(answer, 'PAYLOAD_TOO_LARGE', '1 MiB');
-      expectLimitHeaders(answer);
+      const raw = JSON.stringify({ a: 'x'.repeat(1024 * 1024) });
+      const failures = await violations(ofPeople, async (route) => {
+        const answer = await sendTo(route, raw);
+        expectRefusal(answer, 'PAYLOAD_TOO_LARGE', '1 MiB');
+        expectLimitHeaders(answer);
+      });
+      expect(failures).toEqual([]);
     });
-  });
 
-  it.each(withBody)('in the body of %s is not even looked at without a valid credential', async (_name, route) => {
-    const answer = await relay.call(route.method, concrete(route.path), {
-      user: null,
-      headers: bearer('garbage'),
-      raw: '{"a":',
+    it('nothing is even looked at without a valid credential', async () => {
+      const failures = await violations(withBody, async (route) => {
+        const answer = await relay.call(route.method, concrete(route.path), {
+          user: null,
+          headers: bearer('garbage'),
+          raw: '{"a":',
+        });
+        expectRefusal(answer, 'INVALID_TOKEN');
+      });
+      expect(failures).toEqual([]);
     });
-    expectRefusal(answer, 'INVALID_TOKEN');
   });
 
   it('takes JSON under every name that JSON has', async () => {
@@ -179,31 +187,40 @@ describe('bad input', () => {
     expectRefusal(await relay.call('GET', '/api/sessions?limit=%zz'), 'INVALID_REQUEST', 'limit');
   });
 
-  it.each([
-    '/',
-    '/api',
-    '/api/',
-    '/api/session',
-    '/health/x',
-    '/api/sessions/a/b',
-    '/api/sessions/a/messages/b',
-    '//',
-    '/api/../etc/passwd',
-    '/ws/attention',
-    '/api//sessions',
-  ])('does not know %s', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await relay.call(method, path), 'NOT_FOUND');
+  it('does not know paths of no route', async () => {
+    const paths = [
+      '/',
+      '/api',
+      '/api/',
+      '/api/session',
+      '/health/x',
+      '/api/sessions/a/b',
+      '/api/sessions/a/messages/b',
+      '//',
+      '/api/../etc/passwd',
+      '/ws/attention',
+      '/api//sessions',
+    ].map((path) => [path, path] as const);
+    const failures = await violations(paths, async (path) => {
+      for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await relay.call(method, path), 'NOT_FOUND');
+    });
+    expect(failures).toEqual([]);
   });
 
   const byPath = new Map<string, string[]>();
   for (const { path, method } of Object.values<Route>(routes)) byPath.set(path, [...(byPath.get(path) ?? []), method]);
-  it.each([...byPath])('answers 405 to other methods of %s, and names the right ones', async (path, allowed) => {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      if (allowed.includes(method)) continue;
+  it('answers 405 to other methods of every path, and names the right ones', async () => {
+    const others = [...byPath].flatMap(([path, allowed]) =>
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
+        .filter((method) => !allowed.includes(method))
+        .map((method) => [`${method} ${path}`, { method, path, allowed }] as const),
+    );
+    const failures = await violations(others, async ({ method, path, allowed }) => {
       const answer = await relay.call(method, concrete(path));
       expectRefusal(answer, 'METHOD_NOT_ALLOWED');
       expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed].sort());
-    }
+    });
+    expect(failures).toEqual([]);
   });
 
   it('has no use for headers past 16 KiB, nor for a line that is no HTTP, and lives on', async () => {

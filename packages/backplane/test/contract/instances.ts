@@ -53,10 +53,18 @@ export function describeInstances(makeBus: MakeBus): void {
       ['publishControl', (backplane, body) => backplane.publishControl(body)],
     ];
 
-    it.each(calls)('carries text and nothing else: %s', async (_name, call) => {
+    it('carries text and nothing else, in every call', async () => {
       const { one } = await openTwo();
-      await expect(call(one, { an: 'object' } as unknown as string)).rejects.toThrow(TypeError);
-      await expect(call(one, Buffer.from('bytes') as unknown as string)).rejects.toThrow(TypeError);
+      const isTypeError = (work: Promise<unknown>) =>
+        work.then(
+          () => false,
+          (error: unknown) => error instanceof TypeError,
+        );
+      const results = [];
+      for (const [name, call] of calls)
+        for (const body of [{ an: 'object' }, Buffer.from('bytes')])
+          if (!(await isTypeError(call(one, body as unknown as string)))) results.push(`${name}: ${typeof body}`);
+      expect(results).toEqual([]);
     });
 
     const others: [string, (backplane: Backplane) => Promise<unknown>][] = [
@@ -74,11 +82,14 @@ export function describeInstances(makeBus: MakeBus): void {
       ['count', (backplane) => backplane.count('who', 1, 1_000)],
     ];
 
-    it.each([...calls, ...others])('that is closed says so: %s', async (_name, call) => {
+    it('that is closed rejects every call with CLOSED', async () => {
       const { one } = await openTwo();
       await one.close();
       await one.close();
-      expect(await codeOf(call(one, 'text'))).toBe('CLOSED');
+      const codes = [];
+      for (const [name, call] of [...calls, ...others])
+        codes.push([name, await codeOf(call(one, 'text')).catch(String)]);
+      expect(codes.filter(([, code]) => code !== 'CLOSED')).toEqual([]);
     });
 
     it('that is closed hears nothing more', async () => {
