@@ -1,6 +1,7 @@
 /** An api with everything it needs to know who is asking: the built-in sign-in, if configured, and the issuers it trusts. */
 import { type IssuerConfig, createJwtVerifier, openDevIssuer } from '@relay/auth';
 import type { ApiDeps } from './deps.ts';
+import type { IdentityDeps } from './identity/deps.ts';
 import { type Identity, createIdentity } from './identity/identity.ts';
 import { type Api, createApi } from './server.ts';
 
@@ -15,12 +16,14 @@ interface OpenApi {
 interface OpenApiDeps extends Omit<ApiDeps, 'jwtVerifier' | 'identity'> {
   /** Issuers to trust besides those of the configuration. Default: none. */
   issuers?: readonly IssuerConfig[] | undefined;
+  /** As in `IdentityDeps`. */
+  passwords?: IdentityDeps['passwords'];
 }
 
 /** Reads the keys of the sign-in from the database, or makes them. @throws DatabaseError when that cannot be had */
-export async function openApi({ issuers: further = [], ...deps }: OpenApiDeps): Promise<OpenApi> {
+export async function openApi({ issuers: further = [], passwords, ...deps }: OpenApiDeps): Promise<OpenApi> {
   const { config } = deps;
-  const identity = config.authBuiltin ? await createIdentity(deps) : undefined;
+  const identity = config.authBuiltin ? await createIdentity({ ...deps, passwords }) : undefined;
   const issuers = [
     ...(identity ? [identity.issuer] : []),
     ...further,

@@ -2,7 +2,7 @@
  * A whole relay in one process, on real sockets and free ports: as many apis and gateways as wanted, one backplane between them,
  * one database below. The same rooms that production starts, in the same way.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type Api, type Identity, type Transport, openApi } from '@relay/api';
 import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
@@ -26,6 +26,8 @@ export interface RelayOptions {
   transports?: readonly Transport[];
   /** With the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
   identity?: boolean;
+  /** With `identity`: passwords are hashed at the cost of production, a tenth of a second of a core each. Default: for free. */
+  dearPasswords?: boolean;
   /** Where every instance writes what it logs, a line of JSON at a time. Default: nowhere that a test sees. */
   log?: { write(line: string): void } | undefined;
   /** Receives what is shown to the operator. */
@@ -76,6 +78,12 @@ const generous: Partial<RelayConfig> = {
   outboxPollMs: 200,
 };
 
+const freePasswords = {
+  hash: async (password: string) => Promise.resolve(createHash('sha256').update(password).digest('hex')),
+  verify: async ({ hash, password }: { hash: string; password: string }) =>
+    hash === (await freePasswords.hash(password)),
+};
+
 /** A test that stops a relay waits for no answer. */
 const lastAnswersMs = 0;
 
@@ -108,7 +116,8 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
       const { instance, backplane } = await open('api', index);
       const deps = instance.deps('api');
       const { transports, announce } = options;
-      const { api, identity } = await openApi({ ...deps, issuers: [issuer.config], transports, announce });
+      const passwords = options.dearPasswords ? undefined : freePasswords;
+      const { api, identity } = await openApi({ ...deps, issuers: [issuer.config], transports, announce, passwords });
       const served = await instance.serve(async () => Promise.resolve({ ...api, lastAnswersMs }));
       stops.push(() => served.stop());
       return { url: urlOf(served), api, identity, backplane, metrics: deps.metrics };

@@ -3,6 +3,7 @@ import type { Backplane } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
+import type { Passwords } from './passwords.ts';
 
 export interface IdentityDeps {
   /** `authSecret` holds at least one secret. */
@@ -10,4 +11,6 @@ export interface IdentityDeps {
   database: Database;
   backplane: Backplane;
   logger: Logger;
+  /** Hashes and verifies passwords. Default: scrypt of the library, a tenth of a second of a core each. */
+  passwords?: Passwords | undefined;
 }

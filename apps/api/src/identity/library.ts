@@ -70,7 +70,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       minPasswordLength,
       maxPasswordLength,
       autoSignIn: true,
-      password: createPasswords(),
+      password: createPasswords(deps.passwords),
     },
     user: { modelName: 'user' },
     // Here a session is a conversation.
