@@ -29,7 +29,7 @@ interface PGliteEvents {
 }
 
 class Engine extends PGlite {
-  /** PGlite's own queries need the types of arrays. The pg driver sends ours, and reading the types takes a third of opening a database. */
+  /** Only queries that PGlite itself sends need the types of arrays; the pg driver sends ours. */
   override async _initArrayTypes(): Promise<void> {}
 }
 
