@@ -44,7 +44,11 @@ RUN set -eu; \
     rm -rf conformance apps/cli packages/testing package-lock.json; \
     find apps/daemon -type f ! -name relay-daemon.tgz -delete; \
     find apps/daemon -type d -empty -delete; \
-    find packages apps -mindepth 2 -maxdepth 2 ! -name dist ! -name package.json ! -name node_modules -exec rm -rf {} +
+    find packages apps -mindepth 2 -maxdepth 2 ! -name dist ! -name package.json ! -name node_modules -exec rm -rf {} +; \
+    for role in api gateway standalone; do \
+      node apps/$role/dist/main.js --version >/dev/null 2>&1 || true; \
+      test -s apps/$role/dist/program.cjs.compiled; \
+    done
 
 FROM ground
 ARG VERSION=1.0.0

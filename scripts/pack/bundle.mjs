@@ -1,13 +1,20 @@
-// One program as one file, with everything it imports: it starts in a third of the time. `node bundle.mjs <module> <file>`
+// One program as one file, with everything it imports: it starts in a third of the time. `node bundle.mjs <module> <file>`; with a second
+// pair, a second file. A file `.cjs` is a CommonJS module, else it is an ES module.
 import { chmod, readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 
 /** Native code that these packages use where it is installed, and work without: `ws` the first two, `pg` the last. */
 export const absent = ['bufferutil', 'utf-8-validate', 'pg-native'];
+/** PostgreSQL in WebAssembly finds its files beside its code. */
+const beside = /^@electric-sql\/pglite/;
 
-/** Resolves with the paths of all modules that went into the bundle. */
-export async function bundle(from, to, external = absent, { format = 'esm', plugins = [] } = {}) {
+/**
+ * Resolves with the paths of all modules that went into the bundle. A CommonJS bundle is ASCII, which Node reads and V8 scans fastest, and
+ * requires modules instead of importing them, because code that V8 kept cannot import (`packages/service/src/start-bundle.ts`).
+ */
+export async function bundle(from, to, external = [...absent, beside], { plugins = [] } = {}) {
+  const format = to.endsWith('.cjs') ? 'cjs' : 'esm';
   const code = await readFile(from, 'utf8');
   const { output } = await build({
     input: from,
@@ -20,13 +27,20 @@ export async function bundle(from, to, external = absent, { format = 'esm', plug
       format,
       codeSplitting: false,
       banner: code.startsWith('#!') || format === 'cjs' ? '' : '#!/usr/bin/env node',
+      ...(format === 'cjs' && {
+        comments: false,
+        dynamicImportInCjs: false,
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+      }),
     },
   });
+  if (format === 'cjs' && output.some(({ code }) => /[^\0-\x7f]/.test(code))) throw new Error(`${to} is not ASCII`);
   return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [, , from = '', to = ''] = process.argv;
-  await bundle(from, to);
-  await chmod(to, 0o755);
+  for (let [from, to, ...more] = process.argv.slice(2); from; [from, to, ...more] = more) {
+    await bundle(from, to);
+    await chmod(to, 0o755);
+  }
 }

@@ -75,7 +75,7 @@ export async function packExecutable(name, file) {
         ? `throw new Error('absent');`
         : Object.entries(instead).find(([module]) => id === join(root, module))?.[1],
   };
-  await bundle(inStaged('entry.mjs'), inStaged('program.cjs'), [], { format: 'cjs', plugins: [replace] });
+  await bundle(inStaged('entry.mjs'), inStaged('program.cjs'), [], { plugins: [replace] });
   const config = { main: inStaged('program.cjs'), output: inStaged('blob'), disableExperimentalSEAWarning: true };
   await writeFile(inStaged('config.json'), JSON.stringify(config));
   await run(process.execPath, ['--experimental-sea-config', inStaged('config.json')]);

@@ -1,30 +1,9 @@
 /** `npm run api`: one of several instances of the users' door. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { readConfig } from '@relay/config';
-import { runService } from '@relay/service';
-import { isForPeople, openInstance, versionOf } from '@relay/service/instance';
-import { openApi } from './open.ts';
+import { setFlagsFromString } from 'node:v8';
+import { startBundle } from '@relay/service/start';
 
-const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
-const docs = { directory: fileURLToPath(new URL('../../docs/dist', import.meta.url)) };
-const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemon.tgz', import.meta.url)) };
-/** A daemon is asked and has answered within this time, or the request is refused: longer than the slowest answer. */
-const lastAnswersMs = 15_000;
-/**
- * An edge that looks every second knows by then that this instance leaves. Until it does it sends requests over connections that
- * are open, and one that is closed under a POST is an error for the app.
- */
-const edgeNoticesMs = 3000;
+// WebAssembly (Prisma's compiler of queries) stays with V8's baseline compiler: optimizing it doubles the work of a start, and Prisma
+// compiles each query once. Flags come before the bundle, because V8 keeps compiled code for the same flags only.
+setFlagsFromString('--liftoff-only');
 
-async function start() {
-  const instance = await openInstance('api', readConfig('api', process.env), { version: versionOf(import.meta.url) });
-  return instance.serve(async () => {
-    const announce = (line: string) => process.stderr.write(`${line}\n`);
-    const { api, welcome } = await openApi({ ...instance.deps('api'), web, docs, downloads, announce });
-    const drain = (overMs: number) => Promise.all([api.drain(overMs), delay(Math.min(overMs, edgeNoticesMs))]);
-    return { ...api, drain, lastAnswersMs, selfCheck: '/ws/attention', welcome };
-  });
-}
-
-runService(start, { isForPeople });
+startBundle(new URL('./program.cjs', import.meta.url));

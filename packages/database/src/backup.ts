@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseError } from './database-error.ts';
-import { syncPath, syncTree } from './embedded-files.ts';
+import { syncPath, syncTree } from './sync-files.ts';
 
 /** The size of a copy. */
 export interface BackupResult {

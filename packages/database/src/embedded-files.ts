@@ -1,7 +1,5 @@
 /** The files of an embedded database on a real disk, forced to it when PostgreSQL asks. Knows the file system of PGlite and no SQL. */
 import { fdatasyncSync } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
-import path from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
@@ -36,34 +34,5 @@ export class SyncedFiles extends NodeFS {
       fdatasyncSync(nfd);
       return 0;
     };
-  }
-}
-
-/** The number of files that are forced to the disk at a time: its journal takes them together, and one by one costs six times as long. */
-const syncsAtOnce = 16;
-
-/** Forces a folder and everything in it to the disk. */
-export async function syncTree(folder: string): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const names = entries
-    .filter((entry) => entry.isFile() || entry.isDirectory())
-    .map((entry) => path.join(entry.parentPath, entry.name));
-  const left = [...names, folder].values();
-  await Promise.all(
-    Array.from({ length: syncsAtOnce }, async () => {
-      for (const name of left) await syncPath(name);
-    }),
-  );
-}
-
-/** Forces a file, or the names in a folder, to the disk. */
-export async function syncPath(name: string): Promise<void> {
-  // Windows refuses to open a folder; its file systems write names through their journal.
-  if (process.platform === 'win32') return;
-  const file = await open(name, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

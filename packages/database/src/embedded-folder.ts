@@ -10,8 +10,8 @@ import path from 'node:path';
 import { makeDataFolder, refusedFolder } from './data-folder.ts';
 import { DatabaseError } from './database-error.ts';
 import type { CreateReply, CreateStart } from './embedded-create.ts';
-import { syncPath, syncTree } from './embedded-files.ts';
-import { builtFile, clusterName } from './embedded-pglite.ts';
+import { syncPath, syncTree } from './sync-files.ts';
+import { builtFile, clusterName } from './embedded-places.ts';
 import { lockFolder } from './lock.ts';
 
 const createTimeoutMs = 120_000;

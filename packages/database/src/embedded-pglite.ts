@@ -2,22 +2,11 @@
 import { PGlite } from '@electric-sql/pglite';
 import { SyncedFiles } from './embedded-files.ts';
 
-/** Inside the folder that the caller names, so that a new database can be built beside it and renamed into place. */
-export const clusterName = 'pgdata';
-
 const settings = [
   'shared_buffers=16MB', // the default costs 130 MB of resident memory and gains nothing: the files are in the page cache
   'max_wal_size=64MB', // the log that a checkpoint keeps for reuse, see upkeep.ts
   'min_wal_size=32MB',
 ];
-
-/**
- * A file of this package that runs on its own, in a thread or a process. Threads and processes cannot load TypeScript: when the
- * package runs from source (in its tests) the built file is used.
- */
-export function builtFile(name: string): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? `../dist/${name}.js` : `./${name}.js`, import.meta.url);
-}
 
 export interface PGliteStart {
   /** Folder with (or for) the files of the database; absent: in memory. */
@@ -39,6 +28,11 @@ interface PGliteEvents {
   onPanic?: (message: string) => void;
 }
 
+class Engine extends PGlite {
+  /** Only queries that PGlite itself sends need the types of arrays; the pg driver sends ours. */
+  override async _initArrayTypes(): Promise<void> {}
+}
+
 /** Starts PGlite. Throws an Error with PostgreSQL's message when it cannot. */
 export async function startPGlite(
   { cluster, template, sync = false }: PGliteStart,
@@ -51,12 +45,14 @@ export async function startPGlite(
     return false; // not printed
   };
   try {
-    return await PGlite.create({
+    const engine = new Engine({
       ...(cluster === undefined ? {} : sync ? { fs: new SyncedFiles(cluster) } : { dataDir: cluster }),
       ...(template === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(template)]) }),
       startParams: startParams(sync && cluster !== undefined),
       onStderr: listen,
     });
+    await engine.waitReady;
+    return engine;
   } catch (error) {
     const reason = said || reasonOf(error);
     throw new Error(reason, { cause: error });

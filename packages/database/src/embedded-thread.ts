@@ -4,7 +4,8 @@
  * decided in embedded.ts.
  */
 import { Worker } from 'node:worker_threads';
-import { type PGliteStart, builtFile } from './embedded-pglite.ts';
+import type { PGliteStart } from './embedded-pglite.ts';
+import { builtFile } from './embedded-places.ts';
 import type { WorkerReply, WorkerRequest } from './embedded-worker.ts';
 
 const closeTimeoutMs = 5_000;

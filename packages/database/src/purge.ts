@@ -109,8 +109,8 @@ export async function purgeTasks(db: Db): Promise<void> {
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
         AND t.seq < (SELECT max(n.seq) FROM tasks n WHERE n.session_key = t.session_key)`;
     await db.sql.execute`
-      UPDATE tasks SET result = CASE WHEN result = '' THEN '' WHEN result IS NOT NULL THEN '…' END, error_text = NULL
-      WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result NOT IN ('', '…') OR error_text IS NOT NULL)`;
+      UPDATE tasks SET result = CASE WHEN result = '' THEN '' WHEN result IS NOT NULL THEN '\u2026' END, error_text = NULL
+      WHERE id = ANY(${page.map(({ id }) => id)}::text[]) AND (result NOT IN ('', '\u2026') OR error_text IS NOT NULL)`;
     if (page.length < tasksAtOnce) return;
     after = page.at(-1)!;
   }

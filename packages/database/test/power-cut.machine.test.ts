@@ -8,7 +8,8 @@ import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { SyncedFiles } from '../src/embedded-files.ts';
 import { openFolder } from '../src/embedded-folder.ts';
-import { clusterName, startParams } from '../src/embedded-pglite.ts';
+import { startParams } from '../src/embedded-pglite.ts';
+import { clusterName } from '../src/embedded-places.ts';
 import { temporaryFolders } from './databases.ts';
 import { type Act, type Luck, RecordedFiles, afterPowerCut } from './power-cut-disk.ts';
 
