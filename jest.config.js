@@ -3,6 +3,7 @@ export default {
   runtime: '<rootDir>/packages/testing/dist/jest/runtime.js',
   testEnvironment: '<rootDir>/packages/testing/dist/jest/environment.js',
   globalSetup: '<rootDir>/packages/testing/dist/jest/global-setup.js',
+  globalTeardown: '<rootDir>/packages/testing/dist/jest/global-teardown.js',
   reporters: ['default', '<rootDir>/packages/testing/dist/jest/reporter.js'],
   roots: ['<rootDir>/packages', '<rootDir>/apps', '<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],

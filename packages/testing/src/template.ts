@@ -71,6 +71,10 @@ const openEmbedded = async (options: TestDatabaseOptions = {}) =>
 const idle: Database[] = [];
 const mostIdle = 2;
 
+export async function closeIdleDatabases(): Promise<void> {
+  await Promise.all(idle.splice(0).map((database) => database.close()));
+}
+
 /** One that was given back, emptied, or a new one. */
 async function borrowEmbedded(): Promise<Database> {
   let database = idle.pop();
