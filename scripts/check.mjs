@@ -1,6 +1,6 @@
 // Everything that must hold before a change is done, in one command. Stops at the first step that fails and says what to do.
 import { spawn } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,6 +33,13 @@ const run = (program, ...args) =>
     child.stderr.on('data', (chunk) => said.push(chunk));
     child.on('error', (error) => resolve({ ok: false, output: `${program}: ${error.message}\n` }));
     child.on('close', (code) => resolve({ ok: code === 0, output: Buffer.concat(said).toString('utf8') }));
+  });
+/** Runs a program that shows its own progress. */
+const show = (program, ...args) =>
+  new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: 'inherit' });
+    child.on('error', (error) => resolve({ ok: false, output: `${program}: ${error.message}\n` }));
+    child.on('close', (code) => resolve({ ok: code === 0, output: '' }));
   });
 const npm = (script) => () => run('npm', 'run', '--silent', script);
 const node = (...args) => run(process.execPath, ...args);
@@ -113,16 +120,32 @@ const steps = [
   },
   {
     name: 'tests',
-    run: () => node('scripts/jest.mjs'),
+    run: () => show('npm', 'run', '--silent', 'test:all'),
     advice: 'Run one file alone with `node scripts/jest.mjs <path>`.',
   },
 ];
 
+/** Seconds of each step in the last run here, by name. */
+const times = {
+  file: `${root}node_modules/.cache/check.json`,
+  read: async () => JSON.parse(await readFile(times.file, 'utf8').catch(() => '{}')),
+  write: async (seconds) => {
+    await mkdir(`${root}node_modules/.cache`, { recursive: true });
+    await writeFile(times.file, JSON.stringify(seconds));
+  },
+};
+
 async function check(chosen) {
+  const last = await times.read();
+  const all = chosen.reduce((sum, { name }) => sum + (last[name] ?? 0), 0);
+  if (all > 0) console.log(`${chosen.length} steps, about ${Math.round(all)} s as in the last run`);
   for (const { name, run: step, advice } of chosen) {
+    if (last[name] > 10) console.log(`     ${name.padEnd(10)} about ${Math.round(last[name])} s …`);
     const startedAt = performance.now();
     const { ok, output } = await step();
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    const passed = (performance.now() - startedAt) / 1000;
+    if (ok) await times.write({ ...(await times.read()), [name]: passed });
+    const seconds = passed.toFixed(1);
     console.log(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds.padStart(6)} s`);
     if (ok) continue;
     console.log(`\n${output.trimEnd()}\n\n${advice}`);

@@ -4,14 +4,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { wordProblems } from './check-words.mjs';
+import { tiers } from './tiers.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const usage = `Usage: npm run figures [-- [--list] [--rooms] [revision …]]
+       npm run figures -- --tests
 
 Prints a table with one column per revision of git and one for the files of this folder. Product code is apps/*/src and
 packages/*/src without generated files and without tests; a name counts as used when another file has it, a test included.
   --list    after the table, for the files of this folder: functions over 150 lines, files over 400, exported names without a user
   --rooms   after the table, the lines of each room in each column
+  --tests   instead of all that: the CPU seconds of the last run of each tier of tests, and its ten most expensive files
 `;
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 30 });
@@ -175,7 +178,39 @@ const rows = [
 ];
 const print = (cells) => console.log(`| ${cells.join(' | ')} |`);
 
+/** Tables of node_modules/.cache/tests, which every run of a tier writes (packages/testing/src/jest/reporter.ts). */
+function printTests() {
+  const records = Object.keys(tiers).flatMap((tier) => {
+    try {
+      const record = JSON.parse(readFileSync(`${root}node_modules/.cache/tests/${tier}.json`, 'utf8'));
+      return [{ tier, ...record, files: record.files.map((file) => ({ ...file, cpu: file.own + file.children })) }];
+    } catch {
+      return [];
+    }
+  });
+  if (records.length === 0) console.log('No tier of tests ran here yet.');
+  const rounded = (seconds) => seconds.toFixed(1);
+  print(['tier', 'files', 'CPU seconds', 'of programs they start', 'per file', 'wall seconds']);
+  print(['---', '---:', '---:', '---:', '---:', '---:']);
+  for (const { tier, files, wall } of records) {
+    const cpu = sum(files.map((file) => file.cpu));
+    const children = sum(files.map((file) => file.children));
+    print([tier, files.length, rounded(cpu), rounded(children), rounded(cpu / files.length), rounded(wall)]);
+  }
+  for (const { tier, files } of records) {
+    console.log();
+    print([tier, 'CPU seconds', 'of programs it starts', 'wall seconds']);
+    print(['---', '---:', '---:', '---:']);
+    for (const { file, cpu, children, wall } of [...files].sort((a, b) => b.cpu - a.cpu).slice(0, 10))
+      print([file, rounded(cpu), rounded(children), rounded(wall)]);
+  }
+}
+
 function main(args) {
+  if (args.join() === '--tests') {
+    printTests();
+    return 0;
+  }
   const options = args.filter((arg) => arg.startsWith('--'));
   const unknown = options.filter((option) => !['--list', '--rooms', '--help'].includes(option));
   if (unknown.length > 0 || options.includes('--help')) {
