@@ -6,7 +6,7 @@ export { daemonSocketAddress, serverAddress } from './address.ts';
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
-export { type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
+export { type Heard, type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
 export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
 export { present } from './transcript/calls.ts';

@@ -35,5 +35,9 @@ export function voiceOf({
       const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
       if (session) link.send(activityOf(session, isCompletion, link.tellsTranscript()));
     },
+    own(sessionId, works, said) {
+      const session = store.session(sessionId);
+      if (session) link.send({ ...activityOf(session, said, link.tellsTranscript()), own_turn: works });
+    },
   };
 }

@@ -1,43 +1,77 @@
-/** The tool calls of a turn as items: each begins once, changes by patches, and has a bounded output. */
+/** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
+import { transcriptLimits } from '@relay/protocol';
+import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
 import { outputName } from '../contents.ts';
+import { type BookedCall, type Source, createCallBook, isEnd } from './call-book.ts';
+import { isRunning, statusAfter, textsOf } from './call-state.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
 import { type Printed, createPrinted } from './output.ts';
-import { type ToolPart, printedBy, toolPart } from './tool.ts';
+import { type ToolPart, toolPart } from './tool.ts';
+
+/** How a permission was answered. */
+export interface Verdict {
+  allowed: boolean;
+  /** Who or where, and when (ISO 8601). */
+  by?: string;
+  at?: string;
+}
+
+/** The effect of an update on its call. */
+export interface HeardCall {
+  changes: Change[];
+  /** The call as far as it is known; undefined when the update was dropped. */
+  call?: Fields;
+  /** The uuid of its item. */
+  uuid?: string;
+  /** Output that came with it. */
+  printed: string;
+}
 
 interface Calls {
-  /** A call, or an update of one. */
-  update: (update: Fields, at: string | undefined) => Change[];
+  /** A call, or an update of one. `question`: the uuid of the question that shows it. */
+  update: (update: Fields, at: string | undefined, source: Source, question?: string) => HeardCall;
+  /** The answer to the question with this uuid, or to the permission for this call. */
+  answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
   /** Output of a program without tool calls. */
   print: (id: string, title: string, text: string) => Change[];
   /** Gives every running call this status. */
   end: (status: string) => Change[];
+  /** The next turn begins: a repeated id names another call. */
+  turn: () => void;
 }
 
-interface Tool {
+interface Tool extends BookedCall {
   uuid: string;
-  call: Fields;
   part: ToolPart;
   printed: Printed;
   /** The text of its content that is in the item. */
   taken: string;
+  about: string;
+  question: string | undefined;
   shownAt: number;
   /** Some of the output was not sent yet. */
   behind: boolean;
 }
 
 const maxTools = 1000;
-/** Finished calls that still accept updates: some agents send the output last. */
+/** Calls that ended and still accept updates: some agents send the output last. */
 const maxFinished = 50;
-const maxGone = 20_000;
 /** Larger calls are not kept while they run. */
 const maxCallBytes = 64 * 1024;
 const showEveryMs = 2000;
 
 export function createCalls(
-  { cwd, detail, now, keep, replay }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep' | 'replay'>,
+  {
+    cwd,
+    detail,
+    now,
+    keep,
+    replay,
+    dropped,
+  }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep' | 'replay' | 'dropped'>,
   {
     names,
     item,
@@ -49,11 +83,10 @@ export function createCalls(
     before: () => Change[];
   },
 ): Calls {
-  /** Calls that were dropped because there were too many: later updates of them are ignored. */
-  const gone = new Set<string>();
-  const tools = new Map<string, Tool>();
+  const book = createCallBook<Tool>();
   /** In the order in which they ended. */
-  const finished = new Set<string>();
+  const finished = new Set<Tool>();
+  let turn = 0;
 
   const show = (tool: Tool, hadMore = false): Change => {
     tool.shownAt = now();
@@ -77,118 +110,188 @@ export function createCalls(
   };
 
   /** New content replaces the earlier one; most agents only add to it. */
-  const take = (tool: Tool, content: string | undefined): Change[] => {
-    if (content === undefined || content === tool.taken || detail === 'outline') return [];
+  const take = (tool: Tool, content: string | undefined): { changes: Change[]; printed: string } => {
+    if (content === undefined || content === tool.taken) return { changes: [], printed: '' };
     const { taken } = tool;
     tool.taken = content;
-    if (content.startsWith(taken)) return print(tool, content.slice(taken.length));
+    const isMore = content.startsWith(taken);
+    const printed = isMore ? content.slice(taken.length) : content;
+    if (detail === 'outline') return { changes: [], printed };
+    if (isMore) return { changes: print(tool, printed), printed };
     const hadMore = !tool.printed.whole();
     tool.printed.replace(content);
-    return [show(tool, hadMore)];
+    return { changes: [show(tool, hadMore)], printed };
   };
 
-  const begin = (id: string, merged: Fields, at: string | undefined): { tool: Tool; changes: Change[] } => {
-    const part = toolPart(merged, cwd, detail === 'outline');
-    const uuid = names.ofTool(id);
+  const begin = (
+    call: Pick<Tool, 'id' | 'fields' | 'announced'>,
+    more: { status: string; about: string; question: string | undefined; at: string | undefined },
+  ): { tool: Tool; changes: Change[] } => {
+    const { status, about, question, at } = more;
+    const uuid = names.ofTool(call.id);
     const tool: Tool = {
+      ...call,
       uuid,
-      call: merged,
-      part,
+      turn,
+      reported: isEnd(status),
+      closed: false,
+      rejected: false,
+      answered: false,
+      part: partOf({ ...call, about }, status, {
+        ...(question === undefined ? {} : { asked: { question } }),
+        ...(isRunning(status) ? {} : { ended: timeOf(at) }),
+      }),
       printed: createPrinted(keep && ((text, begins) => keep?.output(uuid, text, begins))),
       taken: '',
+      about,
+      question,
       shownAt: -Infinity,
       behind: false,
     };
-    tools.set(id, tool);
+    book.add(tool);
+    const { part } = tool;
     return {
       tool,
       changes: [...before(), ...letGo(), item(uuid, { role: 'AGENT', content: part.title, part: { ...part } }, at)],
     };
   };
 
+  const timeOf = (at: string | undefined) => at ?? new Date(now()).toISOString();
+  const partOf = (
+    { id, fields, about }: Pick<Tool, 'id' | 'fields' | 'about'>,
+    status: string,
+    { asked, ended }: Pick<ToolPart, 'asked' | 'ended'>,
+  ): ToolPart => ({
+    ...toolPart({ ...fields, toolCallId: id, status }, cwd, detail === 'outline'),
+    ...(about === '' || detail === 'outline' ? {} : { about: keepHead(about, transcriptLimits.inputBytes) }),
+    ...(asked === undefined ? {} : { asked }),
+    ...(ended === undefined ? {} : { ended }),
+  });
+
   /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
   const letGo = (): Change[] => {
-    const [oldest] = tools;
-    if (tools.size <= maxTools || oldest === undefined) return [];
-    const [id, tool] = oldest;
-    dismiss(id);
-    return end(tool, 'interrupted');
+    const [oldest] = book.all();
+    if (book.size <= maxTools || oldest === undefined) return [];
+    finished.delete(oldest);
+    book.remove(oldest);
+    return end(oldest, 'unknown');
   };
-  const dismiss = (id: string) => {
-    tools.delete(id);
-    finished.delete(id);
-    gone.add(id);
-    const [first] = gone;
-    if (gone.size > maxGone && first !== undefined) gone.delete(first);
-  };
-  /** A long turn has many calls: only the newest of those that ended are remembered. */
-  const noteFinished = (id: string, { part }: Tool) => {
-    finished.delete(id);
-    // A replay is short-lived, and a file may name the calls of each turn alike.
-    if (isRunning(part.status) || replay) return;
-    finished.add(id);
+  /** A long session has many calls: only the newest of those that ended are remembered. */
+  const noteFinished = (tool: Tool) => {
+    finished.delete(tool);
+    // A replay is short-lived.
+    if (isRunning(tool.part.status) || replay) return;
+    finished.add(tool);
     const [oldest] = finished;
-    if (finished.size > maxFinished && oldest !== undefined) dismiss(oldest);
+    if (finished.size <= maxFinished || oldest === undefined) return;
+    finished.delete(oldest);
+    book.remove(oldest);
   };
 
-  const end = (tool: Tool, status: string): Change[] => {
+  const patch = (tool: Tool, part: ToolPart): Change[] => {
+    const changed = difference(tool.part, part);
+    tool.part = part;
+    if (Object.keys(changed).length === 0) return [];
+    const content = changed.title === undefined ? {} : { content: part.title };
+    return [{ op: 'set', uuid: tool.uuid, part: changed, ...content }];
+  };
+
+  const end = (tool: Tool, status: string, at?: string): Change[] => {
+    tool.closed = true;
     if (!isRunning(tool.part.status)) return [];
     const changes = tool.behind ? [show(tool)] : [];
-    tool.part = { ...tool.part, status };
-    return [...changes, { op: 'set', uuid: tool.uuid, part: { status } }];
-  };
-  const endTools = (status: string): Change[] => [...tools.values()].flatMap((tool) => end(tool, status));
-
-  const call = (update: Fields, at: string | undefined): Change[] => {
-    const id = wordsOf(update.toolCallId);
-    if (id === '' || gone.has(id)) return [];
-    const known = tools.get(id);
-    const merged = callAfter(known?.call, update);
-    const { tool, changes } = known ? { tool: known, changes: [] } : begin(id, merged, at);
-    const piece = pieceOfTerminal(update);
-    changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
-    if (known) {
-      // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
-      const { diffs } = known.part;
-      const kept = known.call.cut === true ? known.part : diffs === undefined ? {} : { diffs };
-      const part = { ...kept, ...toolPart(merged, cwd, detail === 'outline') };
-      const patch = difference(tool.part, part);
-      Object.assign(tool, { call: merged, part });
-      if (!isRunning(part.status) && tool.behind) changes.push(show(tool));
-      if (Object.keys(patch).length > 0)
-        changes.push({
-          op: 'set',
-          uuid: tool.uuid,
-          part: patch,
-          ...(patch.title === undefined ? {} : { content: part.title }),
-        });
-    }
-    noteFinished(id, tool);
-    // Its input and its changes may be as large as a file.
-    if (!isRunning(tool.part.status) || sizeOf(tool.call) > maxCallBytes)
-      tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status, cut: true };
+    changes.push(...patch(tool, { ...tool.part, status, ended: timeOf(at) }));
+    noteFinished(tool);
     return changes;
   };
 
+  const update = (update: Fields, at: string | undefined, source: Source, question?: string): HeardCall => {
+    const known = book.find(update, source, turn);
+    const id = wordsOf(update.toolCallId);
+    const isGone = !known && book.isGone(update, source);
+    if (isGone || (!known && id === '' && source !== 'question')) {
+      dropped?.(isGone ? 'news of a call of long ago' : 'a call without an id');
+      return { changes: [], printed: '' };
+    }
+    const fields = callAfter(known?.fields, update);
+    const status = statusAfter(known, known?.part.status ?? '', update, source);
+    const texts = textsOf(update, source, known?.about ?? '', status);
+    const about = texts.about ?? known?.about ?? '';
+    const { tool, changes } = known
+      ? { tool: known, changes: [] as Change[] }
+      : begin(
+          { id: id === '' ? `permission ${question ?? ''}` : id, fields, announced: source !== 'question' },
+          { status, about, question, at },
+        );
+    const content = take(tool, texts.output);
+    changes.push(...content.changes, ...print(tool, texts.piece));
+    if (known) {
+      const announces = source !== 'question' && !known.announced;
+      Object.assign(known, { fields, about, question: question ?? known.question });
+      if (announces) Object.assign(known, { announced: true, id });
+      if (isEnd(update.status) && source !== 'question') known.reported = true;
+      // Running again after the end of its turn: its end is reported, or unknown at the end of this turn.
+      if (isRunning(status)) known.closed = false;
+      // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
+      const { diffs, ended, asked, ...subject } = known.part;
+      const kept = fields.cut === true ? subject : {};
+      const now = partOf(known, status, {
+        asked: question === undefined ? asked : { question },
+        ended: isRunning(status) ? undefined : status === known.part.status ? ended : timeOf(at),
+      });
+      if (!isRunning(status) && tool.behind) changes.push(show(tool));
+      changes.push(...patch(tool, { ...kept, ...(diffs === undefined ? {} : { diffs }), ...now }));
+    }
+    noteFinished(tool);
+    const call = { ...tool.fields, toolCallId: tool.id, status: update.status ?? tool.fields.status };
+    // Its input and its changes may be as large as a file.
+    if (!isRunning(tool.part.status) || sizeOf(tool.fields) > maxCallBytes) {
+      const { rawInput } = tool.fields;
+      const kept = sizeOf({ rawInput }) > maxCallBytes ? {} : { rawInput };
+      tool.fields = { title: tool.part.title, kind: fields.kind, ...kept, cut: true };
+    }
+    return { changes, call, uuid: tool.uuid, printed: content.printed + texts.piece };
+  };
+
   return {
-    update: call,
+    update,
+    answered(about, { allowed, by, at }) {
+      const tool =
+        'question' in about
+          ? book.all().findLast(({ question }) => question === about.question)
+          : book.find(about.call, 'question', turn);
+      if (!tool) return [];
+      tool.answered = true;
+      const when = timeOf(at);
+      const asked = {
+        ...('question' in about ? { question: about.question } : {}),
+        answer: allowed ? 'allowed' : 'rejected',
+        ...(by === undefined ? {} : { by: keepHead(by, 512) }),
+        at: when,
+      };
+      if (allowed) return patch(tool, { ...tool.part, asked });
+      const isOver = !isRunning(tool.part.status) && tool.part.status !== 'unknown';
+      Object.assign(tool, { rejected: !isOver, closed: true });
+      const changes = patch(tool, {
+        ...tool.part,
+        asked,
+        ...(isOver ? {} : { status: 'rejected', ended: tool.part.ended ?? when }),
+      });
+      noteFinished(tool);
+      return changes;
+    },
     print(id, title, text) {
-      const known = tools.get(id);
+      const known = book.find({ toolCallId: id }, 'update', turn);
       if (known) return print(known, text);
-      const { tool, changes } = begin(id, { toolCallId: id, title, kind: 'execute', status: 'in_progress' }, undefined);
+      const fields = { title, kind: 'execute' };
+      const more = { status: 'running', about: '', question: undefined, at: undefined };
+      const { tool, changes } = begin({ id, fields, announced: true }, more);
       return [...changes, ...print(tool, text)];
     },
-    end: endTools,
+    end: (status) => book.all().flatMap((tool) => end(tool, status)),
+    turn: () => void (turn += 1),
   };
 }
-
-/** Output of a terminal of the agent, as it comes. */
-function pieceOfTerminal({ _meta: meta }: Fields): string {
-  const delta = recordOf(meta).terminal_output_delta;
-  return typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
-}
-
-const isRunning = (status: string): boolean => status === 'pending' || status === 'running';
 
 /** Updates carry only what changed. */
 function callAfter(before: Fields | undefined, update: Fields): Fields {

@@ -10,9 +10,10 @@ import { type Contents, imageName, keepingIn } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';
-import type { Fields } from './content.ts';
-import { type Ending, type Talk, createEndings, interrupted } from './endings.ts';
-import { type Mapper, createMapper } from './mapper.ts';
+import { type Fields, recordOf } from './content.ts';
+import type { Verdict } from './calls.ts';
+import { type Ending, type Talk, closed, createEndings } from './endings.ts';
+import { type Heard, type Mapper, createMapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
 import { bytesOf } from './words.ts';
@@ -43,7 +44,7 @@ interface TranscriptsOptions {
   keepsQuestions: boolean;
   /** Whether local changes are sent. */
   isWatched: (sessionId: string) => boolean;
-  log: Pick<Log, 'warn'>;
+  log: Pick<Log, 'warn' | 'info'>;
 }
 
 interface Words {
@@ -61,8 +62,18 @@ interface Words {
 export interface Transcripts {
   /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
-  update(sessionId: string, update: Fields): void;
-  call(sessionId: string, call: Fields): void;
+  /** Outside of a turn it belongs to the one before, or to the agent's own. Undefined for an unknown session. */
+  update(sessionId: string, update: Fields): Heard | undefined;
+  /** A call as a permission shows it, with the uuid of the question. */
+  call(sessionId: string, call: Fields, question?: string): Heard | undefined;
+  /** The answer to a permission. */
+  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
+  /** The agent begins a turn itself; nothing while a turn runs. */
+  own(sessionId: string): void;
+  /** Ends the agent's own turn (`own`), or completes what came after the end of a turn (`over`). Returns whether its own turn said something. */
+  settle(sessionId: string, phase: 'own' | 'over'): boolean;
+  /** Updates that became no item, by reason. */
+  dropped(): Readonly<Record<string, number>>;
   /** Text for apps that read no items. With titles and states alone (`outline`) it is the text of the items. */
   show(sessionId: string, text: string): void;
   /** Output of a program that reports nothing else. */
@@ -111,16 +122,70 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     }
   };
 
-  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]) => {
-    const talk = talks.get(sessionId);
-    if (!talk || talk.lost !== undefined) return;
-    try {
-      write(sessionId, changes(talk.mapper));
-    } catch (error) {
-      talk.lost = reasonOf(error);
-      throw error;
+  const drops: Record<string, number> = {};
+  const drop = (sessionId: string, why: string) => {
+    drops[why] = (drops[why] ?? 0) + 1;
+    options.log.info('update not kept', { session: sessionId, why, count: drops[why] });
+  };
+
+  /** The mapper hears everything, also what the disk refuses. */
+  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]): Heard | undefined => {
+    const talk = talks.get(sessionId) ?? fresh(sessionId);
+    if (!talk) {
+      drop(sessionId, 'an update of an unknown session');
+      return undefined;
     }
-    speak(sessionId, talk);
+    if (talk.phase === 'over') talk.late = true;
+    const now = changes(talk.mapper);
+    const heard = talk.mapper.heard();
+    if (talk.lost === undefined)
+      try {
+        write(sessionId, now);
+        speak(sessionId, talk);
+      } catch (error) {
+        talk.lost = reasonOf(error);
+        throw error;
+      }
+    return heard;
+  };
+
+  const mapperOf = (sessionId: string, cwd: string, turn: string): Mapper =>
+    createMapper({
+      sessionId,
+      cwd,
+      turn,
+      idOf: options.idOf?.(sessionId),
+      detail: settings.detail === 'outline' ? 'outline' : 'full',
+      thoughts: settings.thoughts,
+      now: () => clock.now(),
+      isTaken: (uuid) => store.holds(sessionId, uuid),
+      newestPlan: () => newestPlan(store, sessionId),
+      keep: keepingIn(contents, sessionId),
+      dropped: (why) => drop(sessionId, why),
+    });
+  /** What is known of the oldest quiet session is forgotten when there are too many. */
+  const remember = (sessionId: string, talk: Talk): Talk => {
+    talks.delete(sessionId);
+    talks.set(sessionId, talk);
+    if (talks.size <= maxTalks) return talk;
+    for (const [oldest, { phase }] of talks)
+      if (phase === 'over' && oldest !== sessionId) {
+        talks.delete(oldest);
+        break;
+      }
+    return talk;
+  };
+  /** A session in which no turn has run since the start. */
+  const fresh = (sessionId: string): Talk | undefined => {
+    const session = store.session(sessionId);
+    if (!session) return undefined;
+    const turn = randomUUID();
+    return remember(sessionId, {
+      taskId: '',
+      mapper: mapperOf(sessionId, session.projectPath, turn),
+      turn,
+      phase: 'over',
+    });
   };
 
   /** Everything is on the disk by then: one without room for the shorter file costs nothing else. */
@@ -134,58 +199,90 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
 
   const over = (sessionId: string) => {
     streams.of(sessionId).flush();
-    talks.delete(sessionId);
+    const talk = talks.get(sessionId);
+    if (talk) Object.assign(talk, { taskId: '', phase: 'over', late: false });
+    // What the disk refused is known to nobody: the next turn begins anew.
+    if (talk?.lost !== undefined) talks.delete(sessionId);
     streams.drop(sessionId);
     tidy(sessionId);
+  };
+
+  /** The end of a turn without a task, and of what came late. */
+  const settle: Transcripts['settle'] = (sessionId, phase) => {
+    const talk = talks.get(sessionId);
+    if (talk?.phase !== phase || (phase === 'over' && talk.late !== true)) return false;
+    const said = phase === 'own' && talk.mapper.last() !== undefined;
+    endings.settle(sessionId, talk);
+    speak(sessionId, talk);
+    over(sessionId);
+    return said;
+  };
+
+  /** Who answered the newest questions, until their agent gets the answer. */
+  const answers = new Map<string, Pick<Verdict, 'by' | 'at'>>();
+  const noteAnswer = (uuid: string, answer: unknown) => {
+    const { by, at } = recordOf(answer);
+    if (typeof at !== 'string') return;
+    answers.set(uuid, { at, ...(typeof by === 'string' ? { by } : {}) });
+    const [oldest] = answers.keys();
+    if (answers.size > maxTalks && oldest !== undefined) answers.delete(oldest);
   };
 
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
     begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
-      const known = goesOn ? talks.get(sessionId) : undefined;
+      const before = talks.get(sessionId);
+      const known = goesOn && before?.phase !== 'over' ? before : undefined;
       const part = {
         kind: 'user',
         ...(images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) }),
         ...(answers === undefined ? {} : { answers }),
       };
       const turn = known?.turn ?? uuid;
-      const mapper =
-        known?.mapper ??
-        createMapper({
-          sessionId,
-          cwd: projectPath,
-          turn,
-          idOf: options.idOf?.(sessionId),
-          detail: settings.detail === 'outline' ? 'outline' : 'full',
-          thoughts: settings.thoughts,
-          now: () => clock.now(),
-          isTaken: (uuid) => store.holds(sessionId, uuid),
-          newestPlan: () => newestPlan(store, sessionId),
-          keep: keepingIn(contents, sessionId),
-        });
       const content = keepHead(message, fieldBytes.message);
-      talks.delete(sessionId);
-      talks.set(sessionId, { taskId, mapper, turn });
+      const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
+      const left = known ? [] : mapper.close('ended');
+      if (before) speak(sessionId, before);
+      if (!known) mapper.begin(turn);
+      remember(sessionId, { taskId, mapper, turn, phase: 'task' });
       try {
         // Of an earlier turn whose end the disk refused.
-        const left = known ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const open = known ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const named = new Set(left.map((change) => (change.op === 'put' ? change.item.uuid : change.uuid)));
+        const rest = open.filter((item) => !named.has(item.uuid)).map(closed);
         const words: Change = { op: 'put', item: { uuid, role: 'USER', content, turn, part } };
-        write(sessionId, [...left.map(interrupted), words], { sync: true });
+        write(sessionId, [...left, ...rest, words], { sync: true });
       } catch (error) {
-        if (known) talks.set(sessionId, known);
+        if (before) talks.set(sessionId, before);
         else talks.delete(sessionId);
         throw error;
       }
     },
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
-    call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
+    call: (sessionId, call, question) => told(sessionId, (mapper) => mapper.call(call, question)),
+    answered(sessionId, about, verdict) {
+      const given = 'question' in about ? answers.get(about.question) : undefined;
+      if ('question' in about) answers.delete(about.question);
+      told(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
+    },
+    own(sessionId) {
+      const talk = talks.get(sessionId) ?? fresh(sessionId);
+      if (talk?.phase !== 'over') return;
+      settle(sessionId, 'over');
+      const turn = randomUUID();
+      talk.mapper.begin(turn);
+      talk.mapper.forget();
+      Object.assign(talk, { turn, phase: 'own' });
+    },
+    settle,
+    dropped: () => ({ ...drops }),
     show: (sessionId, text) => streams.of(sessionId).print(text),
-    print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
+    print: (sessionId, taskId, text) => void told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
     end(taskId, sessionId, ending) {
       const talk = talks.get(sessionId);
-      const mine = talk?.taskId === taskId ? talk : undefined;
+      const mine = talk && talk.phase !== 'over' && talk.taskId === taskId ? talk : undefined;
       if (ending.type === 'WAIT_FOR_USER') {
         const uuid = endings.ask(sessionId, mine, ending);
         if (mine) speak(sessionId, mine);
@@ -201,23 +298,27 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         return uuid;
       } finally {
         // Also when the disk refuses the write.
-        if (mine) talks.delete(sessionId);
+        if (mine && mine.phase !== 'over') talks.delete(sessionId);
       }
     },
     ask(sessionId, question, about) {
-      const turn = talks.get(sessionId)?.turn;
+      const talk = talks.get(sessionId);
+      const turn = talk?.phase === 'over' ? undefined : talk?.turn;
       const part = { kind: 'question', question, state: 'open' };
       const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, part };
       write(sessionId, [{ op: 'put', item: { ...item, ...(turn === undefined ? {} : { turn }) } }], { sync: true });
     },
     cancel(sessionId) {
       const talk = talks.get(sessionId);
-      if (!talk) return;
+      if (!talk || talk.phase === 'over') return;
       endings.cancel(sessionId, talk);
       speak(sessionId, talk);
       over(sessionId);
     },
-    change: (sessionId, changes) => write(sessionId, changes, { sync: true }),
+    change(sessionId, changes) {
+      write(sessionId, changes, { sync: true });
+      for (const change of changes) if (change.op === 'set') noteAnswer(change.uuid, change.part.answer);
+    },
     recover() {
       for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
     },
@@ -263,7 +364,9 @@ function createStreams(
       prints: settings.detail === 'full',
       send() {
         if (settings.detail === 'off') return undefined;
-        return talks.has(sessionId) || isWatched(sessionId) ? frames() : undefined;
+        const talk = talks.get(sessionId);
+        const isLive = talk !== undefined && (talk.phase !== 'over' || talk.late === true);
+        return isLive || isWatched(sessionId) ? frames() : undefined;
       },
     });
     streams.set(sessionId, stream);

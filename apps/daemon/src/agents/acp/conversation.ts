@@ -3,7 +3,7 @@
  * process that it was given, and does not open or reopen anything.
  */
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { type Clock, type Turn, type TurnReport, reasonOf, settledWithin } from '@relay/daemon-kit';
+import { type Clock, type Log, type Turn, type TurnReport, reasonOf, settledWithin } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
@@ -13,6 +13,7 @@ import { askForm } from './form.ts';
 import { askPermission } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
+import { createOwnTurn } from './own-turn.ts';
 import { type ActiveTurn, beginTurn, conclude, reattach, released } from './turn.ts';
 
 export interface ConversationTimings {
@@ -20,6 +21,8 @@ export interface ConversationTimings {
   cancelMs: number;
   /** How long a question waits for its answer. */
   questionMs: number;
+  /** The silence after which a turn that the agent began itself is over. */
+  quietMs: number;
 }
 
 interface ConversationOptions {
@@ -31,6 +34,9 @@ interface ConversationOptions {
   timings: ConversationTimings;
   /** Permissions are answered at this machine only (rules, 16.5). */
   askAtDesk?: AskAtDesk | undefined;
+  /** The agent begins a turn itself. */
+  ownTurn: (sessionId: string) => TurnReport;
+  log: Pick<Log, 'info'>;
 }
 
 /** The input that begins a turn. */
@@ -70,6 +76,13 @@ export interface Conversation {
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
   let turn: ActiveTurn | undefined;
+  /** The newest task, also after its end. */
+  let lastTask = '';
+  /** The report of the newest turn: what comes after its end belongs to it, unless it begins a turn of the agent's own. */
+  let lastReport: TurnReport | undefined;
+  let ignored = 0;
+  /** The turn before was cancelled. */
+  let wasCancelled = false;
   let idleListener: (idle: boolean) => void = () => undefined;
 
   const requestEnd = () => agent.notify('session/cancel', { sessionId });
@@ -81,6 +94,33 @@ export function createConversation(options: ConversationOptions): Conversation {
     desk?.drop();
   };
 
+  const own = createOwnTurn({
+    clock,
+    quietMs: timings.quietMs,
+    begin() {
+      idleListener(false);
+      lastReport = options.ownTurn(sessionId);
+      turn = beginTurn(lastTask, lastReport, cwd);
+      return turn;
+    },
+    isAsking: () => questions.any() || desk?.asking() === true,
+    end(active, lost) {
+      turn = undefined;
+      dropQuestions();
+      reattach(active, noLongerAsked);
+      if (lost === undefined) conclude(active, { stopReason: 'end_turn' }, quirks);
+      else if (!active.detached) active.report.error(lost);
+      active.release();
+      idleListener(true);
+    },
+  });
+
+  /** An update that belongs to no turn of this conversation. */
+  const ignore = (update: Fields, why: string) => {
+    ignored += 1;
+    options.log.info('update not kept', { session: sessionId, kind: String(update.sessionUpdate), why, count: ignored });
+  };
+
   /** Ends the turn at the agent; if it does not obey, ends the agent. */
   const cancelTurn = (active: ActiveTurn) => {
     if (active.cancelling) return;
@@ -88,10 +128,16 @@ export function createConversation(options: ConversationOptions): Conversation {
     active.detached = true;
     dropQuestions();
     requestEnd();
+    // No response of the agent ends its own turn.
+    if (own.isActive(active)) return own.end();
     void settledWithin(clock, timings.cancelMs, active.settled).then((obeyed) => {
       if (!obeyed) void agent.kill();
     });
   };
+
+  /** The agent answers with the cancel of the turn before, and has not worked on this one. */
+  const isLeftOver = (active: ActiveTurn, { stopReason }: Fields): boolean =>
+    wasCancelled && stopReason === 'cancelled' && !active.cancelling && !active.narrator.told().worked;
 
   /** Until then the signal cancels the turn. */
   const cancellable = async (active: ActiveTurn, signal: AbortSignal, until: Promise<void>) => {
@@ -113,17 +159,22 @@ export function createConversation(options: ConversationOptions): Conversation {
     agent,
     pid: agent.pid,
     update(id, update) {
-      // Replays of an earlier conversation come while no turn runs.
-      if (id !== sessionId || !turn) return;
-      turn.report.update?.(update);
-      turn.narrator.update(update);
+      if (id !== sessionId) return ignore(update, 'another session');
+      const active = turn ?? own.beginWith(update);
+      if (!active) return void (lastReport ? lastReport.update?.(update) : ignore(update, 'before the first turn'));
+      active.narrator.update(update, active.report.update?.(update));
+      own.heard(active, update);
     },
     permission: (request, signal) => {
+      if (!turn) own.begin();
       const { toolCall } = request;
       const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
       return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
     },
-    form: (request, signal) => questions.ask(askForm(request), signal),
+    form: (request, signal) => {
+      if (!turn) own.begin();
+      return questions.ask(askForm(request), signal);
+    },
 
     async answer({ taskId, message: words, answer }, report, signal) {
       const active = turn;
@@ -136,8 +187,11 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (question && reply && (question.shown || answer) && !active.detached) {
         const end = released(active);
         Object.assign(active, { taskId, report, attached: true });
+        lastTask = taskId;
+        lastReport = report;
         questions.apply(question, reply, active);
         if (reply.kind !== 'decline') {
+          own.answered(active);
           await follow(active, signal, end);
           return 'done';
         }
@@ -146,23 +200,30 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (active.attached && !active.detached) active.overtaken = true;
       else active.detached = true;
       dropQuestions();
-      await cancellable(active, signal, active.settled);
+      if (own.isActive(active)) own.end();
+      else await cancellable(active, signal, active.settled);
       return 'free';
     },
 
     async prompt({ taskId, message, images = [] }, report, signal) {
+      if (turn && own.isActive(turn)) own.end();
       idleListener(false);
       const active = beginTurn(taskId, report, cwd);
       const end = released(active);
       turn = active;
-      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
-      report.update?.({ sessionUpdate: 'user_message_chunk' });
+      lastTask = taskId;
+      lastReport = report;
       const finish = async () => {
         try {
-          const response = await agent.request('session/prompt', {
-            sessionId,
-            prompt: promptOf(message, images, await agent.ready),
-          });
+          const content = promptOf(message, images, await agent.ready);
+          const ask = () => agent.request('session/prompt', { sessionId, prompt: content });
+          let response = await ask();
+          if (isLeftOver(active, response)) {
+            // The cancel before this message ended it as well: the agent did nothing with it.
+            active.report.update?.({ sessionUpdate: 'notice', title: sentAgain });
+            active.report.progress('Sending the message again', '');
+            response = await ask();
+          }
           reattach(active, noLongerAsked);
           conclude(active, response, quirks);
         } catch (error) {
@@ -170,6 +231,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           if (!active.detached) active.report.error(reasonOf(error));
         } finally {
           turn = undefined;
+          wasCancelled = active.cancelling;
           dropQuestions();
           active.release();
           idleListener(true);
@@ -190,6 +252,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       listener(turn === undefined);
     },
     end: () => agent.end(),
-    lost: dropQuestions,
+    lost() {
+      if (turn && own.isActive(turn)) own.end('The agent ended without an answer.');
+      dropQuestions();
+    },
   };
 }
+
+const sentAgain =
+  'The agent ended this message together with the turn that was cancelled before, without working on it. It was sent once more.';

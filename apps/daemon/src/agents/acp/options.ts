@@ -45,5 +45,6 @@ export const acpTimings: AcpTimings = {
   leaveMs: 2000,
   cancelMs: 10_000,
   questionMs: 86_400_000,
+  quietMs: 2000,
   idleMs: 300_000,
 };

@@ -2,7 +2,7 @@
  * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, unless
  * its session would end with it, or when another conversation needs its place.
  */
-import { silentLog, systemClock } from '@relay/daemon-kit';
+import { type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
 import { killLeftOver } from '../process-group.ts';
 import { type Conversation, createConversation } from './conversation.ts';
 import type { Fields } from './content.ts';
@@ -49,7 +49,16 @@ export interface ProcessPool {
 const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
-  { timings, heard }: { timings: AcpTimings; heard: OnUpdate },
+  {
+    timings,
+    heard,
+    ownTurn,
+  }: {
+    timings: AcpTimings;
+    heard: OnUpdate;
+    /** As in a conversation. */
+    ownTurn: (sessionId: string) => TurnReport;
+  },
 ): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
@@ -113,6 +122,8 @@ export function createProcessPool(
       clock,
       timings,
       askAtDesk: options.askAtDesk,
+      ownTurn,
+      log,
     });
     link(conversation);
     conversations.set(sessionId, conversation);
