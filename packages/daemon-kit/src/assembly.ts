@@ -127,6 +127,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
       link,
       watched,
       store,
+      clock,
       onStatus() {
         sendStatus();
         shown.running(tasks.running());

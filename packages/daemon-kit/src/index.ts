@@ -9,6 +9,7 @@ export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './trans
 export { type Heard, type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
 export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
+export { wordsEnd } from './transcript/splitter.ts';
 export { present } from './transcript/calls.ts';
 export { linesOf } from './transcript/diff.ts';
 export { bareTitle, below, commandOf, subjectOf } from './transcript/tool.ts';

@@ -2,7 +2,7 @@
  * The turns that an agent begins itself: background work, subagents, wake-ups (rules, 20.6). Their items are kept and sent at once, their
  * questions wait like any other, and they end when the agent is done or the next task begins.
  */
-import { limits } from '@relay/protocol';
+import { type Question, limits } from '@relay/protocol';
 import type { TurnReport } from './agent.ts';
 import { firstLine } from './bounds.ts';
 import { reasonOf } from './failure.ts';
@@ -32,8 +32,8 @@ export function createOwnTurns(
   /** The newest task of each session. */
   const newest = new Map<string, string>();
 
-  const open = (sessionId: string, event: { question: ReturnType<typeof questionOf> }) =>
-    voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', task_id: '', session_id: sessionId, ...event });
+  const open = (sessionId: string, question: Question) =>
+    voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', task_id: '', session_id: sessionId, question });
 
   const reportOf = (sessionId: string): TurnReport => {
     const runs = () => running.get(sessionId) === report;
@@ -59,13 +59,13 @@ export function createOwnTurns(
           prompt: waiting.prompt,
           labels: waiting.options.map(({ label }) => label),
         });
-        open(sessionId, waiting);
+        open(sessionId, waiting.question);
         log.info('the agent asks by itself', { session: sessionId });
       },
       further(more) {
         const question = questionOf(more);
         told(() => transcripts.ask(sessionId, question, more.result || more.prompt));
-        open(sessionId, { question });
+        open(sessionId, question);
       },
       closed: (uuid) => asked.supersede(sessionId, uuid),
       withdrawn(why, uuid) {

@@ -11,7 +11,7 @@ import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import { createNames } from './names.ts';
 import { bareTitle } from './tool.ts';
-import { endsWords } from './splitter.ts';
+import { endsWords, wordsEnd } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
 
 /** What an update became, for those who report beside the items. */
@@ -222,6 +222,7 @@ const elsewhere: ReadonlySet<unknown> = new Set([
   'available_commands_update',
   'config_option_update',
   'session_info_update',
+  wordsEnd,
 ]);
 
 const contentOfPlan = (entries: readonly { text: string }[]) => entries.map(({ text }) => `- ${text}`).join('\n');

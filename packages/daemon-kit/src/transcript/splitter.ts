@@ -14,8 +14,16 @@ const kinds: Readonly<Record<string, WordsKind>> = {
   agent_thought_chunk: 'thought',
   user_message_chunk: 'user',
 };
+/** Not of ACP: the words so far are complete. */
+export const wordsEnd = 'words_end';
 /** Updates that put an item between the words. */
-const marks: ReadonlySet<unknown> = new Set(['current_mode_update', 'compaction_update', 'notice', 'turn_cancelled']);
+const marks: ReadonlySet<unknown> = new Set([
+  'current_mode_update',
+  'compaction_update',
+  'notice',
+  'turn_cancelled',
+  wordsEnd,
+]);
 
 export const wordsKindOf = (update: Fields): WordsKind | undefined => kinds[String(update.sessionUpdate)];
 export const messageIdOf = (update: Fields): string | undefined =>

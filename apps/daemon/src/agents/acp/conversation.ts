@@ -3,7 +3,7 @@
  * process that it was given, and does not open or reopen anything.
  */
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { type Clock, type Log, type Turn, type TurnReport, reasonOf, settledWithin } from '@relay/daemon-kit';
+import { type Clock, type Log, type Turn, type TurnReport, reasonOf, settledWithin, wordsEnd } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
@@ -118,7 +118,12 @@ export function createConversation(options: ConversationOptions): Conversation {
   /** An update that belongs to no turn of this conversation. */
   const ignore = (update: Fields, why: string) => {
     ignored += 1;
-    options.log.info('update not kept', { session: sessionId, kind: String(update.sessionUpdate), why, count: ignored });
+    options.log.info('update not kept', {
+      session: sessionId,
+      kind: String(update.sessionUpdate),
+      why,
+      count: ignored,
+    });
   };
 
   /** Ends the turn at the agent; if it does not obey, ends the agent. */
@@ -213,6 +218,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       turn = active;
       lastTask = taskId;
       lastReport = report;
+      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
+      report.update?.({ sessionUpdate: wordsEnd });
       const finish = async () => {
         try {
           const content = promptOf(message, images, await agent.ready);

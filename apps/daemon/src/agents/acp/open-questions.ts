@@ -114,9 +114,9 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
         questions.unshift(...questions.splice(questions.indexOf(question), 1));
         return show(active, { why: reply.why ?? '' });
       }
-      if (reply.kind === 'answer') active.rejected = reply.rejected ?? false;
       if (question.call)
-        active.report.answered?.({ question: question.uuid }, reply.kind === 'answer' && !reply.rejected);
+        active.report.answered?.({ question: question.uuid }, reply.kind === 'answer' && reply.rejected !== true);
+      if (reply.kind === 'answer') active.rejected = reply.rejected ?? false;
       // Further work of the agent is shown, but the end belongs to the turn of these words.
       else active.detached = true;
       settle(question, reply.response);
