@@ -183,7 +183,8 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     if (now.phase === 'stopped' && now.stop.reason !== 'stopped') onRefused(now.stop);
   };
 
-  const connection: Connection = createConnection({
+  const { connect = createConnection } = options;
+  const connection: Connection = connect({
     url: daemonSocketAddress(options.server),
     headers: headersOf(options, capabilitiesOf(agent, settings, options.browse)),
     clock,

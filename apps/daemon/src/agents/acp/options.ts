@@ -5,7 +5,7 @@ import type { ProjectRules } from '../project.ts';
 import type { AskAtDesk } from './at-desk.ts';
 import type { ConversationTimings } from './conversation.ts';
 import type { Quirks } from './presets.ts';
-import type { AgentProcessTimings } from './process.ts';
+import type { AgentProcessTimings, startAgentProcess } from './process.ts';
 
 export interface AcpOptions {
   program: string;
@@ -28,6 +28,8 @@ export interface AcpOptions {
   /** Permissions are answered at this machine only. */
   askAtDesk?: AskAtDesk | undefined;
   clock?: Clock;
+  /** Starts the agent. Default: as a process. */
+  startProcess?: typeof startAgentProcess;
   timings?: Partial<AcpTimings>;
   log?: Log;
 }

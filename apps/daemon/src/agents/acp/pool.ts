@@ -61,6 +61,7 @@ export function createProcessPool(
   },
 ): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
+  const { startProcess = startAgentProcess } = options;
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
   const conversations = new Map<string, Conversation>();
   /** Idle processes that are shutting down. */
@@ -76,7 +77,7 @@ export function createProcessPool(
 
   const start = (cwd: string, onUpdate?: OnUpdate): Started => {
     let conversation: Conversation | undefined;
-    const agent = startAgentProcess({
+    const agent = startProcess({
       program: options.program,
       args: options.args,
       env,
