@@ -77,7 +77,7 @@ function life(
   const connect: Connect = ({ onOpen, onText, onState }) => ({
     start() {
       receive = onText;
-      onState({ phase: 'open' } as Parameters<typeof onState>[0]);
+      onState({ phase: 'connected' });
       onOpen(new Set(['transcript', 'prompts']));
     },
     send(text) {
