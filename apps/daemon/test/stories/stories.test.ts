@@ -3,7 +3,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { foldersOf, play } from './stage.ts';
 import { storyOf } from './story.ts';
 
-const count = Number(process.env.STORIES ?? 2000);
+const count = Number(process.env.STORIES ?? 10_000);
 const first = Number(process.env.STORY_SEED ?? 1);
 const folders = foldersOf();
 afterAll(() => folders.remove());
@@ -16,4 +16,4 @@ it(`B1 B3 B4 B5 A3 W1 D9: ${count} stories from seed ${first} are shown as they 
     if ((at + 1) % 2000 === 0) process.stderr.write(`${at + 1} stories\n`);
   }
   expect(differences).toEqual([]);
-});
+}, 3_600_000);
