@@ -211,7 +211,7 @@ describe('the end of a turn', () => {
     expect(ends).toEqual(['two: Done. The agent said nothing more.']);
   });
 
-  it('B13: with the cancel of the turn before sends the message once more, and says so', async () => {
+  it('B13: with the cancel of the turn before sends the message again, with a notice', async () => {
     for (const [later, end] of [
       [{ stopReason: 'end_turn' }, 'two: The agent ended its turn without saying anything.'],
       [{ stopReason: 'cancelled' }, 'two failed: The turn was cancelled at the agent.'],
@@ -228,7 +228,7 @@ describe('the end of a turn', () => {
       await prompt('two');
       expect(prompts).toHaveLength(3);
       expect(ends).toEqual([end]);
-      expect(notices).toEqual([expect.stringContaining('sent once more')]);
+      expect(notices).toEqual([expect.stringContaining('sent again')]);
     }
   });
 

@@ -38,7 +38,7 @@ interface ReportOptions<T> {
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
 }
 
-/** What the transcript hears of a turn. It never costs the turn. */
+/** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
 export function heardBy(
   sessionId: string,
   transcripts: Transcripts,
@@ -57,7 +57,7 @@ export function heardBy(
   };
 }
 
-/** Who answers a permission at the keyboard of the machine. */
+/** The place of an answer at the keyboard of the machine. */
 const atMachine = 'machine';
 
 export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {

@@ -35,7 +35,7 @@ export function createTurns(
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }
-    // What came after the end is complete.
+    // Items that came after the end are complete now.
     told(() => void transcripts.settle(task.sessionId, 'over'));
     const line = lines.get(task.sessionId);
     line?.shift();

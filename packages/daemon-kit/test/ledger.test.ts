@@ -1,4 +1,4 @@
-/** Which call an id means, what is output, and where words end: the account of a session, update by update. */
+/** The account of a session, update by update: the call that an id means, its state and output, and the end of words. */
 import { describe, expect, it } from '@jest/globals';
 import { type Item, applyOperations } from '@relay/protocol';
 import { type Mapper, createMapper } from '../src/transcript/mapper.ts';
@@ -119,7 +119,7 @@ describe('the state of a call', () => {
     },
   );
 
-  it('W1: a call that nobody reported is unknown at the end of its turn, and cancelled with it', () => {
+  it('W1: a call without a reported end is unknown at the end of its turn, and cancelled with it', () => {
     for (const [how, status] of [
       ['ended', 'unknown'],
       ['cancelled', 'cancelled'],

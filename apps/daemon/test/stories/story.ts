@@ -20,11 +20,11 @@ export type Step =
 export interface Turn {
   message: string;
   steps: Step[];
-  /** What comes after the end of the turn, before the next message. */
+  /** The steps after the end of the turn, before the next message. */
   after: Step[];
 }
 
-/** What an app must show, in order. */
+/** An item that an app must show. */
 export interface True {
   kind: string;
   content?: string;
@@ -232,7 +232,7 @@ export function storyOf(seed: number): Story {
         else truth.push((plan = { kind: 'plan', content: `- ${words}` }));
       }
     }
-    /** The end of the turn: calls that nobody reported. */
+    /** The end of the turn: calls without a reported end. */
     const settle = (status: string) => {
       for (const call of open)
         if (call.truth.status === 'pending' || call.truth.status === 'running') call.truth.status = status;

@@ -1,4 +1,4 @@
-/** Which call an id means (rules, 20.3). Agents repeat ids, and name a call differently in its permission. */
+/** The call that an id means (rules, 20.3). Agents repeat ids, and name a call differently in its permission. */
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import { bareTitle, commandOf } from './tool.ts';
 

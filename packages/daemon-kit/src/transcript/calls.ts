@@ -14,7 +14,7 @@ import { type ToolPart, toolPart } from './tool.ts';
 /** How a permission was answered. */
 export interface Verdict {
   allowed: boolean;
-  /** Who or where, and when (ISO 8601). */
+  /** The person or the place, and the time (ISO 8601). */
   by?: string;
   at?: string;
 }

@@ -10,7 +10,7 @@ export type Ending =
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
-/** What is known of a session while its agent may still say something of it. */
+/** The state of a session while its agent may still report something about it. */
 export interface Talk {
   /** The task whose turn runs, or that holds the question; '' outside of tasks. */
   taskId: string;

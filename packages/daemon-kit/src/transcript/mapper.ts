@@ -14,7 +14,7 @@ import { bareTitle } from './tool.ts';
 import { endsWords, wordsEnd } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
 
-/** What an update became, for those who report beside the items. */
+/** The effect of an update, for reports beside the items. */
 export interface Heard {
   /** The words before it are complete. */
   ended: boolean;
@@ -33,7 +33,7 @@ export interface Mapper {
   call(call: Fields, question?: string): Change[];
   /** The person's answer to a permission. */
   answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
-  /** What the newest update or call became. */
+  /** The effect of the newest update or call. */
   heard(): Heard;
   /** The next turn begins. */
   begin(turn: string): void;

@@ -163,7 +163,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       keep: keepingIn(contents, sessionId),
       dropped: (why) => drop(sessionId, why),
     });
-  /** What is known of the oldest quiet session is forgotten when there are too many. */
+  /** Forgets the oldest quiet session when there are too many. */
   const remember = (sessionId: string, talk: Talk): Talk => {
     talks.delete(sessionId);
     talks.set(sessionId, talk);
@@ -201,7 +201,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     streams.of(sessionId).flush();
     const talk = talks.get(sessionId);
     if (talk) Object.assign(talk, { taskId: '', phase: 'over', late: false });
-    // What the disk refused is known to nobody: the next turn begins anew.
+    // The disk refused a part of it: the next turn begins with an empty memory.
     if (talk?.lost !== undefined) talks.delete(sessionId);
     streams.drop(sessionId);
     tidy(sessionId);
@@ -218,7 +218,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     return said;
   };
 
-  /** Who answered the newest questions, until their agent gets the answer. */
+  /** The people who answered the newest questions, until the agent gets the answer. */
   const answers = new Map<string, Pick<Verdict, 'by' | 'at'>>();
   const noteAnswer = (uuid: string, answer: unknown) => {
     const { by, at } = recordOf(answer);

@@ -62,7 +62,7 @@ export const parts = {
     asked: maybe(
       record('ToolPermission', 'The permission that the agent asked for.', {
         question: maybe(id('Uuid of its question. Absent where the machine itself answered')),
-        answer: maybe(word(['allowed', 'rejected'], 'The choice. Absent while it is open, or when nobody answered')),
+        answer: maybe(word(['allowed', 'rejected'], 'The choice. Absent while it is open, or without an answer')),
         by: maybe(line('Who or where, as far as it is known, as in the answer of a question')),
         at: maybe(text('When it was answered (ISO 8601)', { maxLength: limits.timeCharacters })),
       }),

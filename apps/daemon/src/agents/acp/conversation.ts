@@ -267,4 +267,4 @@ export function createConversation(options: ConversationOptions): Conversation {
 }
 
 const sentAgain =
-  'The agent ended this message together with the turn that was cancelled before, without working on it. It was sent once more.';
+  'The agent ended this message together with the turn that was cancelled before, without working on it. It was sent again.';
