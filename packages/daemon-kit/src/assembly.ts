@@ -183,8 +183,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     if (now.phase === 'stopped' && now.stop.reason !== 'stopped') onRefused(now.stop);
   };
 
-  const { connect = createConnection } = options;
-  const connection: Connection = connect({
+  const connection: Connection = (options.connect ?? createConnection)({
     url: daemonSocketAddress(options.server),
     headers: headersOf(options, capabilitiesOf(agent, settings, options.browse)),
     clock,

@@ -1,7 +1,7 @@
 /** The report of an agent during a turn: to the relay, to the transcript, and to the life of its task. */
 import { type DaemonEvent, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
-import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
+import { fieldBytes, firstLine, keepTail } from './bounds.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';

@@ -58,7 +58,6 @@ export function randomOf(seed: number) {
     pick: <T>(list: readonly T[]): T => list[below(list.length)]!,
   };
 }
-type Random = ReturnType<typeof randomOf>;
 
 const text = (words: string) => [{ type: 'content', content: { type: 'text', text: words } }];
 const update = (sessionUpdate: string, more: Update): Step => ({ do: 'update', update: { sessionUpdate, ...more } });

@@ -1,6 +1,5 @@
 /** The state of a call and its texts after an update (rules, 20.4 and 20.5). Pure. */
-import type { BookedCall, Source } from './call-book.ts';
-import { isEnd } from './call-book.ts';
+import { type BookedCall, type Source, isEnd } from './call-book.ts';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 
 const words: Readonly<Record<string, string>> = { in_progress: 'running' };

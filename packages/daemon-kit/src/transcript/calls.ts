@@ -1,15 +1,13 @@
 /** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
-import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
-import { outputName } from '../contents.ts';
-import { type BookedCall, type Source, createCallBook, isEnd } from './call-book.ts';
+import { type Source, createCallBook, isEnd } from './call-book.ts';
+import { type Tool, createCallItems } from './call-items.ts';
 import { isRunning, statusAfter, textsOf } from './call-state.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
-import { type Printed, createPrinted } from './output.ts';
-import { type ToolPart, toolPart } from './tool.ts';
+import { createPrinted } from './output.ts';
 
 /** How a permission was answered. */
 export interface Verdict {
@@ -43,25 +41,11 @@ interface Calls {
   turn: () => void;
 }
 
-interface Tool extends BookedCall {
-  uuid: string;
-  part: ToolPart;
-  printed: Printed;
-  /** The text of its content that is in the item. */
-  taken: string;
-  about: string;
-  question: string | undefined;
-  shownAt: number;
-  /** Some of the output was not sent yet. */
-  behind: boolean;
-}
-
 const maxTools = 1000;
 /** Calls that ended and still accept updates: some agents send the output last. */
 const maxFinished = 50;
 /** Larger calls are not kept while they run. */
 const maxCallBytes = 64 * 1024;
-const showEveryMs = 2000;
 
 export function createCalls(
   {
@@ -84,44 +68,10 @@ export function createCalls(
   },
 ): Calls {
   const book = createCallBook<Tool>();
+  const { show, print, take, timeOf, partOf, patch } = createCallItems({ cwd, detail, now, keep });
   /** In the order in which they ended. */
   const finished = new Set<Tool>();
   let turn = 0;
-
-  const show = (tool: Tool, hadMore = false): Change => {
-    tool.shownAt = now();
-    tool.behind = false;
-    const { output, left } = tool.printed.shown();
-    const more = keep ? { left, data: outputName } : { left };
-    return {
-      op: 'set',
-      uuid: tool.uuid,
-      part: { output, ...(left > 0 ? more : hadMore ? { left: null, data: null } : {}) },
-    };
-  };
-
-  const print = (tool: Tool, text: string): Change[] => {
-    if (text === '' || detail === 'outline') return [];
-    tool.printed.add(text);
-    if (tool.printed.whole()) return [{ op: 'add', uuid: tool.uuid, to: 'output', text }];
-    if (now() - tool.shownAt >= showEveryMs) return [show(tool)];
-    tool.behind = true;
-    return [];
-  };
-
-  /** New content replaces the earlier one; most agents only add to it. */
-  const take = (tool: Tool, content: string | undefined): { changes: Change[]; printed: string } => {
-    if (content === undefined || content === tool.taken) return { changes: [], printed: '' };
-    const { taken } = tool;
-    tool.taken = content;
-    const isMore = content.startsWith(taken);
-    const printed = isMore ? content.slice(taken.length) : content;
-    if (detail === 'outline') return { changes: [], printed };
-    if (isMore) return { changes: print(tool, printed), printed };
-    const hadMore = !tool.printed.whole();
-    tool.printed.replace(content);
-    return { changes: [show(tool, hadMore)], printed };
-  };
 
   const begin = (
     call: Pick<Tool, 'id' | 'fields' | 'announced'>,
@@ -156,18 +106,6 @@ export function createCalls(
     };
   };
 
-  const timeOf = (at: string | undefined) => at ?? new Date(now()).toISOString();
-  const partOf = (
-    { id, fields, about }: Pick<Tool, 'id' | 'fields' | 'about'>,
-    status: string,
-    { asked, ended }: Pick<ToolPart, 'asked' | 'ended'>,
-  ): ToolPart => ({
-    ...toolPart({ ...fields, toolCallId: id, status }, cwd, detail === 'outline'),
-    ...(about === '' || detail === 'outline' ? {} : { about: keepHead(about, transcriptLimits.inputBytes) }),
-    ...(asked === undefined ? {} : { asked }),
-    ...(ended === undefined ? {} : { ended }),
-  });
-
   /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
   const letGo = (): Change[] => {
     const [oldest] = book.all();
@@ -186,14 +124,6 @@ export function createCalls(
     if (finished.size <= maxFinished || oldest === undefined) return;
     finished.delete(oldest);
     book.remove(oldest);
-  };
-
-  const patch = (tool: Tool, part: ToolPart): Change[] => {
-    const changed = difference(tool.part, part);
-    tool.part = part;
-    if (Object.keys(changed).length === 0) return [];
-    const content = changed.title === undefined ? {} : { content: part.title };
-    return [{ op: 'set', uuid: tool.uuid, part: changed, ...content }];
   };
 
   const end = (tool: Tool, status: string, at?: string): Change[] => {
@@ -253,33 +183,35 @@ export function createCalls(
     return { changes, call, uuid: tool.uuid, printed: content.printed + texts.piece };
   };
 
+  const answered: Calls['answered'] = (about, { allowed, by, at }) => {
+    const tool =
+      'question' in about
+        ? book.all().findLast(({ question }) => question === about.question)
+        : book.find(about.call, 'question', turn);
+    if (!tool) return [];
+    tool.answered = true;
+    const when = timeOf(at);
+    const asked = {
+      ...('question' in about ? { question: about.question } : {}),
+      answer: allowed ? 'allowed' : 'rejected',
+      ...(by === undefined ? {} : { by: keepHead(by, 512) }),
+      at: when,
+    };
+    if (allowed) return patch(tool, { ...tool.part, asked });
+    const isOver = !isRunning(tool.part.status) && tool.part.status !== 'unknown';
+    Object.assign(tool, { rejected: !isOver, closed: true });
+    const changes = patch(tool, {
+      ...tool.part,
+      asked,
+      ...(isOver ? {} : { status: 'rejected', ended: tool.part.ended ?? when }),
+    });
+    noteFinished(tool);
+    return changes;
+  };
+
   return {
     update,
-    answered(about, { allowed, by, at }) {
-      const tool =
-        'question' in about
-          ? book.all().findLast(({ question }) => question === about.question)
-          : book.find(about.call, 'question', turn);
-      if (!tool) return [];
-      tool.answered = true;
-      const when = timeOf(at);
-      const asked = {
-        ...('question' in about ? { question: about.question } : {}),
-        answer: allowed ? 'allowed' : 'rejected',
-        ...(by === undefined ? {} : { by: keepHead(by, 512) }),
-        at: when,
-      };
-      if (allowed) return patch(tool, { ...tool.part, asked });
-      const isOver = !isRunning(tool.part.status) && tool.part.status !== 'unknown';
-      Object.assign(tool, { rejected: !isOver, closed: true });
-      const changes = patch(tool, {
-        ...tool.part,
-        asked,
-        ...(isOver ? {} : { status: 'rejected', ended: tool.part.ended ?? when }),
-      });
-      noteFinished(tool);
-      return changes;
-    },
+    answered,
     print(id, title, text) {
       const known = book.find({ toolCallId: id }, 'update', turn);
       if (known) return print(known, text);
@@ -306,11 +238,3 @@ const sizeOf = (call: Fields) => JSON.stringify(call).length;
 /** The fields that have a value. */
 export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-
-/** The patch (RFC 7396) that makes one part of the other. */
-function difference(before: object, after: object): Record<string, unknown> {
-  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
-  const gone = Object.keys(old).filter((name) => !(name in now));
-  const changed = Object.entries(now).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
-  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
-}

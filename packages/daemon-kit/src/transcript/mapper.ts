@@ -107,18 +107,7 @@ export function createMapper(options: MapperOptions): Mapper {
   };
 
   const planned = (update: Fields, at: string | undefined): Change[] => {
-    let left: number = transcriptLimits.planBytes;
-    const entries = listOf(update.entries)
-      .slice(0, transcriptLimits.planEntries)
-      .map(({ content, status, priority }) => {
-        const text = keepHead(wordsOf(content), left);
-        left -= Buffer.byteLength(text, 'utf8');
-        return {
-          text,
-          status: wordsOf(status) || 'pending',
-          ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
-        };
-      });
+    const entries = entriesOf(update);
     const before = entriesShown ?? options.newestPlan?.();
     entriesShown = JSON.stringify(entries);
     if (plan !== undefined) return [{ op: 'set', uuid: plan, part: { entries }, content: contentOfPlan(entries) }];
@@ -211,6 +200,22 @@ export function createMapper(options: MapperOptions): Mapper {
     forget: words.forget,
     spoken: words.spoken,
   };
+}
+
+/** The steps of a plan, within its bound. */
+function entriesOf(update: Fields) {
+  let left: number = transcriptLimits.planBytes;
+  return listOf(update.entries)
+    .slice(0, transcriptLimits.planEntries)
+    .map(({ content, status, priority }) => {
+      const text = keepHead(wordsOf(content), left);
+      left -= Buffer.byteLength(text, 'utf8');
+      return {
+        text,
+        status: wordsOf(status) || 'pending',
+        ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
+      };
+    });
 }
 
 /** Some agents send their plan as the input of a tool. */

@@ -1,6 +1,5 @@
 /** Where words of an agent end. Items, results, live text and the readers of files all follow this one rule (rules, 20.2). */
-import type { Fields } from './content.ts';
-import { recordOf } from './content.ts';
+import { type Fields, recordOf } from './content.ts';
 
 export type WordsKind = 'text' | 'thought' | 'user';
 

@@ -4,7 +4,7 @@
  */
 import { type Heard, fieldBytes, keepTail } from '@relay/daemon-kit';
 import { changedBy, describeCall, hasInput } from './calls.ts';
-import { type Fields, pieceOf, recordOf, wordsOf } from './content.ts';
+import { type Fields, pieceOf, recordOf } from './content.ts';
 
 interface Listener {
   progress(action: string, target: string): void;

@@ -1,0 +1,91 @@
+/** A call of a tool as its item: its part, its patches and its bounded output. */
+import { transcriptLimits } from '@relay/protocol';
+import { keepHead } from '../bounds.ts';
+import type { Change } from '../store.ts';
+import { outputName } from '../contents.ts';
+import type { BookedCall } from './call-book.ts';
+import type { MapperOptions } from './mapper-options.ts';
+import type { Printed } from './output.ts';
+import { type ToolPart, toolPart } from './tool.ts';
+
+export interface Tool extends BookedCall {
+  uuid: string;
+  part: ToolPart;
+  printed: Printed;
+  /** The text of its content that is in the item. */
+  taken: string;
+  about: string;
+  question: string | undefined;
+  shownAt: number;
+  /** Some of the output was not sent yet. */
+  behind: boolean;
+}
+
+const showEveryMs = 2000;
+
+export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep'>) {
+  const show = (tool: Tool, hadMore = false): Change => {
+    tool.shownAt = now();
+    tool.behind = false;
+    const { output, left } = tool.printed.shown();
+    const more = keep ? { left, data: outputName } : { left };
+    return {
+      op: 'set',
+      uuid: tool.uuid,
+      part: { output, ...(left > 0 ? more : hadMore ? { left: null, data: null } : {}) },
+    };
+  };
+
+  const print = (tool: Tool, text: string): Change[] => {
+    if (text === '' || detail === 'outline') return [];
+    tool.printed.add(text);
+    if (tool.printed.whole()) return [{ op: 'add', uuid: tool.uuid, to: 'output', text }];
+    if (now() - tool.shownAt >= showEveryMs) return [show(tool)];
+    tool.behind = true;
+    return [];
+  };
+
+  /** New content replaces the earlier one; most agents only add to it. */
+  const take = (tool: Tool, content: string | undefined): { changes: Change[]; printed: string } => {
+    if (content === undefined || content === tool.taken) return { changes: [], printed: '' };
+    const { taken } = tool;
+    tool.taken = content;
+    const isMore = content.startsWith(taken);
+    const printed = isMore ? content.slice(taken.length) : content;
+    if (detail === 'outline') return { changes: [], printed };
+    if (isMore) return { changes: print(tool, printed), printed };
+    const hadMore = !tool.printed.whole();
+    tool.printed.replace(content);
+    return { changes: [show(tool, hadMore)], printed };
+  };
+
+  const timeOf = (at: string | undefined) => at ?? new Date(now()).toISOString();
+  const partOf = (
+    { id, fields, about }: Pick<Tool, 'id' | 'fields' | 'about'>,
+    status: string,
+    { asked, ended }: Pick<ToolPart, 'asked' | 'ended'>,
+  ): ToolPart => ({
+    ...toolPart({ ...fields, toolCallId: id, status }, cwd, detail === 'outline'),
+    ...(about === '' || detail === 'outline' ? {} : { about: keepHead(about, transcriptLimits.inputBytes) }),
+    ...(asked === undefined ? {} : { asked }),
+    ...(ended === undefined ? {} : { ended }),
+  });
+
+  const patch = (tool: Tool, part: ToolPart): Change[] => {
+    const changed = difference(tool.part, part);
+    tool.part = part;
+    if (Object.keys(changed).length === 0) return [];
+    const content = changed.title === undefined ? {} : { content: part.title };
+    return [{ op: 'set', uuid: tool.uuid, part: changed, ...content }];
+  };
+
+  return { show, print, take, timeOf, partOf, patch };
+}
+
+/** The patch (RFC 7396) that makes one part of the other. */
+function difference(before: object, after: object): Record<string, unknown> {
+  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const gone = Object.keys(old).filter((name) => !(name in now));
+  const changed = Object.entries(now).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
+  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
+}
