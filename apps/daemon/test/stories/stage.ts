@@ -1,5 +1,5 @@
 /** A whole daemon in this process: an agent that plays a story, a relay that is a list of frames, and an app that keeps items. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type DaemonOptions, createDaemon } from '@relay/daemon-kit';
@@ -24,8 +24,9 @@ export interface Fault {
   page?: (items: Item[]) => Item[];
 }
 
+/** In memory where the machine has such a folder. */
 export const foldersOf = () => {
-  const root = mkdtempSync(join(tmpdir(), 'stories-'));
+  const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'stories-'));
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 };
 

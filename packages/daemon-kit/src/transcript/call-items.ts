@@ -4,9 +4,18 @@ import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
 import { outputName } from '../contents.ts';
 import type { BookedCall } from './call-book.ts';
+import { isRunning } from './call-state.ts';
 import type { MapperOptions } from './mapper-options.ts';
 import type { Printed } from './output.ts';
 import { type ToolPart, toolPart } from './tool.ts';
+
+/** How a permission was answered. */
+export interface Verdict {
+  allowed: boolean;
+  /** The person or the place, and the time (ISO 8601). */
+  by?: string;
+  at?: string;
+}
 
 export interface Tool extends BookedCall {
   uuid: string;
@@ -79,7 +88,40 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
     return [{ op: 'set', uuid: tool.uuid, part: changed, ...content }];
   };
 
-  return { show, print, take, timeOf, partOf, patch };
+  /** The item after an update. */
+  const renew = (
+    tool: Tool,
+    { status, question, at }: { status: string; question: string | undefined; at: string | undefined },
+  ): Change[] => {
+    // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
+    const { diffs, ended, asked, ...subject } = tool.part;
+    const kept = tool.fields.cut === true ? subject : {};
+    const next = partOf(tool, status, {
+      asked: question === undefined ? asked : { question },
+      ended: isRunning(status) ? undefined : status === tool.part.status ? ended : timeOf(at),
+    });
+    const changes = !isRunning(status) && tool.behind ? [show(tool)] : [];
+    return [...changes, ...patch(tool, { ...kept, ...(diffs === undefined ? {} : { diffs }), ...next })];
+  };
+
+  /** The item after the answer to its permission. */
+  const answer = (tool: Tool, question: string | undefined, { allowed, by, at }: Verdict): Change[] => {
+    tool.answered = true;
+    const when = timeOf(at);
+    const asked = {
+      ...(question === undefined ? {} : { question }),
+      answer: allowed ? 'allowed' : 'rejected',
+      ...(by === undefined ? {} : { by: keepHead(by, 512) }),
+      at: when,
+    };
+    if (allowed) return patch(tool, { ...tool.part, asked });
+    const isOver = !isRunning(tool.part.status) && tool.part.status !== 'unknown';
+    Object.assign(tool, { rejected: !isOver, closed: true });
+    const end = isOver ? {} : { status: 'rejected', ended: tool.part.ended ?? when };
+    return patch(tool, { ...tool.part, asked, ...end });
+  };
+
+  return { show, print, take, timeOf, partOf, patch, renew, answer };
 }
 
 /** The patch (RFC 7396) that makes one part of the other. */

@@ -1,21 +1,12 @@
 /** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
-import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
 import { type Source, createCallBook, isEnd } from './call-book.ts';
-import { type Tool, createCallItems } from './call-items.ts';
+import { type Tool, type Verdict, createCallItems } from './call-items.ts';
 import { isRunning, statusAfter, textsOf } from './call-state.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
 import { createPrinted } from './output.ts';
-
-/** How a permission was answered. */
-export interface Verdict {
-  allowed: boolean;
-  /** The person or the place, and the time (ISO 8601). */
-  by?: string;
-  at?: string;
-}
 
 /** The effect of an update on its call. */
 export interface HeardCall {
@@ -68,7 +59,7 @@ export function createCalls(
   },
 ): Calls {
   const book = createCallBook<Tool>();
-  const { show, print, take, timeOf, partOf, patch } = createCallItems({ cwd, detail, now, keep });
+  const { show, print, take, timeOf, partOf, patch, renew, answer } = createCallItems({ cwd, detail, now, keep });
   /** In the order in which they ended. */
   const finished = new Set<Tool>();
   let turn = 0;
@@ -162,49 +153,21 @@ export function createCalls(
       if (isEnd(update.status) && source !== 'question') known.reported = true;
       // Running again after the end of its turn: its end is reported, or unknown at the end of this turn.
       if (isRunning(status)) known.closed = false;
-      // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
-      const { diffs, ended, asked, ...subject } = known.part;
-      const kept = fields.cut === true ? subject : {};
-      const now = partOf(known, status, {
-        asked: question === undefined ? asked : { question },
-        ended: isRunning(status) ? undefined : status === known.part.status ? ended : timeOf(at),
-      });
-      if (!isRunning(status) && tool.behind) changes.push(show(tool));
-      changes.push(...patch(tool, { ...kept, ...(diffs === undefined ? {} : { diffs }), ...now }));
+      changes.push(...renew(known, { status, question, at }));
     }
     noteFinished(tool);
     const call = { ...tool.fields, toolCallId: tool.id, status: update.status ?? tool.fields.status };
-    // Its input and its changes may be as large as a file.
-    if (!isRunning(tool.part.status) || sizeOf(tool.fields) > maxCallBytes) {
-      const { rawInput } = tool.fields;
-      const kept = sizeOf({ rawInput }) > maxCallBytes ? {} : { rawInput };
-      tool.fields = { title: tool.part.title, kind: fields.kind, ...kept, cut: true };
-    }
+    if (!isRunning(tool.part.status) || sizeOf(tool.fields) > maxCallBytes) tool.fields = shortened(tool, fields.kind);
     return { changes, call, uuid: tool.uuid, printed: content.printed + texts.piece };
   };
 
-  const answered: Calls['answered'] = (about, { allowed, by, at }) => {
+  const answered: Calls['answered'] = (about, verdict) => {
     const tool =
       'question' in about
         ? book.all().findLast(({ question }) => question === about.question)
         : book.find(about.call, 'question', turn);
     if (!tool) return [];
-    tool.answered = true;
-    const when = timeOf(at);
-    const asked = {
-      ...('question' in about ? { question: about.question } : {}),
-      answer: allowed ? 'allowed' : 'rejected',
-      ...(by === undefined ? {} : { by: keepHead(by, 512) }),
-      at: when,
-    };
-    if (allowed) return patch(tool, { ...tool.part, asked });
-    const isOver = !isRunning(tool.part.status) && tool.part.status !== 'unknown';
-    Object.assign(tool, { rejected: !isOver, closed: true });
-    const changes = patch(tool, {
-      ...tool.part,
-      asked,
-      ...(isOver ? {} : { status: 'rejected', ended: tool.part.ended ?? when }),
-    });
+    const changes = answer(tool, 'question' in about ? about.question : undefined, verdict);
     noteFinished(tool);
     return changes;
   };
@@ -231,6 +194,12 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
   const claudeCode = { ...recordOf(old.claudeCode), ...recordOf(now.claudeCode) };
   const meta = { ...old, ...now, ...(Object.keys(claudeCode).length === 0 ? {} : { claudeCode }) };
   return { ...before, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
+}
+
+/** A call without its input and its changes, which may be as large as a file. */
+function shortened({ fields, part }: Tool, kind: unknown): Fields {
+  const { rawInput } = fields;
+  return { title: part.title, kind, ...(sizeOf({ rawInput }) > maxCallBytes ? {} : { rawInput }), cut: true };
 }
 
 const sizeOf = (call: Fields) => JSON.stringify(call).length;

@@ -3,19 +3,20 @@
  * no socket; a task passes it the words, and gets the item with which it ended.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type Operation, type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
+import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
-import { type Contents, imageName, keepingIn } from '../contents.ts';
+import { type Contents, imageName } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';
-import { type Fields, recordOf } from './content.ts';
-import type { Verdict } from './calls.ts';
+import type { Fields } from './content.ts';
+import type { Verdict } from './call-items.ts';
 import { type Ending, type Talk, closed, createEndings } from './endings.ts';
-import { type Heard, type Mapper, createMapper } from './mapper.ts';
+import type { Heard, Mapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
+import { createTalks } from './talks.ts';
 import { bytesOf } from './words.ts';
 
 export interface TranscriptSettings {
@@ -95,11 +96,10 @@ export interface Transcripts {
   flush: (sessionId: string) => void;
 }
 
-const maxTalks = 1000;
-
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
-  const { store, contents, clock, settings } = options;
-  const talks = new Map<string, Talk>();
+  const { store, contents } = options;
+  const known = createTalks(options);
+  const { talks, mapperOf, remember, drop, speak, tidy } = known;
   const streams = createStreams(options, talks);
 
   const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
@@ -113,28 +113,10 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     }
   };
 
-  const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
-    for (const { uuid, content } of mapper.spoken()) {
-      if (uuid === except) continue;
-      const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
-      const timestamp = new Date(clock.now()).toISOString();
-      options.said({ ...event, uuid, content: keepHead(content, fieldBytes.message), timestamp });
-    }
-  };
-
-  const drops: Record<string, number> = {};
-  const drop = (sessionId: string, why: string) => {
-    drops[why] = (drops[why] ?? 0) + 1;
-    options.log.info('update not kept', { session: sessionId, why, count: drops[why] });
-  };
-
   /** The mapper hears everything, also what the disk refuses. */
   const told = (sessionId: string, changes: (mapper: Mapper) => Change[]): Heard | undefined => {
-    const talk = talks.get(sessionId) ?? fresh(sessionId);
-    if (!talk) {
-      drop(sessionId, 'an update of an unknown session');
-      return undefined;
-    }
+    const talk = known.of(sessionId);
+    if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
     const now = changes(talk.mapper);
     const heard = talk.mapper.heard();
@@ -147,54 +129,6 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         throw error;
       }
     return heard;
-  };
-
-  const mapperOf = (sessionId: string, cwd: string, turn: string): Mapper =>
-    createMapper({
-      sessionId,
-      cwd,
-      turn,
-      idOf: options.idOf?.(sessionId),
-      detail: settings.detail === 'outline' ? 'outline' : 'full',
-      thoughts: settings.thoughts,
-      now: () => clock.now(),
-      isTaken: (uuid) => store.holds(sessionId, uuid),
-      newestPlan: () => newestPlan(store, sessionId),
-      keep: keepingIn(contents, sessionId),
-      dropped: (why) => drop(sessionId, why),
-    });
-  /** Forgets the oldest quiet session when there are too many. */
-  const remember = (sessionId: string, talk: Talk): Talk => {
-    talks.delete(sessionId);
-    talks.set(sessionId, talk);
-    if (talks.size <= maxTalks) return talk;
-    for (const [oldest, { phase }] of talks)
-      if (phase === 'over' && oldest !== sessionId) {
-        talks.delete(oldest);
-        break;
-      }
-    return talk;
-  };
-  /** A session in which no turn has run since the start. */
-  const fresh = (sessionId: string): Talk | undefined => {
-    const session = store.session(sessionId);
-    if (!session) return undefined;
-    const turn = randomUUID();
-    return remember(sessionId, {
-      taskId: '',
-      mapper: mapperOf(sessionId, session.projectPath, turn),
-      turn,
-      phase: 'over',
-    });
-  };
-
-  /** Everything is on the disk by then: one without room for the shorter file costs nothing else. */
-  const tidy = (sessionId: string) => {
-    try {
-      store.tidy(sessionId);
-    } catch (error) {
-      options.log.warn('history not tidied', { session: sessionId, why: reasonOf(error) });
-    }
   };
 
   const over = (sessionId: string) => {
@@ -218,37 +152,24 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     return said;
   };
 
-  /** The people who answered the newest questions, until the agent gets the answer. */
-  const answers = new Map<string, Pick<Verdict, 'by' | 'at'>>();
-  const noteAnswer = (uuid: string, answer: unknown) => {
-    const { by, at } = recordOf(answer);
-    if (typeof at !== 'string') return;
-    answers.set(uuid, { at, ...(typeof by === 'string' ? { by } : {}) });
-    const [oldest] = answers.keys();
-    if (answers.size > maxTalks && oldest !== undefined) answers.delete(oldest);
-  };
-
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
     begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
       const before = talks.get(sessionId);
-      const known = goesOn && before?.phase !== 'over' ? before : undefined;
-      const part = {
-        kind: 'user',
-        ...(images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) }),
-        ...(answers === undefined ? {} : { answers }),
-      };
-      const turn = known?.turn ?? uuid;
+      const same = goesOn && before?.phase !== 'over' ? before : undefined;
+      const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
+      const part = { kind: 'user', ...shown, ...(answers === undefined ? {} : { answers }) };
+      const turn = same?.turn ?? uuid;
       const content = keepHead(message, fieldBytes.message);
       const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
-      const left = known ? [] : mapper.close('ended');
+      const left = same ? [] : mapper.close('ended');
       if (before) speak(sessionId, before);
-      if (!known) mapper.begin(turn);
+      if (!same) mapper.begin(turn);
       remember(sessionId, { taskId, mapper, turn, phase: 'task' });
       try {
         // Of an earlier turn whose end the disk refused.
-        const open = known ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const open = same ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
         const named = new Set(left.map((change) => (change.op === 'put' ? change.item.uuid : change.uuid)));
         const rest = open.filter((item) => !named.has(item.uuid)).map(closed);
         const words: Change = { op: 'put', item: { uuid, role: 'USER', content, turn, part } };
@@ -262,12 +183,11 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call, question) => told(sessionId, (mapper) => mapper.call(call, question)),
     answered(sessionId, about, verdict) {
-      const given = 'question' in about ? answers.get(about.question) : undefined;
-      if ('question' in about) answers.delete(about.question);
+      const given = 'question' in about ? known.answerTo(about.question) : undefined;
       told(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
     },
     own(sessionId) {
-      const talk = talks.get(sessionId) ?? fresh(sessionId);
+      const talk = known.of(sessionId);
       if (talk?.phase !== 'over') return;
       settle(sessionId, 'over');
       const turn = randomUUID();
@@ -276,7 +196,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       Object.assign(talk, { turn, phase: 'own' });
     },
     settle,
-    dropped: () => ({ ...drops }),
+    dropped: known.drops,
     show: (sessionId, text) => streams.of(sessionId).print(text),
     print: (sessionId, taskId, text) => void told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
@@ -317,7 +237,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     change(sessionId, changes) {
       write(sessionId, changes, { sync: true });
-      for (const change of changes) if (change.op === 'set') noteAnswer(change.uuid, change.part.answer);
+      for (const change of changes) if (change.op === 'set') known.noteAnswer(change.uuid, change.part.answer);
     },
     recover() {
       for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
@@ -337,12 +257,7 @@ const attached = (contents: Contents, sessionId: string, uuid: string, images: r
     return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
   });
 
-/** The newest plan among the newest items: one that is older may be repeated. */
-function newestPlan(store: Store, sessionId: string): string | undefined {
-  const page = store.items(sessionId, { limit: transcriptLimits.pageItems });
-  const plan = page && 'items' in page ? page.items.findLast(({ part }) => part.kind === 'plan') : undefined;
-  return plan && JSON.stringify(plan.part.entries);
-}
+const maxStreams = 1000;
 
 /** The streams of the sessions, as many as are remembered: each joins the changes of its session into frames. */
 function createStreams(
@@ -371,7 +286,7 @@ function createStreams(
     });
     streams.set(sessionId, stream);
     const [oldest] = streams.keys();
-    if (streams.size > maxTalks && oldest !== undefined && oldest !== sessionId) {
+    if (streams.size > maxStreams && oldest !== undefined && oldest !== sessionId) {
       streams.get(oldest)?.flush();
       streams.delete(oldest);
     }

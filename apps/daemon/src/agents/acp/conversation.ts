@@ -13,7 +13,7 @@ import { askForm } from './form.ts';
 import { askPermission } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
-import { createOwnTurn } from './own-turn.ts';
+import { type OwnTurn, createOwnTurn } from './own-turn.ts';
 import { type ActiveTurn, beginTurn, conclude, reattach, released } from './turn.ts';
 
 export interface ConversationTimings {
@@ -80,7 +80,6 @@ export function createConversation(options: ConversationOptions): Conversation {
   let lastTask = '';
   /** The report of the newest turn: what comes after its end belongs to it, unless it begins a turn of the agent's own. */
   let lastReport: TurnReport | undefined;
-  let ignored = 0;
   /** The turn before was cancelled. */
   let wasCancelled = false;
   let idleListener: (idle: boolean) => void = () => undefined;
@@ -115,49 +114,15 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
   });
 
-  /** An update that belongs to no turn of this conversation. */
-  const ignore = (update: Fields, why: string) => {
-    ignored += 1;
-    options.log.info('update not kept', {
-      session: sessionId,
-      kind: String(update.sessionUpdate),
-      why,
-      count: ignored,
-    });
-  };
-
-  /** Ends the turn at the agent; if it does not obey, ends the agent. */
-  const cancelTurn = (active: ActiveTurn) => {
-    if (active.cancelling) return;
-    active.cancelling = true;
-    active.detached = true;
-    dropQuestions();
-    requestEnd();
-    // No response of the agent ends its own turn.
-    if (own.isActive(active)) return own.end();
-    void settledWithin(clock, timings.cancelMs, active.settled).then((obeyed) => {
-      if (!obeyed) void agent.kill();
-    });
-  };
-
-  /** The agent answers with the cancel of the turn before, and has not worked on this one. */
-  const isLeftOver = (active: ActiveTurn, { stopReason }: Fields): boolean =>
-    wasCancelled && stopReason === 'cancelled' && !active.cancelling && !active.narrator.told().worked;
-
-  /** Until then the signal cancels the turn. */
-  const cancellable = async (active: ActiveTurn, signal: AbortSignal, until: Promise<void>) => {
-    const stop = () => cancelTurn(active);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    await until;
-    signal.removeEventListener('abort', stop);
-  };
-
-  /** Until the task of `active` has its end or its question; when the signal says so, until the turn is gone. */
-  const follow = async (active: ActiveTurn, signal: AbortSignal, end: Promise<void>) => {
-    await cancellable(active, signal, end);
-    if (active.cancelling) await active.settled;
-  };
+  const ignore = ignoring(options);
+  const { cancelTurn, cancellable, follow } = createCancelling({
+    agent,
+    clock,
+    cancelMs: timings.cancelMs,
+    own,
+    dropQuestions,
+    requestEnd,
+  });
 
   return {
     sessionId,
@@ -220,29 +185,15 @@ export function createConversation(options: ConversationOptions): Conversation {
       lastReport = report;
       // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
       report.update?.({ sessionUpdate: wordsEnd });
+      const ask = async () =>
+        agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
       const finish = async () => {
-        try {
-          const content = promptOf(message, images, await agent.ready);
-          const ask = () => agent.request('session/prompt', { sessionId, prompt: content });
-          let response = await ask();
-          if (isLeftOver(active, response)) {
-            // The cancel before this message ended it as well: the agent did nothing with it.
-            active.report.update?.({ sessionUpdate: 'notice', title: sentAgain });
-            active.report.progress('Sending the message again', '');
-            response = await ask();
-          }
-          reattach(active, noLongerAsked);
-          conclude(active, response, quirks);
-        } catch (error) {
-          reattach(active, noLongerAsked);
-          if (!active.detached) active.report.error(reasonOf(error));
-        } finally {
-          turn = undefined;
-          wasCancelled = active.cancelling;
-          dropQuestions();
-          active.release();
-          idleListener(true);
-        }
+        await carryOut(active, ask, { wasCancelled, quirks });
+        turn = undefined;
+        wasCancelled = active.cancelling;
+        dropQuestions();
+        active.release();
+        idleListener(true);
       };
       active.settled = finish();
       await follow(active, signal, end);
@@ -264,6 +215,87 @@ export function createConversation(options: ConversationOptions): Conversation {
       dropQuestions();
     },
   };
+}
+
+/** Counts the updates that belong to no turn of this conversation. */
+function ignoring({ sessionId, log }: Pick<ConversationOptions, 'sessionId' | 'log'>) {
+  let count = 0;
+  return ({ sessionUpdate }: Fields, why: string) => {
+    count += 1;
+    log.info('update not kept', { session: sessionId, kind: String(sessionUpdate), why, count });
+  };
+}
+
+interface Cancelling {
+  agent: AgentProcess;
+  clock: Clock;
+  cancelMs: number;
+  own: OwnTurn;
+  dropQuestions: () => void;
+  requestEnd: () => void;
+}
+
+/** The ways in which a turn is cancelled. */
+function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestEnd }: Cancelling) {
+  /** Ends the turn at the agent; if it does not obey, ends the agent. */
+  const cancelTurn = (active: ActiveTurn) => {
+    if (active.cancelling) return;
+    active.cancelling = true;
+    active.detached = true;
+    dropQuestions();
+    requestEnd();
+    // No response of the agent ends its own turn.
+    if (own.isActive(active)) return own.end();
+    void settledWithin(clock, cancelMs, active.settled).then((obeyed) => {
+      if (!obeyed) void agent.kill();
+    });
+  };
+
+  /** Until then the signal cancels the turn. */
+  const cancellable = async (active: ActiveTurn, signal: AbortSignal, until: Promise<void>) => {
+    const stop = () => cancelTurn(active);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    await until;
+    signal.removeEventListener('abort', stop);
+  };
+
+  /** Until the task of `active` has its end or its question; when the signal says so, until the turn is gone. */
+  const follow = async (active: ActiveTurn, signal: AbortSignal, end: Promise<void>) => {
+    await cancellable(active, signal, end);
+    if (active.cancelling) await active.settled;
+  };
+
+  return { cancelTurn, cancellable, follow };
+}
+
+/** A turn at the agent, up to its end. Never rejects. */
+async function carryOut(
+  active: ActiveTurn,
+  ask: () => Promise<Fields>,
+  { wasCancelled, quirks }: { wasCancelled: boolean; quirks: Quirks },
+): Promise<void> {
+  try {
+    const response = await answered(active, ask, wasCancelled);
+    reattach(active, noLongerAsked);
+    conclude(active, response, quirks);
+  } catch (error) {
+    reattach(active, noLongerAsked);
+    if (!active.detached) active.report.error(reasonOf(error));
+  }
+}
+
+/**
+ * The response of the agent to a message. A cancel of the turn before may have ended this one as well: a message on which the agent did not
+ * work is sent again.
+ */
+async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCancelled: boolean): Promise<Fields> {
+  const response = await ask();
+  const isLeftOver = wasCancelled && response.stopReason === 'cancelled' && !active.cancelling;
+  if (!isLeftOver || active.narrator.told().worked) return response;
+  active.report.update?.({ sessionUpdate: 'notice', title: sentAgain });
+  active.report.progress('Sending the message again', '');
+  return ask();
 }
 
 const sentAgain =

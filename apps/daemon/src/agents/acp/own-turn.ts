@@ -23,6 +23,8 @@ const beginners: ReadonlySet<unknown> = new Set([
 ]);
 const running: ReadonlySet<unknown> = new Set(['pending', 'in_progress']);
 
+export type OwnTurn = ReturnType<typeof createOwnTurn>;
+
 export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnOptions) {
   let own: ActiveTurn | undefined;
   /** The report with which it began: the task of an answer has another one. */

@@ -45,21 +45,16 @@ export interface ProcessPool {
   abort: () => void;
 }
 
+interface PoolSurroundings {
+  timings: AcpTimings;
+  heard: OnUpdate;
+  /** As in a conversation. */
+  ownTurn: (sessionId: string) => TurnReport;
+}
+
 /** Variable in the environment of every agent process; its value is the marker. */
 const markerVariable = 'RELAY_DAEMON_AGENT';
-export function createProcessPool(
-  options: AcpOptions,
-  {
-    timings,
-    heard,
-    ownTurn,
-  }: {
-    timings: AcpTimings;
-    heard: OnUpdate;
-    /** As in a conversation. */
-    ownTurn: (sessionId: string) => TurnReport;
-  },
-): ProcessPool {
+export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn }: PoolSurroundings): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
