@@ -451,11 +451,11 @@ describe('the end of a turn', () => {
     );
   });
 
-  it('A9: names pictures, sounds and links of the answer, each on a line', async () => {
+  it('A9: names sounds and links of the answer, each on a line; W7: a picture is an item, and no part of the result', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'media');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe(
-      'Look:\n[image: image/png, 3 KiB]\n[audio: audio/wav, 30 bytes]\nfile:///tmp/plan.md\nThat is all.',
+      '[audio: audio/wav, 30 bytes]\nfile:///tmp/plan.md\nThat is all.',
     );
   });
 

@@ -45,7 +45,9 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
       if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
       // A task of the relay that runs, or ended a moment ago, publishes and notifies this itself.
       const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
-      const notification = { sessionKey: found.key, cause: 'done', windowMs: config.dedupeWindowMs } as const;
+      // The end of the agent's own turn is news, however short the time since the task before it.
+      const windowMs = frame.own_turn === undefined || frame.own_turn === null ? config.dedupeWindowMs : 0;
+      const notification = { sessionKey: found.key, cause: 'done', windowMs } as const;
       const notified = await addNotification(tx, notification);
       return { changed: keys.length > 0, produced, notified };
     });

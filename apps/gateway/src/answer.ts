@@ -28,6 +28,8 @@ export interface Answer {
   timestamp: string;
   /** Messages since the instruction: an answer that grows has more of them the next time. */
   length: number;
+  /** The texts of the agent before it, since the instruction. */
+  earlier: Message[];
 }
 
 export interface Page {
@@ -108,7 +110,10 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
     if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;
   }
   const { uuid, content, timestamp } = said;
-  return { uuid, content, timestamp, length: turn.length };
+  const earlier = turn
+    .slice(0, turn.indexOf(said))
+    .filter(({ role, content }) => role === 'AGENT' && content.trim() !== '');
+  return { uuid, content, timestamp, length: turn.length, earlier };
 }
 
 /** Facts that are known in addition to the page. */

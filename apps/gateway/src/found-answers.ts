@@ -48,9 +48,12 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
   const publish = async (
     connection: DaemonConnection,
     record: SessionRecord,
-    { uuid, content, timestamp }: Answer,
+    { uuid, content, timestamp, earlier }: Answer,
     sinceMs: number | undefined,
   ) => {
+    // All texts of the turn, in order: what was said live is not said again.
+    for (const { uuid, content, timestamp } of earlier)
+      await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const said = message(uuid, 'AGENT', content, timestamp);
     await speech.sayEnd(connection, record, said, { ...(sinceMs !== undefined && { sinceMs }) });
     await publisher.markSaid(record.ownerId, record.key, { uuid });

@@ -199,7 +199,7 @@ export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFac
     filePath: frame.file_path ?? '',
     lastMessage: cutText(frame.last_message ?? '', limits.lastMessageBytes),
     messageCount: frame.message_count ?? 0,
-    active: frame.is_completion ? false : undefined,
+    active: frame.own_turn ?? (frame.is_completion ? false : undefined),
     lastActivity: readTime(frame.last_activity ?? ''),
   };
 }

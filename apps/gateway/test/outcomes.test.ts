@@ -72,7 +72,7 @@ describe('the outcome of a task', () => {
     ['never drops a task from its status', { growingStatus: true, hidesItsSessions: true, neverActive: true }],
     ['says each text by itself', { spokenTurns: true, growingStatus: true }],
     ['ends its turns without a text', { emptyResult: true, statusOnce: true }],
-  ])('F1: of a task that ended in the gap of a reconnect is found, when its daemon %s', async (_, habits) => {
+  ])('F1, A8: of a task that ended in the gap of a reconnect is found with all its texts, when its daemon %s', async (_, habits) => {
     const { daemon, task, id } = await start(habits);
     await relay.call('watch', { body: { sessionId: id } });
     daemon.say(task, 'let me see');
@@ -87,7 +87,8 @@ describe('the outcome of a task', () => {
       note: expect.any(String),
     });
     const said = await heard(daemon, id);
-    expect(said.map(({ content }) => content)).toEqual([...(habits.spokenTurns ? ['let me see'] : []), 'the answer']);
+    // A8: all texts since the instruction, also where they were not said live.
+    expect(said.map(({ content }) => content)).toEqual(['let me see', 'the answer']);
     expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
     const { body } = await relay.call('listNotifications');
     const ofSessions = (body.notifications as { sessionId: string }[]).filter(({ sessionId }) => sessionId !== '');
@@ -281,7 +282,7 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['the answer']);
   });
 
-  it('F3: of a turn that ends without a text is fetched and shown once', async () => {
+  it('F3, A8: of a turn that ends without a text all texts are fetched, and shown once', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
       daemon.finish(task, 'what I did', 'what came of it');
@@ -291,7 +292,7 @@ describe('the outcome of a task', () => {
       );
       await daemon.next('get_messages');
       await daemon.next('get_messages');
-      expect(await texts(daemon, id)).toEqual(spokenTurns ? ['what I did', 'what came of it'] : ['what came of it']);
+      expect(await texts(daemon, id)).toEqual(['what I did', 'what came of it']);
       expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'what came of it' });
       expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastMessage: 'what came of it' });
     }

@@ -182,7 +182,9 @@ const toolStates: Readonly<Record<string, ToolCallStatus>> = {
   running: 'in_progress',
   completed: 'completed',
   failed: 'failed',
+  rejected: 'failed',
   cancelled: 'failed',
+  unknown: 'failed',
   interrupted: 'failed',
 };
 

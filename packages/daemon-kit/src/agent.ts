@@ -10,6 +10,7 @@ import type {
   Subject,
   Usage,
 } from '@relay/protocol';
+import type { Heard } from './transcript/mapper.ts';
 
 /**
  * The seam between the daemon and the program that does the work. An agent knows no relay, no frame and no file of the daemon.
@@ -57,10 +58,15 @@ export interface Question {
  * may continue at an agent with `holdsQuestions`: after `withdrawn` its next end counts again.
  */
 export interface TurnReport {
-  /** An update of ACP, unchanged: the source of the transcript. Only from an agent with `tellsUpdates`. */
-  update?(update: Readonly<Record<string, unknown>>): void;
-  /** A tool call of ACP as a question shows it. */
-  call?(call: Readonly<Record<string, unknown>>): void;
+  /**
+   * An update of ACP, unchanged: the source of the transcript, also when it comes late. Only from an agent with `tellsUpdates`. Returns what it
+   * became; undefined when it could not be kept.
+   */
+  update?(update: Readonly<Record<string, unknown>>): Heard | undefined;
+  /** A tool call of ACP as a question shows it, with the uuid of the question if there is one. */
+  call?(call: Readonly<Record<string, unknown>>, question?: string): Heard | undefined;
+  /** The answer to a permission: of the question with this uuid, or at the machine for this call. */
+  answered?(about: { question: string } | { call: Readonly<Record<string, unknown>> }, allowed: boolean): void;
   progress(action: string, target?: string): void;
   /** Text for apps that read no items. An agent with `tellsUpdates` passes it together with the `update` that it belongs to. */
   output(text: string): void;
@@ -139,6 +145,8 @@ export interface Agent {
   onSettings?(listener: (sessionId: string) => void): void;
   /** Called once, at the start: the listener is called whenever the agent announces its slash commands. */
   onCommands?(listener: (sessionId: string, commands: readonly SlashCommand[]) => void): void;
+  /** Called once, at the start: the listener is called when the agent begins a turn itself, between the turns of tasks. */
+  onOwnTurn?(listener: (sessionId: string) => TurnReport): void;
   /** The question of this task will never be answered. Unknown ids are ignored. */
   abandon?(taskId: string): void;
   /** The session got messages elsewhere: its state in memory is out of date. No turn runs in it. */

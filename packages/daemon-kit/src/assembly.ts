@@ -127,6 +127,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
       link,
       watched,
       store,
+      clock,
       onStatus() {
         sendStatus();
         shown.running(tasks.running());
@@ -182,7 +183,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     if (now.phase === 'stopped' && now.stop.reason !== 'stopped') onRefused(now.stop);
   };
 
-  const connection: Connection = createConnection({
+  const connection: Connection = (options.connect ?? createConnection)({
     url: daemonSocketAddress(options.server),
     headers: headersOf(options, capabilitiesOf(agent, settings, options.browse)),
     clock,

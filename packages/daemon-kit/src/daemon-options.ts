@@ -1,7 +1,7 @@
 /** The options of a daemon, and the state that it shows. */
 import type { Agent } from './agent.ts';
 import type { Clock } from './clock.ts';
-import { type ConnectionTimings, connectionTimings } from './connection.ts';
+import { type ConnectionTimings, type createConnection, connectionTimings } from './connection.ts';
 import type { Browse } from './folders.ts';
 import type { InboundCounts } from './inbound.ts';
 import type { Log } from './log.ts';
@@ -47,6 +47,8 @@ export interface DaemonOptions {
   transcript?: Partial<TranscriptSettings> | undefined;
   timings?: Partial<DaemonTimings>;
   clock?: Clock;
+  /** Connects to the relay. Default: by WebSocket. */
+  connect?: typeof createConnection;
   /** In [0, 1); spreads the reconnects. */
   random?: () => number;
   log?: Log;

@@ -89,6 +89,7 @@ export function joinAgents(
           (sessionId, commands) => (sessionId !== '' || one === own.agent) && listener(sessionId, commands),
         ),
       ),
+    onOwnTurn: (listener) => all.forEach((one) => one.onOwnTurn?.(listener)),
     abandon: (taskId) => all.forEach((one) => one.abandon?.(taskId)),
     outdated: (sessionId) => of(sessionId).outdated?.(sessionId),
     close: async () => void (await Promise.all(all.map(async (one) => one.close?.()))),

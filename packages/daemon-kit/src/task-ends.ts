@@ -21,7 +21,7 @@ export type End =
 
 /** Maximum number of tasks of a daemon. */
 export const maxTasks = 500;
-export const maxOptions = 100;
+const maxOptions = 100;
 
 export const unseen: End = {
   type: 'ERROR',
@@ -107,6 +107,19 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
       };
   }
 }
+
+/** The end of a turn with this question. */
+export const questionEnd = (asked: Question): Extract<End, { type: 'WAIT_FOR_USER' }> => {
+  const { prompt, result = '', said = '', options = [] } = asked;
+  return {
+    type: 'WAIT_FOR_USER',
+    prompt: keepHead(prompt, fieldBytes.error),
+    result: keepTail(result, fieldBytes.message),
+    said: keepTail(said, fieldBytes.message),
+    options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
+    question: questionOf(asked),
+  };
+};
 
 /** The question as it is sent: within its bound, with the ids of the agent where it gives any, else numbered. */
 export function questionOf(asked: Question): AskedQuestion {

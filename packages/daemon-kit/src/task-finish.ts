@@ -100,6 +100,11 @@ export function createFinish(room: TaskRoom): Finish {
       for (const { sessionId, taskId } of questions.waiting()) {
         questions.gone(sessionId, why);
         asked.supersede(sessionId);
+        // No task waits for the answer to a question of a turn of the agent's own.
+        if (taskId === '') {
+          questions.forget(sessionId);
+          continue;
+        }
         const error = `${why} The agent’s question can no longer be answered. Send a message to continue.`;
         conclude({ id: taskId, sessionId }, { type: 'ERROR', error });
       }

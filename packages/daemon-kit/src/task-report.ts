@@ -1,14 +1,15 @@
 /** The report of an agent during a turn: to the relay, to the transcript, and to the life of its task. */
 import { type DaemonEvent, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
-import { fieldBytes, firstLine, keepHead, keepTail } from './bounds.ts';
+import { fieldBytes, firstLine, keepTail } from './bounds.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { outputStream } from './output.ts';
 import type { Store } from './store.ts';
-import { type End, maxOptions, questionOf } from './task-ends.ts';
+import { type End, questionEnd, questionOf } from './task-ends.ts';
+import type { Heard } from './transcript/mapper.ts';
 import type { Transcripts } from './transcript/transcripts.ts';
 
 interface Reported {
@@ -37,13 +38,33 @@ interface ReportOptions<T> {
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
 }
 
+/** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
+export function heardBy(
+  sessionId: string,
+  transcripts: Transcripts,
+  told: (tell: () => void) => void,
+): Required<Pick<TurnReport, 'update' | 'call' | 'answered'>> {
+  const heard = (tell: () => Heard | undefined): Heard | undefined => {
+    let what: Heard | undefined;
+    told(() => (what = tell()));
+    return what;
+  };
+  return {
+    update: (update) => heard(() => transcripts.update(sessionId, update)),
+    call: (call, question) => heard(() => transcripts.call(sessionId, call, question)),
+    answered: (about, allowed) =>
+      told(() => transcripts.answered(sessionId, about, { allowed, ...('call' in about ? { by: atMachine } : {}) })),
+  };
+}
+
+/** The place of an answer at the keyboard of the machine. */
+const atMachine = 'machine';
+
 export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {
   const { agent, store, transcripts, journal, log, clock, progress, told, superseded, finish } = options;
   return (task) => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
-    // After a question the turn is held open, and after one that was withdrawn it goes on.
-    const continues = () => live() || task.phase === 'resumed' || (task.phase === 'over' && task.asked === true);
     const emit = (text: string) => {
       if (!live()) return;
       if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
@@ -59,12 +80,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       progress(action, target = '') {
         if (live()) progress(task, action, target);
       },
-      update(update) {
-        if (continues()) told(() => transcripts.update(task.sessionId, update), task);
-      },
-      call(call) {
-        if (continues()) told(() => transcripts.call(task.sessionId, call), task);
-      },
+      ...heardBy(task.sessionId, transcripts, (tell) => told(tell, task)),
       output(text) {
         if (!live()) return;
         told(() => transcripts.show(task.sessionId, text));
@@ -73,17 +89,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
         else emit(text);
       },
       complete: (result) => end({ type: 'TASK_COMPLETE', result }),
-      wait: (asked) => {
-        const { prompt, result = '', said = '', options = [] } = asked;
-        end({
-          type: 'WAIT_FOR_USER',
-          prompt: keepHead(prompt, fieldBytes.error),
-          result: keepTail(result, fieldBytes.message),
-          said: keepTail(said, fieldBytes.message),
-          options: options.slice(0, maxOptions).map((label) => ({ label: keepHead(label, fieldBytes.progress) })),
-          question: questionOf(asked),
-        });
-      },
+      wait: (asked) => end(questionEnd(asked)),
       further(asked) {
         const question = questionOf(asked);
         told(() => transcripts.ask(task.sessionId, question, asked.result || asked.prompt));

@@ -1,6 +1,7 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
 import type { TurnReport } from './agent.ts';
 import { reasonOf } from './failure.ts';
+import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
@@ -16,10 +17,12 @@ export function createTurns(
   {
     told,
     reportOf,
+    own,
   }: {
     /** Writes to the transcript, whose loss costs no turn. */
     told: (tell: () => void) => void;
     reportOf: (task: Task) => TurnReport;
+    own: Pick<OwnTurns, 'leave' | 'taskOf'>;
   },
 ): Turns {
   const { agent, transcripts, questions, voice, lines, asked } = room;
@@ -32,6 +35,8 @@ export function createTurns(
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }
+    // Items that came after the end are complete now.
+    told(() => void transcripts.settle(task.sessionId, 'over'));
     const line = lines.get(task.sessionId);
     line?.shift();
     if (task.asked) {
@@ -81,8 +86,8 @@ export function createTurns(
     told(() => transcripts.cancel(sessionId));
     asked.supersede(sessionId);
     if (asker === undefined) return;
-    questions.over(asker);
-    agent.abandon?.(asker);
+    if (asker !== '') questions.over(asker);
+    agent.abandon?.(own.taskOf(sessionId, asker));
   };
 
   /** Writes the message into the transcript. Returns whether it is there. */
@@ -92,6 +97,7 @@ export function createTurns(
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(sessionId);
     questions.forget(sessionId);
+    own.leave(task);
     try {
       const answers = asked.answer(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);

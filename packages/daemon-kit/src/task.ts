@@ -19,6 +19,8 @@ export interface Voice {
   final(event: FinalEvent): void;
   /** A message was added to a session. */
   activity(sessionId: string, isCompletion: boolean): void;
+  /** The agent works in the session by itself, or no longer does; `said`: it said something. */
+  own(sessionId: string, works: boolean, said: boolean): void;
 }
 
 export interface TasksOptions {

@@ -10,6 +10,7 @@ import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './ta
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
+import { createOwnTurns } from './own-turns.ts';
 import { createTaskQuestions } from './task-questions.ts';
 import { createReports } from './task-report.ts';
 import { createTurns } from './task-turns.ts';
@@ -53,7 +54,9 @@ export function createTasks(options: TasksOptions): Tasks {
     finish: ends.finish,
     withdrawn: ends.withdrawn,
   });
-  const turns = createTurns(room, ends, { told, reportOf });
+  const own = createOwnTurns({ ...options, asked }, told);
+  agent.onOwnTurn?.(own.begin);
+  const turns = createTurns(room, ends, { told, reportOf, own });
   const arrivals = createArrivals(room, ends.finish);
 
   const askerOf = (sessionId: string): string =>
@@ -66,10 +69,11 @@ export function createTasks(options: TasksOptions): Tasks {
   const abandon = (taskId: string) => {
     for (const goesOn of [...room.resumed.values()]) if (goesOn.id === taskId) ends.leave(goesOn);
     for (const { sessionId, taskId: asker } of questions.waiting())
-      if (asker === taskId) {
+      if (own.taskOf(sessionId, asker) === taskId) {
         questions.gone(sessionId, 'it was dismissed.');
         told(() => transcripts.cancel(sessionId));
         asked.supersede(sessionId);
+        if (asker === '') questions.forget(sessionId);
       }
     questions.over(taskId);
     journal.settled([taskId]);
@@ -108,8 +112,9 @@ export function createTasks(options: TasksOptions): Tasks {
           question: item.part.question as AskedQuestion,
         })),
     heard: (taskId) => questions.heard(taskId),
-    isActive: (sessionId) => room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
-    isBusy: (sessionId) => room.resumed.has(sessionId) || lines.has(sessionId),
+    isActive: (sessionId) =>
+      own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
+    isBusy: (sessionId) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId),
     tellWaiting: () => lines.tellWaiting(),
     recover() {
       transcripts.recover();

@@ -1,5 +1,6 @@
 /** The output of the tasks as frames. */
 import type { DaemonEvent } from '@relay/protocol';
+import type { Clock } from './clock.ts';
 import type { Watched } from './inbound.ts';
 import type { FinalEvent } from './journal.ts';
 import type { Link } from './link.ts';
@@ -11,6 +12,7 @@ export function voiceOf({
   link,
   watched,
   store,
+  clock,
   onStatus,
   asked,
   final,
@@ -18,6 +20,7 @@ export function voiceOf({
   link: Link;
   watched: Watched;
   store: Store;
+  clock: Pick<Clock, 'now'>;
   onStatus: () => void;
   asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
   final: (event: FinalEvent) => void;
@@ -34,6 +37,12 @@ export function voiceOf({
     activity(sessionId, isCompletion) {
       const session = watched.has(sessionId) ? store.session(sessionId) : undefined;
       if (session) link.send(activityOf(session, isCompletion, link.tellsTranscript()));
+    },
+    own(sessionId, works, said) {
+      const session = store.session(sessionId);
+      // Newer than the task before it, or the relay takes the state for an old one.
+      const now = { last_activity: new Date(clock.now()).toISOString(), own_turn: works };
+      if (session) link.send({ ...activityOf(session, said, link.tellsTranscript()), ...now });
     },
   };
 }

@@ -300,7 +300,7 @@ describe('a question', () => {
     const before = await page(connection, sessionId);
     expect(before.map(({ part }) => [part.kind, part.status ?? part.state])).toEqual([
       ['user', undefined],
-      ['tool', 'completed'],
+      ['tool', 'unknown'],
       ['question', 'open'],
     ]);
     await daemon.stop();

@@ -238,7 +238,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(responses).toMatchObject([{ content: 'Half an ans' }, { content: 'and then' }]);
   });
 
-  it('that a killed daemon left is closed as interrupted at the next start, under the same uuids', async () => {
+  it('that a killed daemon left is closed, its call as unknown, at the next start, under the same uuids', async () => {
     const { connection, report, sessionId, storeDir, relay, daemon } = await begun();
     report.update?.(text('Half an ans', 'm1'));
     report.update?.(tool('c1', { title: 'Sleep', status: 'in_progress' }));
@@ -255,7 +255,7 @@ describe('a turn, for a relay that accepts transcripts', () => {
     expect(after.messages.map(({ part }) => [part.kind, part.status ?? part.what])).toEqual([
       ['user', undefined],
       ['text', undefined],
-      ['tool', 'interrupted'],
+      ['tool', 'unknown'],
       ['mark', 'interrupted'],
       ['error', undefined],
     ]);
@@ -352,6 +352,7 @@ it('--transcript outline sends titles and states, --thoughts off sends no though
     does: 'execute',
     title: 'npm test',
     status: 'completed',
+    ended: expect.any(String),
   });
 });
 
@@ -390,13 +391,15 @@ it('a plan that the agent repeats when the next turn begins is no item of its ow
 
 it('a turn with many calls remembers the newest that ended, and every one that runs', () => {
   const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, now: () => 0 });
-  const call = (id: string, more: object) => mapper.update({ sessionUpdate: 'tool_call', toolCallId: id, ...more });
+  const call = (id: string, more: object, sessionUpdate = 'tool_call_update') =>
+    mapper.update({ sessionUpdate, toolCallId: id, ...more });
   call('runs', { title: 'Watch', status: 'in_progress' });
   for (let n = 0; n < 60; n++) {
     call(`c${n}`, { title: `Step ${n}`, status: 'in_progress' });
     call(`c${n}`, { status: 'completed' });
   }
   expect(call('c0', { title: 'Late' })).toEqual([]);
+  expect(call('c0', { title: 'Again' }, 'tool_call')).toMatchObject([{ op: 'put', item: { content: 'Again' } }]);
   expect(call('c59', { title: 'Late' })).toMatchObject([{ op: 'set', part: { title: 'Late' } }]);
   expect(call('runs', { status: 'completed' })).toMatchObject([{ op: 'set', part: { status: 'completed' } }]);
 });

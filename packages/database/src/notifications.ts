@@ -36,7 +36,8 @@ export async function addNotification(
         OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen}::text = 'all'))
       AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
         AND ((n.task_id = ${input.taskId ?? null} AND NOT ${isNext})
-          OR (${input.taskId === undefined} AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))
+          OR (${input.taskId === undefined} AND (n.cause = ${input.cause} OR ${input.cause !== 'needs_you'})
+            AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))
       AND NOT (${isNext && input.cause !== 'needs_you'} AND EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = s.key AND l.state <> 'cancelled'
         AND l.seq > (SELECT seq FROM tasks WHERE id = ${input.taskId ?? null})))`;
   if (!session) return false;

@@ -1,43 +1,52 @@
-/** The tool calls of a turn as items: each begins once, changes by patches, and has a bounded output. */
+/** The tool calls of a session as items: each begins once, changes by patches, and has a bounded output. */
 import type { Change } from '../store.ts';
-import { outputName } from '../contents.ts';
+import { type Source, createCallBook, isEnd } from './call-book.ts';
+import { type Tool, type Verdict, createCallItems } from './call-items.ts';
+import { isRunning, statusAfter, textsOf } from './call-state.ts';
 import { type Fields, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
-import { type Printed, createPrinted } from './output.ts';
-import { type ToolPart, printedBy, toolPart } from './tool.ts';
+import { createPrinted } from './output.ts';
+
+/** The effect of an update on its call. */
+export interface HeardCall {
+  changes: Change[];
+  /** The call as far as it is known; undefined when the update was dropped. */
+  call?: Fields;
+  /** The uuid of its item. */
+  uuid?: string;
+  /** Output that came with it. */
+  printed: string;
+}
 
 interface Calls {
-  /** A call, or an update of one. */
-  update: (update: Fields, at: string | undefined) => Change[];
+  /** A call, or an update of one. `question`: the uuid of the question that shows it. */
+  update: (update: Fields, at: string | undefined, source: Source, question?: string) => HeardCall;
+  /** The answer to the question with this uuid, or to the permission for this call. */
+  answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
   /** Output of a program without tool calls. */
   print: (id: string, title: string, text: string) => Change[];
   /** Gives every running call this status. */
   end: (status: string) => Change[];
-}
-
-interface Tool {
-  uuid: string;
-  call: Fields;
-  part: ToolPart;
-  printed: Printed;
-  /** The text of its content that is in the item. */
-  taken: string;
-  shownAt: number;
-  /** Some of the output was not sent yet. */
-  behind: boolean;
+  /** The next turn begins: a repeated id names another call. */
+  turn: () => void;
 }
 
 const maxTools = 1000;
-/** Finished calls that still accept updates: some agents send the output last. */
+/** Calls that ended and still accept updates: some agents send the output last. */
 const maxFinished = 50;
-const maxGone = 20_000;
 /** Larger calls are not kept while they run. */
 const maxCallBytes = 64 * 1024;
-const showEveryMs = 2000;
 
 export function createCalls(
-  { cwd, detail, now, keep, replay }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep' | 'replay'>,
+  {
+    cwd,
+    detail,
+    now,
+    keep,
+    replay,
+    dropped,
+  }: Pick<MapperOptions, 'cwd' | 'detail' | 'now' | 'keep' | 'replay' | 'dropped'>,
   {
     names,
     item,
@@ -49,57 +58,39 @@ export function createCalls(
     before: () => Change[];
   },
 ): Calls {
-  /** Calls that were dropped because there were too many: later updates of them are ignored. */
-  const gone = new Set<string>();
-  const tools = new Map<string, Tool>();
+  const book = createCallBook<Tool>();
+  const { show, print, take, timeOf, partOf, patch, renew, answer } = createCallItems({ cwd, detail, now, keep });
   /** In the order in which they ended. */
-  const finished = new Set<string>();
+  const finished = new Set<Tool>();
+  let turn = 0;
 
-  const show = (tool: Tool, hadMore = false): Change => {
-    tool.shownAt = now();
-    tool.behind = false;
-    const { output, left } = tool.printed.shown();
-    const more = keep ? { left, data: outputName } : { left };
-    return {
-      op: 'set',
-      uuid: tool.uuid,
-      part: { output, ...(left > 0 ? more : hadMore ? { left: null, data: null } : {}) },
-    };
-  };
-
-  const print = (tool: Tool, text: string): Change[] => {
-    if (text === '' || detail === 'outline') return [];
-    tool.printed.add(text);
-    if (tool.printed.whole()) return [{ op: 'add', uuid: tool.uuid, to: 'output', text }];
-    if (now() - tool.shownAt >= showEveryMs) return [show(tool)];
-    tool.behind = true;
-    return [];
-  };
-
-  /** New content replaces the earlier one; most agents only add to it. */
-  const take = (tool: Tool, content: string | undefined): Change[] => {
-    if (content === undefined || content === tool.taken || detail === 'outline') return [];
-    const { taken } = tool;
-    tool.taken = content;
-    if (content.startsWith(taken)) return print(tool, content.slice(taken.length));
-    const hadMore = !tool.printed.whole();
-    tool.printed.replace(content);
-    return [show(tool, hadMore)];
-  };
-
-  const begin = (id: string, merged: Fields, at: string | undefined): { tool: Tool; changes: Change[] } => {
-    const part = toolPart(merged, cwd, detail === 'outline');
-    const uuid = names.ofTool(id);
+  const begin = (
+    call: Pick<Tool, 'id' | 'fields' | 'announced'>,
+    more: { status: string; about: string; question: string | undefined; at: string | undefined },
+  ): { tool: Tool; changes: Change[] } => {
+    const { status, about, question, at } = more;
+    const uuid = names.ofTool(call.id);
     const tool: Tool = {
+      ...call,
       uuid,
-      call: merged,
-      part,
+      turn,
+      reported: isEnd(status),
+      closed: false,
+      rejected: false,
+      answered: false,
+      part: partOf({ ...call, about }, status, {
+        ...(question === undefined ? {} : { asked: { question } }),
+        ...(isRunning(status) ? {} : { ended: timeOf(at) }),
+      }),
       printed: createPrinted(keep && ((text, begins) => keep?.output(uuid, text, begins))),
       taken: '',
+      about,
+      question,
       shownAt: -Infinity,
       behind: false,
     };
-    tools.set(id, tool);
+    book.add(tool);
+    const { part } = tool;
     return {
       tool,
       changes: [...before(), ...letGo(), item(uuid, { role: 'AGENT', content: part.title, part: { ...part } }, at)],
@@ -108,87 +99,94 @@ export function createCalls(
 
   /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
   const letGo = (): Change[] => {
-    const [oldest] = tools;
-    if (tools.size <= maxTools || oldest === undefined) return [];
-    const [id, tool] = oldest;
-    dismiss(id);
-    return end(tool, 'interrupted');
+    const [oldest] = book.all();
+    if (book.size <= maxTools || oldest === undefined) return [];
+    finished.delete(oldest);
+    book.remove(oldest);
+    return end(oldest, 'unknown');
   };
-  const dismiss = (id: string) => {
-    tools.delete(id);
-    finished.delete(id);
-    gone.add(id);
-    const [first] = gone;
-    if (gone.size > maxGone && first !== undefined) gone.delete(first);
-  };
-  /** A long turn has many calls: only the newest of those that ended are remembered. */
-  const noteFinished = (id: string, { part }: Tool) => {
-    finished.delete(id);
-    // A replay is short-lived, and a file may name the calls of each turn alike.
-    if (isRunning(part.status) || replay) return;
-    finished.add(id);
+  /** A long session has many calls: only the newest of those that ended are remembered. */
+  const noteFinished = (tool: Tool) => {
+    finished.delete(tool);
+    // A replay is short-lived.
+    if (isRunning(tool.part.status) || replay) return;
+    finished.add(tool);
     const [oldest] = finished;
-    if (finished.size > maxFinished && oldest !== undefined) dismiss(oldest);
+    if (finished.size <= maxFinished || oldest === undefined) return;
+    finished.delete(oldest);
+    book.remove(oldest);
   };
 
-  const end = (tool: Tool, status: string): Change[] => {
+  const end = (tool: Tool, status: string, at?: string): Change[] => {
+    tool.closed = true;
     if (!isRunning(tool.part.status)) return [];
     const changes = tool.behind ? [show(tool)] : [];
-    tool.part = { ...tool.part, status };
-    return [...changes, { op: 'set', uuid: tool.uuid, part: { status } }];
+    changes.push(...patch(tool, { ...tool.part, status, ended: timeOf(at) }));
+    noteFinished(tool);
+    return changes;
   };
-  const endTools = (status: string): Change[] => [...tools.values()].flatMap((tool) => end(tool, status));
 
-  const call = (update: Fields, at: string | undefined): Change[] => {
+  const update = (update: Fields, at: string | undefined, source: Source, question?: string): HeardCall => {
+    const known = book.find(update, source, turn);
     const id = wordsOf(update.toolCallId);
-    if (id === '' || gone.has(id)) return [];
-    const known = tools.get(id);
-    const merged = callAfter(known?.call, update);
-    const { tool, changes } = known ? { tool: known, changes: [] } : begin(id, merged, at);
-    const piece = pieceOfTerminal(update);
-    changes.push(...(piece === '' ? take(tool, printedBy(merged)) : print(tool, piece)));
-    if (known) {
-      // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
-      const { diffs } = known.part;
-      const kept = known.call.cut === true ? known.part : diffs === undefined ? {} : { diffs };
-      const part = { ...kept, ...toolPart(merged, cwd, detail === 'outline') };
-      const patch = difference(tool.part, part);
-      Object.assign(tool, { call: merged, part });
-      if (!isRunning(part.status) && tool.behind) changes.push(show(tool));
-      if (Object.keys(patch).length > 0)
-        changes.push({
-          op: 'set',
-          uuid: tool.uuid,
-          part: patch,
-          ...(patch.title === undefined ? {} : { content: part.title }),
-        });
+    const isGone = !known && book.isGone(update, source);
+    if (isGone || (!known && id === '' && source !== 'question')) {
+      dropped?.(isGone ? 'news of a call of long ago' : 'a call without an id');
+      return { changes: [], printed: '' };
     }
-    noteFinished(id, tool);
-    // Its input and its changes may be as large as a file.
-    if (!isRunning(tool.part.status) || sizeOf(tool.call) > maxCallBytes)
-      tool.call = { toolCallId: id, title: tool.part.title, kind: merged.kind, status: merged.status, cut: true };
+    const fields = callAfter(known?.fields, update);
+    const status = statusAfter(known, known?.part.status ?? '', update, source);
+    const texts = textsOf(update, source, known?.about ?? '', status);
+    const about = texts.about ?? known?.about ?? '';
+    const { tool, changes } = known
+      ? { tool: known, changes: [] as Change[] }
+      : begin(
+          { id: id === '' ? `permission ${question ?? ''}` : id, fields, announced: source !== 'question' },
+          { status, about, question, at },
+        );
+    const content = take(tool, texts.output);
+    changes.push(...content.changes, ...print(tool, texts.piece));
+    if (known) {
+      const announces = source !== 'question' && !known.announced;
+      Object.assign(known, { fields, about, question: question ?? known.question });
+      if (announces) Object.assign(known, { announced: true, id });
+      if (isEnd(update.status) && source !== 'question') known.reported = true;
+      // Running again after the end of its turn: its end is reported, or unknown at the end of this turn.
+      if (isRunning(status)) known.closed = false;
+      changes.push(...renew(known, { status, question, at }));
+    }
+    noteFinished(tool);
+    const call = { ...tool.fields, toolCallId: tool.id, status: update.status ?? tool.fields.status };
+    if (!isRunning(tool.part.status) || sizeOf(tool.fields) > maxCallBytes) tool.fields = shortened(tool, fields.kind);
+    return { changes, call, uuid: tool.uuid, printed: content.printed + texts.piece };
+  };
+
+  const answered: Calls['answered'] = (about, verdict) => {
+    const tool =
+      'question' in about
+        ? book.all().findLast(({ question }) => question === about.question)
+        : book.find(about.call, 'question', turn);
+    if (!tool) return [];
+    const changes = answer(tool, 'question' in about ? about.question : undefined, verdict);
+    noteFinished(tool);
     return changes;
   };
 
   return {
-    update: call,
+    update,
+    answered,
     print(id, title, text) {
-      const known = tools.get(id);
+      const known = book.find({ toolCallId: id }, 'update', turn);
       if (known) return print(known, text);
-      const { tool, changes } = begin(id, { toolCallId: id, title, kind: 'execute', status: 'in_progress' }, undefined);
+      const fields = { title, kind: 'execute' };
+      const more = { status: 'running', about: '', question: undefined, at: undefined };
+      const { tool, changes } = begin({ id, fields, announced: true }, more);
       return [...changes, ...print(tool, text)];
     },
-    end: endTools,
+    end: (status) => book.all().flatMap((tool) => end(tool, status)),
+    turn: () => void (turn += 1),
   };
 }
-
-/** Output of a terminal of the agent, as it comes. */
-function pieceOfTerminal({ _meta: meta }: Fields): string {
-  const delta = recordOf(meta).terminal_output_delta;
-  return typeof delta === 'string' ? delta : wordsOf(recordOf(delta).data);
-}
-
-const isRunning = (status: string): boolean => status === 'pending' || status === 'running';
 
 /** Updates carry only what changed. */
 function callAfter(before: Fields | undefined, update: Fields): Fields {
@@ -198,16 +196,14 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
   return { ...before, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
 }
 
+/** A call without its input and its changes, which may be as large as a file. */
+function shortened({ fields, part }: Tool, kind: unknown): Fields {
+  const { rawInput } = fields;
+  return { title: part.title, kind, ...(sizeOf({ rawInput }) > maxCallBytes ? {} : { rawInput }), cut: true };
+}
+
 const sizeOf = (call: Fields) => JSON.stringify(call).length;
 
 /** The fields that have a value. */
 export const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-
-/** The patch (RFC 7396) that makes one part of the other. */
-function difference(before: object, after: object): Record<string, unknown> {
-  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
-  const gone = Object.keys(old).filter((name) => !(name in now));
-  const changed = Object.entries(now).filter(([name, value]) => JSON.stringify(old[name]) !== JSON.stringify(value));
-  return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((name) => [name, null])) };
-}

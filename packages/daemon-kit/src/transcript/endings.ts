@@ -10,11 +10,16 @@ export type Ending =
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
-/** A turn that runs, or that holds a question. */
+/** The state of a session while its agent may still report something about it. */
 export interface Talk {
+  /** The task whose turn runs, or that holds the question; '' outside of tasks. */
   taskId: string;
   mapper: Mapper;
   turn: string;
+  /** `own`: the agent began the turn itself. `over`: what comes late still belongs to this turn. */
+  phase: 'task' | 'own' | 'over';
+  /** Something came after the end of the turn. */
+  late?: boolean;
   /** The disk refused a write: the rest of the turn is not kept, so that each update need not fail. */
   lost?: string;
 }
@@ -29,6 +34,8 @@ interface Endings {
   /** The question that a task ends with. Returns its uuid. */
   ask: (sessionId: string, talk: Talk | undefined, ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>) => string;
   cancel: (sessionId: string, talk: Talk) => void;
+  /** Closes all that a turn without a task left open. Its last words are a message for every reader. */
+  settle: (sessionId: string, talk: Talk) => void;
   /** Closes what the process before this one left open. Returns whether there was any. */
   recover: (sessionId: string) => boolean;
 }
@@ -45,10 +52,10 @@ export function createEndings({
   keepsQuestions: boolean;
 }): Endings {
   /** Closes everything of a turn that is still open. Of a turn that was not kept only the items on the disk. */
-  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled' | 'interrupted'): Change[] => {
+  const closing = (sessionId: string, talk: Talk, how: 'ended' | 'cancelled'): Change[] => {
     if (talk.lost === undefined) return talk.mapper.close(how);
     const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question');
-    return [...left.map(interrupted), mark('notice', notKept(talk.lost), talk.turn)];
+    return [...left.map(closed), mark('notice', notKept(talk.lost), talk.turn)];
   };
 
   /** The end of a turn: no answer to its questions will come. */
@@ -62,8 +69,17 @@ export function createEndings({
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
-    if (last && result.includes(last.content.trim()) && last.content.trim() !== '') {
-      changes.push({ op: 'set', uuid: last.uuid, part: {}, ...(last.content === result ? {} : { content: result }) });
+    const said = last?.content.trim() ?? '';
+    const at = said === '' ? -1 : result.lastIndexOf(said);
+    if (last && at >= 0) {
+      // Words of the daemon behind those of the agent; what is before them is in items of its own.
+      const more = result.slice(at + said.length).trimEnd();
+      changes.push({
+        op: 'set',
+        uuid: last.uuid,
+        part: {},
+        ...(more === '' ? {} : { content: last.content.trimEnd() + more }),
+      });
       write(sessionId, changes, { sync: true, messages: [last.uuid] });
       return last.uuid;
     }
@@ -82,14 +98,17 @@ export function createEndings({
     ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>,
   ): string => {
     if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result);
-    const uuid = randomUUID();
+    const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
+    // Some agents report the error of their model in words as well: both are one item.
+    const isSaid = last !== undefined && isSameError(last.content, ending.error);
+    const uuid = isSaid ? last.uuid : randomUUID();
     const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
     const turn = talk === undefined ? {} : { turn: talk.turn };
     const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
-    const closed = talk ? closing(sessionId, talk, 'interrupted') : [];
+    const left = talk ? closing(sessionId, talk, 'ended') : [];
     // An answer that came too late ends nothing but itself.
-    if (talk && ending.code !== 'PROMPT_SUPERSEDED') closed.push(...unanswered(sessionId));
-    write(sessionId, [...closed, error], { sync: true });
+    if (talk && ending.code !== 'PROMPT_SUPERSEDED') left.push(...unanswered(sessionId));
+    write(sessionId, [...left, error], { sync: true });
     return uuid;
   };
 
@@ -126,15 +145,22 @@ export function createEndings({
       ];
       write(sessionId, changes, { sync: true });
     },
+    settle(sessionId, talk) {
+      const last = talk.lost === undefined ? talk.mapper.last() : undefined;
+      const changes = talk.lost === undefined ? talk.mapper.close('ended') : [];
+      if (last && talk.phase === 'own') changes.push({ op: 'set', uuid: last.uuid, part: {} });
+      write(sessionId, changes, { sync: true, messages: last && talk.phase === 'own' ? [last.uuid] : [] });
+    },
     recover(sessionId) {
       const left = store.open(sessionId).filter(({ part }) => part.kind !== 'question' || !keepsQuestions);
       if (left.length === 0) return false;
       const changes = left.map((item): Change => {
         const { uuid, part } = item;
         if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
-        return interrupted(item);
+        return closed(item);
       });
-      const wasAtWork = left.some(({ part }) => part.kind !== 'question');
+      // The end of an open question says what happened.
+      const wasAtWork = left.every(({ part }) => part.kind !== 'question');
       if (wasAtWork) changes.push(mark('interrupted', 'The daemon crashed while this was running.', left[0]?.turn));
       write(sessionId, changes, { sync: true });
       return true;
@@ -143,11 +169,18 @@ export function createEndings({
 }
 
 /** Closes an item that its turn left open. */
-export const interrupted = ({ uuid, part }: Item): Change => ({
+export const closed = ({ uuid, part }: Item): Change => ({
   op: 'set',
   uuid,
-  part: part.kind === 'tool' ? { status: 'interrupted', open: null } : { open: null },
+  part: part.kind === 'tool' ? { status: 'unknown', open: null } : { open: null },
 });
+
+/** Shorter words may be part of any error. */
+const minErrorCharacters = 12;
+const isSameError = (words: string, error: string): boolean => {
+  const said = words.trim();
+  return said.length >= minErrorCharacters && (error.includes(said) || said.includes(error.trim()));
+};
 
 const put = (item: NewItem): Change => ({ op: 'put', item });
 

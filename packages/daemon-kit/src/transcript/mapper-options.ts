@@ -8,7 +8,7 @@ export type Detail = 'full' | 'outline';
 export interface MapperOptions {
   sessionId: string;
   cwd: string;
-  /** Item of the user that began the turn. */
+  /** The turn that runs: the item of the user that began it, or an id of its own. */
   turn?: string | undefined;
   /** The name of a message, in the form of this agent's reader: the same live and read. `part`: from 1, more than one around a tool call. */
   idOf?: ((role: 'USER' | 'AGENT', messageId: string, part: number) => string) | undefined;
@@ -18,6 +18,8 @@ export interface MapperOptions {
   now: () => number;
   /** Words of the user are included, and each begins a turn: in a replay. */
   replay?: boolean;
+  /** An update became no item and changed none. */
+  dropped?: ((why: string) => void) | undefined;
   /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
   isTaken?: (uuid: string) => boolean;
   /** The entries of the newest plan of earlier turns, as JSON. */

@@ -5,17 +5,39 @@
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
+import type { Source } from './call-book.ts';
+import type { Verdict } from './call-items.ts';
 import { createCalls } from './calls.ts';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import { createNames } from './names.ts';
+import { bareTitle } from './tool.ts';
+import { endsWords, wordsEnd } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
+
+/** The effect of an update, for reports beside the items. */
+export interface Heard {
+  /** The words before it are complete. */
+  ended: boolean;
+  /** The call that it began or changed, as far as it is known. */
+  call?: Fields;
+  /** The uuid of the item of that call. */
+  uuid?: string;
+  /** Output of that call that came with it. */
+  printed: string;
+}
 
 export interface Mapper {
   /** `at`: when it happened, ISO 8601; default: when it is written. */
   update(update: Fields, at?: string): Change[];
-  /** A tool call as a permission request shows it. */
-  call(call: Fields, at?: string): Change[];
+  /** A tool call as a permission request shows it. `question`: the uuid of its question. */
+  call(call: Fields, question?: string): Change[];
+  /** The person's answer to a permission. */
+  answered: (about: { question: string } | { call: Fields }, verdict: Verdict) => Change[];
+  /** The effect of the newest update or call. */
+  heard(): Heard;
+  /** The next turn begins. */
+  begin(turn: string): void;
   /** Output of a program without tool calls. */
   print(id: string, title: string, text: string): Change[];
   /** Closes the open words. */
@@ -23,7 +45,7 @@ export interface Mapper {
   /** Something that happened between the words. */
   mark(what: string, text: string, at?: string): Change[];
   /** Closes everything that is open. */
-  close(how: 'ended' | 'cancelled' | 'interrupted'): Change[];
+  close(how: 'ended' | 'cancelled'): Change[];
   /** The last words of the agent since this was reset. */
   last(): Spoken | undefined;
   forget(): void;
@@ -36,43 +58,57 @@ export const cancelledUpdate = 'turn_cancelled';
 export const cancelledText = 'Cancelled.';
 
 export function createMapper(options: MapperOptions): Mapper {
-  const { detail, thoughts } = options;
+  const { detail, thoughts, dropped = () => undefined } = options;
   let { turn } = options;
   let plan: string | undefined;
   /** Its entries; of an earlier turn as long as this one has none. */
   let entriesShown: string | undefined;
   let usage: string | undefined;
+  /** The newest size of the context: an agent need not repeat it. */
+  let size: unknown;
+  /** Calls that are the plan of the agent, by id. */
+  const planCalls = new Set<string>();
+  let heard: Heard = { ended: false, printed: '' };
   const names = createNames(options);
   const item: MakeItem = (uuid, more, at) => ({
     op: 'put',
     item: { uuid, ...(turn === undefined ? {} : { turn }), ...more, ...(at === undefined ? {} : { timestamp: at }) },
   });
+  const begin = (uuid: string) => {
+    turn = uuid;
+    plan = usage = undefined;
+    names.forget();
+    calls.turn();
+  };
   const words = createWords(options, {
     names,
     item,
     onTurn(uuid) {
-      const changes = calls.end('interrupted');
-      turn = uuid;
-      plan = usage = undefined;
-      names.forget();
+      const changes = calls.end('unknown');
+      begin(uuid);
       return changes;
     },
   });
-  const calls = createCalls(options, { names, item, before: words.close });
+  const endWords = () => {
+    if (words.open()) heard.ended = true;
+    return words.close();
+  };
+  const calls = createCalls(options, { names, item, before: endWords });
+
+  const called = (update: Fields, at: string | undefined, source: Source, question?: string): Change[] => {
+    const id = wordsOf(update.toolCallId);
+    const todos = recordOf(update.rawInput).todos;
+    if (planCalls.has(id) || isPlan(update)) {
+      planCalls.add(id);
+      return Array.isArray(todos) && todos.length > 0 ? planned({ entries: todos }, at) : [];
+    }
+    const { changes, ...what } = calls.update(update, at, source, question);
+    heard = { ...heard, ...what };
+    return changes;
+  };
 
   const planned = (update: Fields, at: string | undefined): Change[] => {
-    let left: number = transcriptLimits.planBytes;
-    const entries = listOf(update.entries)
-      .slice(0, transcriptLimits.planEntries)
-      .map(({ content, status, priority }) => {
-        const text = keepHead(wordsOf(content), left);
-        left -= Buffer.byteLength(text, 'utf8');
-        return {
-          text,
-          status: wordsOf(status) || 'pending',
-          ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
-        };
-      });
+    const entries = entriesOf(update);
     const before = entriesShown ?? options.newestPlan?.();
     entriesShown = JSON.stringify(entries);
     if (plan !== undefined) return [{ op: 'set', uuid: plan, part: { entries }, content: contentOfPlan(entries) }];
@@ -85,7 +121,9 @@ export function createMapper(options: MapperOptions): Mapper {
   const used = (update: Fields, at: string | undefined): Change[] => {
     const { amount, currency } = recordOf(update.cost);
     const cost = typeof amount === 'number' && typeof currency === 'string' ? { cost: { amount, currency } } : {};
-    const fields = { ...natural('used', update.used), ...natural('size', update.size), ...cost };
+    size = Object.keys(natural('size', update.size)).length > 0 ? update.size : size;
+    const fields = { ...natural('used', update.used), ...natural('size', size), ...cost };
+    if (Object.keys(fields).length === 0) return [];
     if (usage !== undefined) return [{ op: 'set', uuid: usage, part: fields }];
     usage = names.beside('usage');
     return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
@@ -94,48 +132,68 @@ export function createMapper(options: MapperOptions): Mapper {
   const mark = (what: string, said: string, at: string | undefined): Change[] => {
     const text = keepHead(said, transcriptLimits.inputBytes);
     return [
-      ...words.close(),
+      ...endWords(),
       item(names.beside(what), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text } }, at),
     ];
   };
 
-  const close: Mapper['close'] = (how) => [...words.close(), ...calls.end(how === 'ended' ? 'completed' : how)];
+  const close: Mapper['close'] = (how) => [...words.close(), ...calls.end(how === 'ended' ? 'unknown' : how)];
+
+  const changesOf = (update: Fields, at: string | undefined): Change[] => {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        return words.say('text', update, at);
+      case 'agent_thought_chunk':
+        return thoughts && detail === 'full' ? words.say('thought', update, at) : [];
+      case 'user_message_chunk':
+        // Live they are known already.
+        if (options.replay) return words.say('user', update, at);
+        dropped('an echo of the words of the user');
+        return [];
+      case 'tool_call':
+        return called(update, at, 'call');
+      case 'tool_call_update':
+        return called(update, at, 'update');
+      case 'plan':
+        return planned(update, at);
+      case 'usage_update':
+        return used(update, at);
+      case 'current_mode_update':
+        return mark('mode', wordsOf(update.currentModeId), at);
+      case 'compaction_update':
+        return update.status === 'completed' || update.status === undefined
+          ? mark('compacted', wordsOf(update.summary), at)
+          : [];
+      case 'notice': {
+        const said = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
+        return said === '' ? [] : mark('notice', said, at);
+      }
+      case cancelledUpdate:
+        return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
+      default:
+        if (!elsewhere.has(update.sessionUpdate)) dropped(`an update of the kind ${String(update.sessionUpdate)}`);
+        return [];
+    }
+  };
 
   return {
-    call: calls.update,
     mark,
     close,
+    begin(uuid) {
+      begin(uuid);
+      words.forget();
+    },
+    answered: calls.answered,
+    heard: () => heard,
+    call(call, question) {
+      heard = { ended: false, printed: '' };
+      return called(call, undefined, 'question', question);
+    },
     update(update, at) {
-      switch (update.sessionUpdate) {
-        case 'agent_message_chunk':
-          return words.say('text', update, at);
-        case 'agent_thought_chunk':
-          return thoughts && detail === 'full' ? words.say('thought', update, at) : [];
-        case 'user_message_chunk':
-          // Live they are known already, and only end the message of the agent before them.
-          return options.replay ? words.say('user', update, at) : words.close();
-        case 'tool_call':
-        case 'tool_call_update':
-          return calls.update(update, at);
-        case 'plan':
-          return planned(update, at);
-        case 'usage_update':
-          return used(update, at);
-        case 'current_mode_update':
-          return mark('mode', wordsOf(update.currentModeId), at);
-        case 'compaction_update':
-          return update.status === 'completed' || update.status === undefined
-            ? mark('compacted', wordsOf(update.summary), at)
-            : [];
-        case 'notice': {
-          const said = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
-          return said === '' ? [] : mark('notice', said, at);
-        }
-        case cancelledUpdate:
-          return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
-        default:
-          return [];
-      }
+      heard = { ended: false, printed: '' };
+      const open = words.open();
+      const before = open && endsWords(open, update, options.replay === true) ? endWords() : [];
+      return [...before, ...changesOf(update, at)];
     },
     print: calls.print,
     closeText: words.close,
@@ -144,6 +202,34 @@ export function createMapper(options: MapperOptions): Mapper {
     spoken: words.spoken,
   };
 }
+
+/** The steps of a plan, within its bound. */
+function entriesOf(update: Fields) {
+  let left: number = transcriptLimits.planBytes;
+  return listOf(update.entries)
+    .slice(0, transcriptLimits.planEntries)
+    .map(({ content, status, priority }) => {
+      const text = keepHead(wordsOf(content), left);
+      left -= Buffer.byteLength(text, 'utf8');
+      return {
+        text,
+        status: wordsOf(status) || 'pending',
+        ...(wordsOf(priority) === '' ? {} : { priority: wordsOf(priority) }),
+      };
+    });
+}
+
+/** Some agents send their plan as the input of a tool. */
+const isPlan = (call: Fields): boolean =>
+  /^todo_?write$/i.test(bareTitle(call)) || /^todo_?write$/i.test(wordsOf(call.name));
+
+/** Kinds of updates that are kept apart from the items. */
+const elsewhere: ReadonlySet<unknown> = new Set([
+  'available_commands_update',
+  'config_option_update',
+  'session_info_update',
+  wordsEnd,
+]);
 
 const contentOfPlan = (entries: readonly { text: string }[]) => entries.map(({ text }) => `- ${text}`).join('\n');
 

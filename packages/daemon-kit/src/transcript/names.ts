@@ -48,8 +48,12 @@ export function createNames({
       }
     },
     ofTool(id) {
-      beside = `tool:${id}`;
-      return foreignUuid(sessionId, beside);
+      for (;;) {
+        const count = counted(`tool:${id}`);
+        beside = count === 1 ? `tool:${id}` : `tool:${id}#${count}`;
+        const uuid = foreignUuid(sessionId, beside);
+        if (!isTaken(uuid)) return uuid;
+      }
     },
     beside(kind) {
       if (beside === undefined) return unnamed();

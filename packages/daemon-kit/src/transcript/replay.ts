@@ -71,7 +71,7 @@ export function replayed(
     last = at;
     apply(mapper.update(update, at), at, place);
   }
-  apply(open ? mapper.closeText() : mapper.close('interrupted'), last, 0);
+  apply(open ? mapper.closeText() : mapper.close('ended'), last, 0);
   const all = named([...items.values()], settings.sessionId);
   for (const [index, { uuid }] of [...items.values()].entries()) {
     const [content, name] = [kept.get(uuid), all[index]?.uuid ?? uuid];

@@ -2,24 +2,22 @@
 import { relative } from 'node:path';
 import { type Diff, type Hunk, type Part, type Subject, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
-import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
+import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { diffOf } from './diff.ts';
 
 export type ToolPart = Omit<Part<'tool'>, 'output' | 'left'>;
 
-const statuses: Readonly<Record<string, ToolPart['status']>> = { in_progress: 'running' };
-
-/** `outline`: title and state alone. The output is not part of it (`output.ts`). */
+/** `call`: with its state in the words of an item. `outline`: title and state alone. The output is not part of it (`output.ts`). */
 export function toolPart(call: Fields, cwd: string, outline: boolean): ToolPart {
   const title = keepHead(titleOf(call), transcriptLimits.inputBytes);
-  const status = wordsOf(call.status) || 'pending';
+  const status = keepHead(wordsOf(call.status), 64) || 'pending';
   const kind = wordsOf(call.kind);
   const part: ToolPart = {
     kind: 'tool',
     id: keepHead(wordsOf(call.toolCallId), 512),
     ...(kind === '' ? {} : { does: keepHead(kind, 64) }),
     title,
-    status: statuses[status] ?? status,
+    status,
   };
   if (outline) return part;
   const meta = recordOf(recordOf(call._meta).claudeCode);
@@ -72,7 +70,8 @@ export function commandOf(call: Fields): string | undefined {
 function exitOf(call: Fields): number | undefined {
   const output = recordOf(call.rawOutput);
   const terminal = recordOf(recordOf(call._meta).terminal_exit);
-  return [terminal.exit_code, output.exit_code, output.exitCode].find(
+  const { exit } = recordOf(output.metadata);
+  return [terminal.exit_code, output.exit_code, output.exitCode, output.exit, exit].find(
     (code): code is number => typeof code === 'number' && Number.isSafeInteger(code),
   );
 }
@@ -83,8 +82,9 @@ function* changesOf(call: Fields, cwd: string): Generator<Diff> {
   if (told) yield told;
   for (const block of told ? [] : listOf(call.content)) {
     if (block.type !== 'diff' || typeof block.path !== 'string') continue;
+    // Some agents give a new file an empty text before.
     const [before, after] = [block.oldText, block.newText].map((text) => (typeof text === 'string' ? text : undefined));
-    yield diffOf(below(block.path, cwd), before, after);
+    yield diffOf(below(block.path, cwd), before === '' ? undefined : before, after);
   }
 }
 
@@ -123,16 +123,6 @@ export function subjectOf(call: Fields, cwd: string): Subject {
   if (diffs) return { type: 'edit', diffs };
   return { type: 'tool', tool: name ?? keepHead(title, 1000), ...(input === undefined ? {} : { input }) };
 }
-
-/** The text in the content of a call; undefined when it has none. */
-export function printedBy(call: Fields): string | undefined {
-  const texts = listOf(call.content).filter(({ type }) => type === 'content');
-  if (texts.length === 0) return undefined;
-  return texts.map(({ content }) => bare(textOf(content))).join('\n');
-}
-
-/** Removes the fence that some agents put around the output of a program. */
-const bare = (text: string) => /^```\w*\n([^]*?)\n?```$/.exec(text)?.[1] ?? text;
 
 /** Relative when the path lies below the folder of the session. */
 export function below(path: string, cwd: string): string {

@@ -3,18 +3,20 @@
  * no socket; a task passes it the words, and gets the item with which it ended.
  */
 import { randomUUID } from 'node:crypto';
-import { type DaemonEvent, type Operation, type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
+import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
 import type { Clock } from '../clock.ts';
-import { type Contents, imageName, keepingIn } from '../contents.ts';
+import { type Contents, imageName } from '../contents.ts';
 import { reasonOf } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Change, Store, Writing } from '../store.ts';
 import type { Fields } from './content.ts';
-import { type Ending, type Talk, createEndings, interrupted } from './endings.ts';
-import { type Mapper, createMapper } from './mapper.ts';
+import type { Verdict } from './call-items.ts';
+import { type Ending, type Talk, closed, createEndings } from './endings.ts';
+import type { Heard, Mapper } from './mapper.ts';
 import type { Detail, MapperOptions } from './mapper-options.ts';
 import { type Stream, createStream } from './stream.ts';
+import { createTalks } from './talks.ts';
 import { bytesOf } from './words.ts';
 
 export interface TranscriptSettings {
@@ -43,7 +45,7 @@ interface TranscriptsOptions {
   keepsQuestions: boolean;
   /** Whether local changes are sent. */
   isWatched: (sessionId: string) => boolean;
-  log: Pick<Log, 'warn'>;
+  log: Pick<Log, 'warn' | 'info'>;
 }
 
 interface Words {
@@ -61,8 +63,18 @@ interface Words {
 export interface Transcripts {
   /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
-  update(sessionId: string, update: Fields): void;
-  call(sessionId: string, call: Fields): void;
+  /** Outside of a turn it belongs to the one before, or to the agent's own. Undefined for an unknown session. */
+  update(sessionId: string, update: Fields): Heard | undefined;
+  /** A call as a permission shows it, with the uuid of the question. */
+  call(sessionId: string, call: Fields, question?: string): Heard | undefined;
+  /** The answer to a permission. */
+  answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
+  /** The agent begins a turn itself; nothing while a turn runs. */
+  own(sessionId: string): void;
+  /** Ends the agent's own turn (`own`), or completes what came after the end of a turn (`over`). Returns whether its own turn said something. */
+  settle(sessionId: string, phase: 'own' | 'over'): boolean;
+  /** Updates that became no item, by reason. */
+  dropped(): Readonly<Record<string, number>>;
   /** Text for apps that read no items. With titles and states alone (`outline`) it is the text of the items. */
   show(sessionId: string, text: string): void;
   /** Output of a program that reports nothing else. */
@@ -84,11 +96,10 @@ export interface Transcripts {
   flush: (sessionId: string) => void;
 }
 
-const maxTalks = 1000;
-
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
-  const { store, contents, clock, settings } = options;
-  const talks = new Map<string, Talk>();
+  const { store, contents } = options;
+  const known = createTalks(options);
+  const { talks, mapperOf, remember, drop, speak, tidy } = known;
   const streams = createStreams(options, talks);
 
   const write = (sessionId: string, changes: readonly Change[], writing?: Writing) => {
@@ -102,90 +113,96 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     }
   };
 
-  const speak = (sessionId: string, { taskId, mapper }: Talk, except?: string) => {
-    for (const { uuid, content } of mapper.spoken()) {
-      if (uuid === except) continue;
-      const event = { type: 'event', event_type: 'AGENT_RESPONSE', task_id: taskId, session_id: sessionId } as const;
-      const timestamp = new Date(clock.now()).toISOString();
-      options.said({ ...event, uuid, content: keepHead(content, fieldBytes.message), timestamp });
-    }
-  };
-
-  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]) => {
-    const talk = talks.get(sessionId);
-    if (!talk || talk.lost !== undefined) return;
-    try {
-      write(sessionId, changes(talk.mapper));
-    } catch (error) {
-      talk.lost = reasonOf(error);
-      throw error;
-    }
-    speak(sessionId, talk);
-  };
-
-  /** Everything is on the disk by then: one without room for the shorter file costs nothing else. */
-  const tidy = (sessionId: string) => {
-    try {
-      store.tidy(sessionId);
-    } catch (error) {
-      options.log.warn('history not tidied', { session: sessionId, why: reasonOf(error) });
-    }
+  /** The mapper hears everything, also what the disk refuses. */
+  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]): Heard | undefined => {
+    const talk = known.of(sessionId);
+    if (!talk) return drop(sessionId, 'an update of an unknown session');
+    if (talk.phase === 'over') talk.late = true;
+    const now = changes(talk.mapper);
+    const heard = talk.mapper.heard();
+    if (talk.lost === undefined)
+      try {
+        write(sessionId, now);
+        speak(sessionId, talk);
+      } catch (error) {
+        talk.lost = reasonOf(error);
+        throw error;
+      }
+    return heard;
   };
 
   const over = (sessionId: string) => {
     streams.of(sessionId).flush();
-    talks.delete(sessionId);
+    const talk = talks.get(sessionId);
+    if (talk) Object.assign(talk, { taskId: '', phase: 'over', late: false });
+    // The disk refused a part of it: the next turn begins with an empty memory.
+    if (talk?.lost !== undefined) talks.delete(sessionId);
     streams.drop(sessionId);
     tidy(sessionId);
+  };
+
+  /** The end of a turn without a task, and of what came late. */
+  const settle: Transcripts['settle'] = (sessionId, phase) => {
+    const talk = talks.get(sessionId);
+    if (talk?.phase !== phase || (phase === 'over' && talk.late !== true)) return false;
+    const said = phase === 'own' && talk.mapper.last() !== undefined;
+    endings.settle(sessionId, talk);
+    speak(sessionId, talk);
+    over(sessionId);
+    return said;
   };
 
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
     begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
-      const known = goesOn ? talks.get(sessionId) : undefined;
-      const part = {
-        kind: 'user',
-        ...(images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) }),
-        ...(answers === undefined ? {} : { answers }),
-      };
-      const turn = known?.turn ?? uuid;
-      const mapper =
-        known?.mapper ??
-        createMapper({
-          sessionId,
-          cwd: projectPath,
-          turn,
-          idOf: options.idOf?.(sessionId),
-          detail: settings.detail === 'outline' ? 'outline' : 'full',
-          thoughts: settings.thoughts,
-          now: () => clock.now(),
-          isTaken: (uuid) => store.holds(sessionId, uuid),
-          newestPlan: () => newestPlan(store, sessionId),
-          keep: keepingIn(contents, sessionId),
-        });
+      const before = talks.get(sessionId);
+      const same = goesOn && before?.phase !== 'over' ? before : undefined;
+      const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
+      const part = { kind: 'user', ...shown, ...(answers === undefined ? {} : { answers }) };
+      const turn = same?.turn ?? uuid;
       const content = keepHead(message, fieldBytes.message);
-      talks.delete(sessionId);
-      talks.set(sessionId, { taskId, mapper, turn });
+      const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
+      const left = same ? [] : mapper.close('ended');
+      if (before) speak(sessionId, before);
+      if (!same) mapper.begin(turn);
+      remember(sessionId, { taskId, mapper, turn, phase: 'task' });
       try {
         // Of an earlier turn whose end the disk refused.
-        const left = known ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const open = same ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
+        const named = new Set(left.map((change) => (change.op === 'put' ? change.item.uuid : change.uuid)));
+        const rest = open.filter((item) => !named.has(item.uuid)).map(closed);
         const words: Change = { op: 'put', item: { uuid, role: 'USER', content, turn, part } };
-        write(sessionId, [...left.map(interrupted), words], { sync: true });
+        write(sessionId, [...left, ...rest, words], { sync: true });
       } catch (error) {
-        if (known) talks.set(sessionId, known);
+        if (before) talks.set(sessionId, before);
         else talks.delete(sessionId);
         throw error;
       }
     },
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
-    call: (sessionId, call) => told(sessionId, (mapper) => mapper.call(call)),
+    call: (sessionId, call, question) => told(sessionId, (mapper) => mapper.call(call, question)),
+    answered(sessionId, about, verdict) {
+      const given = 'question' in about ? known.answerTo(about.question) : undefined;
+      told(sessionId, (mapper) => mapper.answered(about, { ...given, ...verdict }));
+    },
+    own(sessionId) {
+      const talk = known.of(sessionId);
+      if (talk?.phase !== 'over') return;
+      settle(sessionId, 'over');
+      const turn = randomUUID();
+      talk.mapper.begin(turn);
+      talk.mapper.forget();
+      Object.assign(talk, { turn, phase: 'own' });
+    },
+    settle,
+    dropped: known.drops,
     show: (sessionId, text) => streams.of(sessionId).print(text),
-    print: (sessionId, taskId, text) => told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
+    print: (sessionId, taskId, text) => void told(sessionId, (mapper) => mapper.print(taskId, 'Output', text)),
     lost: (sessionId) => talks.get(sessionId)?.lost,
     end(taskId, sessionId, ending) {
       const talk = talks.get(sessionId);
-      const mine = talk?.taskId === taskId ? talk : undefined;
+      const mine = talk && talk.phase !== 'over' && talk.taskId === taskId ? talk : undefined;
       if (ending.type === 'WAIT_FOR_USER') {
         const uuid = endings.ask(sessionId, mine, ending);
         if (mine) speak(sessionId, mine);
@@ -201,23 +218,27 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         return uuid;
       } finally {
         // Also when the disk refuses the write.
-        if (mine) talks.delete(sessionId);
+        if (mine && mine.phase !== 'over') talks.delete(sessionId);
       }
     },
     ask(sessionId, question, about) {
-      const turn = talks.get(sessionId)?.turn;
+      const talk = talks.get(sessionId);
+      const turn = talk?.phase === 'over' ? undefined : talk?.turn;
       const part = { kind: 'question', question, state: 'open' };
       const item = { uuid: question.uuid, role: 'AGENT' as const, content: about, part };
       write(sessionId, [{ op: 'put', item: { ...item, ...(turn === undefined ? {} : { turn }) } }], { sync: true });
     },
     cancel(sessionId) {
       const talk = talks.get(sessionId);
-      if (!talk) return;
+      if (!talk || talk.phase === 'over') return;
       endings.cancel(sessionId, talk);
       speak(sessionId, talk);
       over(sessionId);
     },
-    change: (sessionId, changes) => write(sessionId, changes, { sync: true }),
+    change(sessionId, changes) {
+      write(sessionId, changes, { sync: true });
+      for (const change of changes) if (change.op === 'set') known.noteAnswer(change.uuid, change.part.answer);
+    },
     recover() {
       for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
     },
@@ -236,12 +257,7 @@ const attached = (contents: Contents, sessionId: string, uuid: string, images: r
     return { data: isKept ? name : '', mime, bytes: bytesOf(base64) };
   });
 
-/** The newest plan among the newest items: one that is older may be repeated. */
-function newestPlan(store: Store, sessionId: string): string | undefined {
-  const page = store.items(sessionId, { limit: transcriptLimits.pageItems });
-  const plan = page && 'items' in page ? page.items.findLast(({ part }) => part.kind === 'plan') : undefined;
-  return plan && JSON.stringify(plan.part.entries);
-}
+const maxStreams = 1000;
 
 /** The streams of the sessions, as many as are remembered: each joins the changes of its session into frames. */
 function createStreams(
@@ -263,12 +279,14 @@ function createStreams(
       prints: settings.detail === 'full',
       send() {
         if (settings.detail === 'off') return undefined;
-        return talks.has(sessionId) || isWatched(sessionId) ? frames() : undefined;
+        const talk = talks.get(sessionId);
+        const isLive = talk !== undefined && (talk.phase !== 'over' || talk.late === true);
+        return isLive || isWatched(sessionId) ? frames() : undefined;
       },
     });
     streams.set(sessionId, stream);
     const [oldest] = streams.keys();
-    if (streams.size > maxTalks && oldest !== undefined && oldest !== sessionId) {
+    if (streams.size > maxStreams && oldest !== undefined && oldest !== sessionId) {
       streams.get(oldest)?.flush();
       streams.delete(oldest);
     }

@@ -1,4 +1,4 @@
-/** The words of a turn as items: chunks join as long as they belong to one message, and each item has its bound. */
+/** The words of a turn as items: chunks join as long as they belong to one message (`splitter.ts`), and each item has its bound. */
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { imageName } from '../contents.ts';
@@ -6,6 +6,7 @@ import type { Change } from '../store.ts';
 import { type Fields, pieceOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
+import { type OpenWords, type WordsKind, messageIdOf } from './splitter.ts';
 
 /** Words of the agent that are complete. */
 export interface Spoken {
@@ -14,7 +15,9 @@ export interface Spoken {
 }
 
 interface Words {
-  say: (kind: Open['kind'], update: Fields, at: string | undefined) => Change[];
+  say: (kind: WordsKind, update: Fields, at: string | undefined) => Change[];
+  /** The words that go on. */
+  open: () => OpenWords | undefined;
   /** Closes the open words. */
   close: () => Change[];
   /** The last words of the agent since `forget`. */
@@ -24,10 +27,8 @@ interface Words {
   spoken: () => Spoken[];
 }
 
-interface Open {
+interface Open extends OpenWords {
   uuid: string;
-  kind: 'text' | 'thought' | 'user';
-  messageId: string | undefined;
   content: string;
   bytes: number;
   /** Only whitespace so far: it is no item yet. */
@@ -35,7 +36,7 @@ interface Open {
 }
 
 export function createWords(
-  { replay, keep }: Pick<MapperOptions, 'replay' | 'keep'>,
+  { keep }: Pick<MapperOptions, 'keep'>,
   {
     names,
     item,
@@ -62,15 +63,11 @@ export function createWords(
     return closed.kind === 'user' ? [] : [{ op: 'set', uuid: closed.uuid, part: { open: null } }];
   };
 
-  const say = (kind: Open['kind'], update: Fields, at: string | undefined): Change[] => {
-    const messageId = typeof update.messageId === 'string' ? update.messageId : undefined;
+  const say = (kind: WordsKind, update: Fields, at: string | undefined): Change[] => {
+    const messageId = messageIdOf(update);
     const changes: Change[] = [];
-    // A live agent may omit the id now and then; in a replay each message has its own, or none has.
-    const areNamed = replay === true || (messageId !== undefined && open?.messageId !== undefined);
-    const isOther = open && areNamed && messageId !== open.messageId;
-    if (open && (open.kind !== kind || isOther)) changes.push(...close());
     const block = recordOf(update.content);
-    if (block.type === 'image' && kind === 'text') return [...changes, ...close(), picture(block, at)];
+    if (block.type === 'image' && kind === 'text') return [picture(block, at)];
     const limit = kind === 'thought' ? transcriptLimits.thoughtBytes : transcriptLimits.textBytes;
     let piece = pieceOf(open?.content ?? '', update.content);
     while (piece !== '') {
@@ -108,6 +105,7 @@ export function createWords(
 
   return {
     say,
+    open: () => open,
     close,
     last: () => (open?.kind === 'text' && !open.silent ? { uuid: open.uuid, content: open.content } : last),
     forget: () => (last = undefined),

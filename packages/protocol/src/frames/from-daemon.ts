@@ -110,6 +110,11 @@ const SessionActivity = frame('session_activity', 'A watched session changed.', 
   file_path: lenient(text('Opaque to the relay, echoed in `watch_session`', { maxLength: limits.pathCharacters })),
   last_activity: lenient(when('Time of the last change')),
   message_uuid: messageUuid,
+  own_turn: addedLater(
+    flag(
+      'The agent works by itself, between the turns of tasks: true when that begins, false when it ends. Also of a session that is not watched',
+    ),
+  ),
 });
 
 export const SlashCommand = record('SlashCommand', 'A command that the agent understands.', {

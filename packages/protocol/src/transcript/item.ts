@@ -39,7 +39,7 @@ const image = {
 export const version = (description: string) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-const toolStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
+const toolStatuses = ['pending', 'running', 'completed', 'failed', 'rejected', 'cancelled', 'unknown'] as const;
 export const questionStates = ['open', 'answered', 'superseded', 'expired', 'cancelled', 'interrupted'] as const;
 
 export const parts = {
@@ -54,7 +54,22 @@ export const parts = {
     name: maybe(line('Name of the tool')),
     does: maybe(line('What kind of work: read, edit, delete, move, search, execute, think, fetch, other')),
     title: text('For people', { maxLength: transcriptLimits.inputBytes }),
-    status: word(toolStatuses, 'State'),
+    status: word(
+      toolStatuses,
+      'State. Only the agent’s own report makes it `completed` or `failed`; `unknown`: its turn ended without a report. Older daemons send `interrupted` for `unknown`',
+    ),
+    ended: maybe(text('When it ended (ISO 8601); it began at `timestamp`', { maxLength: limits.timeCharacters })),
+    asked: maybe(
+      record('ToolPermission', 'The permission that the agent asked for.', {
+        question: maybe(id('Uuid of its question. Absent where the machine itself answered')),
+        answer: maybe(word(['allowed', 'rejected'], 'The choice. Absent while it is open, or without an answer')),
+        by: maybe(line('Who or where, as far as it is known, as in the answer of a question')),
+        at: maybe(text('When it was answered (ISO 8601)', { maxLength: limits.timeCharacters })),
+      }),
+    ),
+    about: maybe(
+      text('What the agent says about the call: a description, not output', { maxLength: transcriptLimits.inputBytes }),
+    ),
     input: maybe(text('What it was given, as a summary', { maxLength: transcriptLimits.inputBytes })),
     command: maybe(text('The command that runs', { maxLength: transcriptLimits.inputBytes })),
     cwd: maybe(path('Where it runs')),
@@ -143,7 +158,7 @@ export const isPlain = ({ part }: { part?: unknown }): boolean =>
 export const itemFields = {
   seq: version('Place in the list; given once'),
   v: maybe(version('Version of the session at the last change of the item')),
-  turn: maybe(id('Uuid of the USER item that began the turn')),
+  turn: maybe(id('Uuid of the USER item that began the turn. A turn that the agent began itself has an id of its own')),
   part: Type.Unsafe<AnyPart>(
     Type.Object(
       { kind: text('One of the kinds below; others may come', { maxLength: 64 }) },

@@ -33,13 +33,25 @@ const tooLate = 'The agent no longer waits for this answer. Nothing was sent to 
 const answerFirst =
   'The agent is waiting for an answer, and an answer cannot contain images. Answer first, then send the images.';
 
+/** For a turn before there is a daemon. */
+const unheard: TurnReport = {
+  progress: () => undefined,
+  output: () => undefined,
+  complete: () => undefined,
+  wait: () => undefined,
+  error: () => undefined,
+  process: () => undefined,
+};
+
 export function acpAgent(options: AcpOptions): AcpAgent {
   const { quirks = {} } = options;
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
   const notes = createNotes();
   const settings = createSettings(timings.openMs);
+  let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,
+    ownTurn: (sessionId) => ownTurn(sessionId),
     heard(sessionId, update) {
       notes.heard(sessionId, update);
       settings.heard(sessionId, update);
@@ -87,6 +99,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     },
     onSettings: settings.onChange,
     onCommands: notes.onCommands,
+    onOwnTurn: (listener) => void (ownTurn = listener),
     open,
     start(turn, report): RunningTurn {
       const stop = new AbortController();

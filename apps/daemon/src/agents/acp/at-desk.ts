@@ -54,8 +54,10 @@ export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings)
       open.delete(stop);
       cancelWait();
       active.rejected = rejected;
+      active.report.answered?.({ call }, !rejected);
       return response;
     },
+    asking: () => open.size > 0,
     drop() {
       for (const stop of open) stop.abort();
     },

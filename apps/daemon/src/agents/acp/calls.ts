@@ -54,7 +54,7 @@ export function intentOf(call: Fields, cwd: string): string {
   if (beginsWithVerb.test(title)) return oneLine(title);
   const diffs = diffsOf(call);
   const kind = wordsOf(call.kind) || (diffs.length > 0 ? 'edit' : '');
-  const isNew = kind === 'edit' && (diffs.some(({ oldText }) => typeof oldText !== 'string') || /^write/i.test(title));
+  const isNew = kind === 'edit' && (diffs.some(({ oldText }) => wordsOf(oldText) === '') || /^write/i.test(title));
   const verb = isNew ? 'Write' : verbs[kind];
   const path = pathOf(call, cwd);
   if (verb !== undefined)
@@ -104,8 +104,14 @@ function pathOf(call: Fields, cwd: string): string | undefined {
   return path === undefined ? undefined : below(path, cwd);
 }
 
-/** The result of a tool call, as text: its output, and of changed files the path. */
-export function contentOf(content: unknown, cwd: string): string {
+/** The files that a call changed, one a line. */
+export const changedBy = (call: Fields, cwd: string): string =>
+  diffsOf(call)
+    .map(({ path }) => `changed ${below(wordsOf(path), cwd)}`)
+    .join('\n');
+
+/** The content of a call as text: its words, and of changed files the path. */
+function contentOf(content: unknown, cwd: string): string {
   return listOf(content)
     .map((item) => {
       if (item.type === 'content') return textOf(item.content).trimEnd();

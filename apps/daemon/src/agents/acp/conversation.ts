@@ -3,7 +3,7 @@
  * process that it was given, and does not open or reopen anything.
  */
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { type Clock, type Turn, type TurnReport, reasonOf, settledWithin } from '@relay/daemon-kit';
+import { type Clock, type Log, type Turn, type TurnReport, reasonOf, settledWithin, wordsEnd } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
@@ -13,6 +13,7 @@ import { askForm } from './form.ts';
 import { askPermission } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
+import { type OwnTurn, createOwnTurn } from './own-turn.ts';
 import { type ActiveTurn, beginTurn, conclude, reattach, released } from './turn.ts';
 
 export interface ConversationTimings {
@@ -20,6 +21,8 @@ export interface ConversationTimings {
   cancelMs: number;
   /** How long a question waits for its answer. */
   questionMs: number;
+  /** The silence after which a turn that the agent began itself is over. */
+  quietMs: number;
 }
 
 interface ConversationOptions {
@@ -31,6 +34,9 @@ interface ConversationOptions {
   timings: ConversationTimings;
   /** Permissions are answered at this machine only (rules, 16.5). */
   askAtDesk?: AskAtDesk | undefined;
+  /** The agent begins a turn itself. */
+  ownTurn: (sessionId: string) => TurnReport;
+  log: Pick<Log, 'info'>;
 }
 
 /** The input that begins a turn. */
@@ -70,6 +76,12 @@ export interface Conversation {
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings } = options;
   let turn: ActiveTurn | undefined;
+  /** The newest task, also after its end. */
+  let lastTask = '';
+  /** The report of the newest turn: what comes after its end belongs to it, unless it begins a turn of the agent's own. */
+  let lastReport: TurnReport | undefined;
+  /** The turn before was cancelled. */
+  let wasCancelled = false;
   let idleListener: (idle: boolean) => void = () => undefined;
 
   const requestEnd = () => agent.notify('session/cancel', { sessionId });
@@ -81,6 +93,150 @@ export function createConversation(options: ConversationOptions): Conversation {
     desk?.drop();
   };
 
+  const own = createOwnTurn({
+    clock,
+    quietMs: timings.quietMs,
+    begin() {
+      idleListener(false);
+      lastReport = options.ownTurn(sessionId);
+      turn = beginTurn(lastTask, lastReport, cwd);
+      return turn;
+    },
+    isAsking: () => questions.any() || desk?.asking() === true,
+    end(active, lost) {
+      turn = undefined;
+      dropQuestions();
+      reattach(active, noLongerAsked);
+      if (lost === undefined) conclude(active, { stopReason: 'end_turn' }, quirks);
+      else if (!active.detached) active.report.error(lost);
+      active.release();
+      idleListener(true);
+    },
+  });
+
+  const ignore = ignoring(options);
+  const { cancelTurn, cancellable, follow } = createCancelling({
+    agent,
+    clock,
+    cancelMs: timings.cancelMs,
+    own,
+    dropQuestions,
+    requestEnd,
+  });
+
+  return {
+    sessionId,
+    agent,
+    pid: agent.pid,
+    update(id, update) {
+      if (id !== sessionId) return ignore(update, 'another session');
+      const active = turn ?? own.beginWith(update);
+      if (!active) return void (lastReport ? lastReport.update?.(update) : ignore(update, 'before the first turn'));
+      active.narrator.update(update, active.report.update?.(update));
+      own.heard(active, update);
+    },
+    permission: (request, signal) => {
+      if (!turn) own.begin();
+      const { toolCall } = request;
+      const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
+      return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
+    },
+    form: (request, signal) => {
+      if (!turn) own.begin();
+      return questions.ask(askForm(request), signal);
+    },
+
+    async answer({ taskId, message: words, answer }, report, signal) {
+      const active = turn;
+      if (!active) return 'free';
+      const question = questions.named(answer?.question);
+      const reply = question && replyOf(question.asking, words, answer ?? {});
+      // A choice is for its question or for none.
+      const isChoice = answer?.option !== undefined || answer?.fields !== undefined;
+      if (isChoice && (!reply || active.detached)) return 'free';
+      if (question && reply && (question.shown || answer) && !active.detached) {
+        const end = released(active);
+        Object.assign(active, { taskId, report, attached: true });
+        lastTask = taskId;
+        lastReport = report;
+        questions.apply(question, reply, active);
+        if (reply.kind !== 'decline') {
+          own.answered(active);
+          await follow(active, signal, end);
+          return 'done';
+        }
+      }
+      // A turn that continues without its question ends as usual, and the words are next. A refused one does not end here.
+      if (active.attached && !active.detached) active.overtaken = true;
+      else active.detached = true;
+      dropQuestions();
+      if (own.isActive(active)) own.end();
+      else await cancellable(active, signal, active.settled);
+      return 'free';
+    },
+
+    async prompt({ taskId, message, images = [] }, report, signal) {
+      if (turn && own.isActive(turn)) own.end();
+      idleListener(false);
+      const active = beginTurn(taskId, report, cwd);
+      const end = released(active);
+      turn = active;
+      lastTask = taskId;
+      lastReport = report;
+      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
+      report.update?.({ sessionUpdate: wordsEnd });
+      const ask = async () =>
+        agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
+      const finish = async () => {
+        await carryOut(active, ask, { wasCancelled, quirks });
+        turn = undefined;
+        wasCancelled = active.cancelling;
+        dropQuestions();
+        active.release();
+        idleListener(true);
+      };
+      active.settled = finish();
+      await follow(active, signal, end);
+    },
+
+    abandon(taskId) {
+      if (turn?.taskId === taskId) cancelTurn(turn);
+    },
+    asking: questions.anyShown,
+    idle: () => turn === undefined,
+    usable: () => agent.usable(),
+    onIdle(listener) {
+      idleListener = listener;
+      listener(turn === undefined);
+    },
+    end: () => agent.end(),
+    lost() {
+      if (turn && own.isActive(turn)) own.end('The agent ended without an answer.');
+      dropQuestions();
+    },
+  };
+}
+
+/** Counts the updates that belong to no turn of this conversation. */
+function ignoring({ sessionId, log }: Pick<ConversationOptions, 'sessionId' | 'log'>) {
+  let count = 0;
+  return ({ sessionUpdate }: Fields, why: string) => {
+    count += 1;
+    log.info('update not kept', { session: sessionId, kind: String(sessionUpdate), why, count });
+  };
+}
+
+interface Cancelling {
+  agent: AgentProcess;
+  clock: Clock;
+  cancelMs: number;
+  own: OwnTurn;
+  dropQuestions: () => void;
+  requestEnd: () => void;
+}
+
+/** The ways in which a turn is cancelled. */
+function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestEnd }: Cancelling) {
   /** Ends the turn at the agent; if it does not obey, ends the agent. */
   const cancelTurn = (active: ActiveTurn) => {
     if (active.cancelling) return;
@@ -88,7 +244,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     active.detached = true;
     dropQuestions();
     requestEnd();
-    void settledWithin(clock, timings.cancelMs, active.settled).then((obeyed) => {
+    // No response of the agent ends its own turn.
+    if (own.isActive(active)) return own.end();
+    void settledWithin(clock, cancelMs, active.settled).then((obeyed) => {
       if (!obeyed) void agent.kill();
     });
   };
@@ -108,88 +266,37 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (active.cancelling) await active.settled;
   };
 
-  return {
-    sessionId,
-    agent,
-    pid: agent.pid,
-    update(id, update) {
-      // Replays of an earlier conversation come while no turn runs.
-      if (id !== sessionId || !turn) return;
-      turn.report.update?.(update);
-      turn.narrator.update(update);
-    },
-    permission: (request, signal) => {
-      const { toolCall } = request;
-      const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
-      return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
-    },
-    form: (request, signal) => questions.ask(askForm(request), signal),
-
-    async answer({ taskId, message: words, answer }, report, signal) {
-      const active = turn;
-      if (!active) return 'free';
-      const question = questions.named(answer?.question);
-      const reply = question && replyOf(question.asking, words, answer ?? {});
-      // A choice is for its question or for none.
-      const isChoice = answer?.option !== undefined || answer?.fields !== undefined;
-      if (isChoice && (!reply || active.detached)) return 'free';
-      if (question && reply && (question.shown || answer) && !active.detached) {
-        const end = released(active);
-        Object.assign(active, { taskId, report, attached: true });
-        questions.apply(question, reply, active);
-        if (reply.kind !== 'decline') {
-          await follow(active, signal, end);
-          return 'done';
-        }
-      }
-      // A turn that continues without its question ends as usual, and the words are next. A refused one does not end here.
-      if (active.attached && !active.detached) active.overtaken = true;
-      else active.detached = true;
-      dropQuestions();
-      await cancellable(active, signal, active.settled);
-      return 'free';
-    },
-
-    async prompt({ taskId, message, images = [] }, report, signal) {
-      idleListener(false);
-      const active = beginTurn(taskId, report, cwd);
-      const end = released(active);
-      turn = active;
-      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
-      report.update?.({ sessionUpdate: 'user_message_chunk' });
-      const finish = async () => {
-        try {
-          const response = await agent.request('session/prompt', {
-            sessionId,
-            prompt: promptOf(message, images, await agent.ready),
-          });
-          reattach(active, noLongerAsked);
-          conclude(active, response, quirks);
-        } catch (error) {
-          reattach(active, noLongerAsked);
-          if (!active.detached) active.report.error(reasonOf(error));
-        } finally {
-          turn = undefined;
-          dropQuestions();
-          active.release();
-          idleListener(true);
-        }
-      };
-      active.settled = finish();
-      await follow(active, signal, end);
-    },
-
-    abandon(taskId) {
-      if (turn?.taskId === taskId) cancelTurn(turn);
-    },
-    asking: questions.anyShown,
-    idle: () => turn === undefined,
-    usable: () => agent.usable(),
-    onIdle(listener) {
-      idleListener = listener;
-      listener(turn === undefined);
-    },
-    end: () => agent.end(),
-    lost: dropQuestions,
-  };
+  return { cancelTurn, cancellable, follow };
 }
+
+/** A turn at the agent, up to its end. Never rejects. */
+async function carryOut(
+  active: ActiveTurn,
+  ask: () => Promise<Fields>,
+  { wasCancelled, quirks }: { wasCancelled: boolean; quirks: Quirks },
+): Promise<void> {
+  try {
+    const response = await answered(active, ask, wasCancelled);
+    reattach(active, noLongerAsked);
+    conclude(active, response, quirks);
+  } catch (error) {
+    reattach(active, noLongerAsked);
+    if (!active.detached) active.report.error(reasonOf(error));
+  }
+}
+
+/**
+ * The response of the agent to a message. A cancel of the turn before may have ended this one as well: a message on which the agent did not
+ * work is sent again.
+ */
+async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCancelled: boolean): Promise<Fields> {
+  const response = await ask();
+  const isLeftOver = wasCancelled && response.stopReason === 'cancelled' && !active.cancelling;
+  if (!isLeftOver || active.narrator.told().worked) return response;
+  active.report.update?.({ sessionUpdate: 'notice', title: sentAgain });
+  active.report.progress('Sending the message again', '');
+  return ask();
+}
+
+const sentAgain =
+  'The agent ended this message together with the turn that was cancelled before, without working on it. It was sent again.';

@@ -9,7 +9,13 @@ import { type Fields, recordOf, wordsOf } from './content.ts';
 import { type FormField, aboutField, defaultOf, fieldsOf, givenValue, questionField, valueOf } from './form-fields.ts';
 import { type Asking, type Reply, questionOf } from './questions.ts';
 
-const labels = { ok: 'OK', skip: 'Skip', skipRest: 'Skip the rest', decline: 'Decline' } as const;
+const labels = {
+  ok: 'OK',
+  opened: 'I opened it',
+  skip: 'Skip',
+  skipRest: 'Skip the rest',
+  decline: 'Decline',
+} as const;
 /** The daemon shows a hundred labels; there is always room for those above. */
 const maxChoices = 95;
 
@@ -21,11 +27,31 @@ interface Responses<R> {
 
 export function askForm(request: Fields): Asking<CreateElicitationResponse> {
   const message = wordsOf(request.message) || 'The agent asks:';
+  if (request.mode === 'url') return askVisit(message, wordsOf(request.url));
   return askFields<CreateElicitationResponse>(message, fieldsOf(recordOf(request.requestedSchema)), {
     cancelled: { action: 'cancel' },
     declined: { action: 'decline' },
     accepted: (content) => ({ action: 'accept', content }),
   });
+}
+
+/** The person opens an address. Only the word for that accepts. */
+function askVisit(message: string, url: string): Asking<CreateElicitationResponse> {
+  const options = [labels.opened, labels.decline];
+  const take = (label: string | undefined): Reply<CreateElicitationResponse> | undefined => {
+    if (label === labels.opened) return { kind: 'answer', response: { action: 'accept' } };
+    return label === labels.decline ? { kind: 'answer', response: { action: 'decline' }, rejected: true } : undefined;
+  };
+  return {
+    cancelled: { action: 'cancel' },
+    question: (said) => questionOf(said, `${message}\n${url || 'The agent gave no address.'}`, '', options),
+    choose: (id) => take(options[Number(id) - 1]),
+    reply: (words) =>
+      take(options[chosen(words, options)]) ?? {
+        kind: 'ask',
+        why: `Open the address, then answer with “${labels.opened}”, or with “${labels.decline}”.`,
+      },
+  };
 }
 
 /** `message` precedes every field. */
@@ -55,7 +81,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
       if (!field) return questionOf(said, message, '', [labels.ok, labels.decline]);
       const many = fields.length > 1;
       const name = field.title || (many && field.description === '' ? field.name : '');
-      const lines = [message, isIn(message, name) ? '' : name, many ? field.description : ''].filter(Boolean);
+      const lines = [message, isSame(message, name) ? '' : name, many ? field.description : ''].filter(Boolean);
       const about = [many ? '' : field.description, aboutField(field)].filter(Boolean).join('\n');
       const rest = fields.slice(at).map(questionField);
       const whole = rest.every((one) => one !== undefined) ? { kind: 'form', fields: rest } : {};
@@ -96,4 +122,10 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
   };
 }
 
-const isIn = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
+/** Whether the message is the name and nothing else. A name inside of a sentence does not say which field is asked. */
+const isSame = (message: string, name: string) => bareName(message) === bareName(name);
+const bareName = (text: string) =>
+  text
+    .trim()
+    .replace(/[?:.]+$/, '')
+    .toLowerCase();

@@ -1,10 +1,10 @@
 /**
- * The updates of an agent during a turn, from ACP to PROGRESS, OUTPUT and the words of the answer. Knows neither
- * processes nor questions. Tolerant: an update of an unknown kind or shape is ignored.
+ * The updates of an agent during a turn as PROGRESS, OUTPUT and the words of the answer. Knows neither processes nor questions. Where words
+ * end, and which call an update is about, is decided by the transcript (`Heard`).
  */
-import { fieldBytes, keepTail, present } from '@relay/daemon-kit';
-import { contentOf, describeCall, hasInput } from './calls.ts';
-import { type Fields, pieceOf, recordOf, textOf } from './content.ts';
+import { type Heard, fieldBytes, keepTail } from '@relay/daemon-kit';
+import { changedBy, describeCall, hasInput } from './calls.ts';
+import { type Fields, pieceOf, recordOf } from './content.ts';
 
 interface Listener {
   progress(action: string, target: string): void;
@@ -15,16 +15,19 @@ interface Listener {
 export interface Told {
   /** The last message of the agent with text, since `said` was called last. */
   answer: string;
-  /** Something else than words came since then: a tool was called. */
+  /** Something else than words came since then: a tool ran, or a picture was shown. */
   acted: boolean;
+  /** Anything came in this turn. */
+  worked: boolean;
   /** The agent itself marked the turn as failed. */
   failed: boolean;
 }
 
 export interface Narrator {
-  update(update: Fields): void;
+  /** `heard`: what the update became. */
+  update(update: Fields, heard: Heard | undefined): void;
   /** A tool call as a permission request shows it. */
-  call(call: Fields): void;
+  call(heard: Heard | undefined): void;
   told(): Told;
   /** The words since the previous call. They go with a question: `told` starts empty again. */
   said(): string;
@@ -33,12 +36,13 @@ export interface Narrator {
 const maxCalls = 1000;
 
 export function createNarrator(listener: Listener, cwd: string): Narrator {
-  const calls = new Map<string, { call: Fields; told: string; finished: boolean }>();
+  /** The last words about each call, by the uuid of its item. */
+  const calls = new Map<string, { told: string; finished: boolean }>();
   let current = '';
   let unasked = '';
   let answer = '';
-  let messageId: string | undefined;
   let acted = false;
+  let worked = false;
   let failed = false;
   let lastAction = '';
 
@@ -59,11 +63,13 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
   };
 
   const say = (update: Fields) => {
-    const id = typeof update.messageId === 'string' ? update.messageId : undefined;
-    if (id !== undefined && messageId !== undefined && id !== messageId) endMessage();
     const text = pieceOf(current, update.content);
     if (text === '') return;
-    messageId = id ?? messageId;
+    // A picture is an item of its own, and no part of the answer.
+    if (recordOf(update.content).type === 'image') {
+      acted = true;
+      return emit(text);
+    }
     current += text;
     unasked += text;
     // Cut from time to time: a flood of small chunks must not be copied with each of them.
@@ -72,53 +78,52 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     emit(text);
   };
 
-  const call = (update: Fields) => {
-    const id = typeof update.toolCallId === 'string' ? update.toolCallId : '';
-    const known = calls.get(id);
-    // Updates carry only what changed.
-    const merged = { ...known?.call, ...present(update) };
-    const entry = { call: merged, told: known?.told ?? '', finished: known?.finished ?? false };
-    calls.set(id, entry);
+  const call = ({ call, uuid, printed }: Heard) => {
+    if (printed !== '') emit(printed);
+    if (!call || uuid === undefined) return;
+    const entry = calls.get(uuid) ?? { told: '', finished: false };
+    calls.set(uuid, entry);
     const [oldest] = calls.keys();
     if (calls.size > maxCalls && oldest !== undefined) calls.delete(oldest);
-    if (!known) {
-      acted = true;
-      endMessage();
-      messageId = undefined;
-    }
-    const [action, target] = describeCall(merged, cwd);
+    if (entry.finished) return;
+    const [action, target] = describeCall(call, cwd);
     // Announced before its input is known: it will be reported again.
-    const waiting = merged.status === 'pending' && !hasInput(merged);
+    const waits = call.status === 'pending' && !hasInput(call);
     const words = `${action}\n${target}`;
-    if (!waiting && !entry.finished && words !== entry.told) {
+    if (!waits && words !== entry.told) {
       entry.told = words;
       progress(action, target);
     }
-    const delta = metaOf(update).terminal_output_delta;
-    const piece = typeof delta === 'string' ? delta : textOf((delta as Fields | undefined)?.data ?? delta);
-    if (piece !== '') emit(piece);
-    if (!entry.finished && (merged.status === 'completed' || merged.status === 'failed')) {
-      entry.finished = true;
-      // The result may be as large as a file.
-      entry.call = {};
-      const result = contentOf(merged.content, cwd);
-      if (result !== '') emit(`${result.trimEnd()}\n`);
-    }
+    entry.finished = call.status === 'completed' || call.status === 'failed';
+    if (!entry.finished) return;
+    const changed = changedBy(call, cwd);
+    if (changed !== '') emit(`${changed}\n`);
+    else if (printed !== '' && !printed.endsWith('\n')) emit('\n');
   };
 
   return {
-    call,
-    update(update) {
+    call(heard) {
+      if (heard?.ended) endMessage();
+      if (heard) call(heard);
+    },
+    update(update, heard) {
+      if (heard?.ended) endMessage();
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
+          worked = true;
           return say(update);
         case 'agent_thought_chunk':
+          worked = true;
           // The thoughts themselves stay with the agent.
           return progress('Thinking', '');
         case 'tool_call':
         case 'tool_call_update':
-          return call(update);
+          worked = true;
+          // News of a call that was refused is no work.
+          if (update.sessionUpdate === 'tool_call' || runs.has(update.status)) acted = true;
+          return heard && call(heard);
         case 'plan': {
+          worked = true;
           const entries = Array.isArray(update.entries) ? (update.entries as Fields[]) : [];
           const now = entries.find(({ status }) => status === 'in_progress') ?? entries[0];
           return progress('Planning', typeof now?.content === 'string' ? now.content : '');
@@ -138,7 +143,6 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
     },
     said() {
       endMessage();
-      messageId = undefined;
       const said = keepTail(unasked, fieldBytes.message).trim();
       unasked = '';
       // It belongs to the question, and is no answer to anything after it.
@@ -146,8 +150,10 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       acted = false;
       return said;
     },
-    told: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, failed }),
+    told: () => ({ answer: (current.trim() === '' ? answer : current).trim(), acted, worked, failed }),
   };
 }
+
+const runs: ReadonlySet<unknown> = new Set(['in_progress', 'completed']);
 
 const metaOf = (fields: Fields): Fields => recordOf(fields._meta);

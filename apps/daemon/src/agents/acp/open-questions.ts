@@ -12,6 +12,8 @@ interface OpenQuestion {
   shown: boolean;
   /** Its name. A reworded question gets another one. */
   uuid: string;
+  /** The call that it is about. */
+  call: Fields | undefined;
   expires: string;
   forget: () => void;
 }
@@ -59,7 +61,10 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     const [question] = questions;
     if (!question || !active.attached || active.detached) return;
     // A question never changes: a reworded one is another one.
-    if (again) question.uuid = randomUUID();
+    if (again) {
+      question.uuid = randomUUID();
+      if (question.call) tell(active, question.call, question.uuid);
+    }
     question.shown = true;
     active.attached = false;
     const said = active.narrator.said();
@@ -76,7 +81,8 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
         requestEnd();
         return Promise.resolve(asking.cancelled);
       }
-      if (call) tell(active, call);
+      const uuid = randomUUID();
+      if (call) tell(active, call, uuid);
       return new Promise((resolve) => {
         const cancelWait = clock.after(questionMs, () => takeBack(question, 'it was not answered in time.'));
         const withdrawn = () => takeBack(question, noLongerAsked);
@@ -85,7 +91,8 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
           asking,
           resolve: (response) => resolve(response as R),
           shown: false,
-          uuid: randomUUID(),
+          uuid,
+          call,
           expires: new Date(clock.now() + questionMs).toISOString(),
           forget() {
             cancelWait();
@@ -107,12 +114,15 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
         questions.unshift(...questions.splice(questions.indexOf(question), 1));
         return show(active, { why: reply.why ?? '' });
       }
+      if (question.call)
+        active.report.answered?.({ question: question.uuid }, reply.kind === 'answer' && reply.rejected !== true);
       if (reply.kind === 'answer') active.rejected = reply.rejected ?? false;
       // Further work of the agent is shown, but the end belongs to the turn of these words.
       else active.detached = true;
       settle(question, reply.response);
       show(active);
     },
+    any: () => questions.length > 0,
     anyShown: () => questions.some(({ shown }) => shown),
     drop() {
       for (const question of [...questions]) {

@@ -5,7 +5,7 @@ import type { ProjectRules } from '../project.ts';
 import type { AskAtDesk } from './at-desk.ts';
 import type { ConversationTimings } from './conversation.ts';
 import type { Quirks } from './presets.ts';
-import type { AgentProcessTimings } from './process.ts';
+import type { AgentProcessTimings, startAgentProcess } from './process.ts';
 
 export interface AcpOptions {
   program: string;
@@ -28,6 +28,8 @@ export interface AcpOptions {
   /** Permissions are answered at this machine only. */
   askAtDesk?: AskAtDesk | undefined;
   clock?: Clock;
+  /** Starts the agent. Default: as a process. */
+  startProcess?: typeof startAgentProcess;
   timings?: Partial<AcpTimings>;
   log?: Log;
 }
@@ -45,5 +47,6 @@ export const acpTimings: AcpTimings = {
   leaveMs: 2000,
   cancelMs: 10_000,
   questionMs: 86_400_000,
+  quietMs: 2000,
   idleMs: 300_000,
 };

@@ -2,7 +2,7 @@
  * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, unless
  * its session would end with it, or when another conversation needs its place.
  */
-import { silentLog, systemClock } from '@relay/daemon-kit';
+import { type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
 import { killLeftOver } from '../process-group.ts';
 import { type Conversation, createConversation } from './conversation.ts';
 import type { Fields } from './content.ts';
@@ -45,13 +45,18 @@ export interface ProcessPool {
   abort: () => void;
 }
 
+interface PoolSurroundings {
+  timings: AcpTimings;
+  heard: OnUpdate;
+  /** As in a conversation. */
+  ownTurn: (sessionId: string) => TurnReport;
+}
+
 /** Variable in the environment of every agent process; its value is the marker. */
 const markerVariable = 'RELAY_DAEMON_AGENT';
-export function createProcessPool(
-  options: AcpOptions,
-  { timings, heard }: { timings: AcpTimings; heard: OnUpdate },
-): ProcessPool {
+export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn }: PoolSurroundings): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
+  const { startProcess = startAgentProcess } = options;
   const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
   const conversations = new Map<string, Conversation>();
   /** Idle processes that are shutting down. */
@@ -67,7 +72,7 @@ export function createProcessPool(
 
   const start = (cwd: string, onUpdate?: OnUpdate): Started => {
     let conversation: Conversation | undefined;
-    const agent = startAgentProcess({
+    const agent = startProcess({
       program: options.program,
       args: options.args,
       env,
@@ -113,6 +118,8 @@ export function createProcessPool(
       clock,
       timings,
       askAtDesk: options.askAtDesk,
+      ownTurn,
+      log,
     });
     link(conversation);
     conversations.set(sessionId, conversation);

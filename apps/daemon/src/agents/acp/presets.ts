@@ -7,8 +7,6 @@ export interface Quirks {
   neverReload?: true;
   /** `session/resume` is advertised but answers "method not found"; `session/load` works. */
   resumeIsLoad?: true;
-  /** After a rejected permission the turn ends with `cancelled`, although it is complete. */
-  rejectCancels?: true;
   /** A turn that ends without words and without a tool is an unreported error of the model. */
   silentFailure?: true;
   /** An answer that begins like this is an error of the model. */
@@ -64,7 +62,6 @@ export const presets: readonly Preset[] = [
     login: 'Run "codex login" in a terminal, or set OPENAI_API_KEY.',
     node: '20.0.0',
     history: 'codex',
-    quirks: { rejectCancels: true },
   },
   {
     name: 'opencode',

@@ -50,10 +50,9 @@ export function beginTurn(taskId: string, report: TurnReport, cwd: string): Acti
 /** Resolves when the task that it has now is released. */
 export const released = (active: ActiveTurn): Promise<void> => new Promise((resolve) => (active.release = resolve));
 
-/** A call that a permission shows: some agents report it nowhere else. */
-export function tell(active: ActiveTurn, call: Fields): void {
-  active.report.call?.(call);
-  active.narrator.call(call);
+/** A call that a permission shows: some agents report it nowhere else. `question`: the uuid of its question. */
+export function tell(active: ActiveTurn, call: Fields, question?: string): void {
+  active.narrator.call(active.report.call?.(call, question));
 }
 
 /** The task that ended with a question continues: all that follows is reported as its own. */
@@ -64,7 +63,7 @@ export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
 }
 
 /** Reports the end that the agent's response to the prompt means. */
-export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks): void {
+export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks = {}): void {
   if (active.detached) return;
   const verdict = verdictOf(response, active.narrator.told(), { quirks, rejected: active.rejected });
   if (verdict.kind === 'complete') active.report.complete(verdict.result);

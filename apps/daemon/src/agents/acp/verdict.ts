@@ -31,9 +31,8 @@ export function verdictOf(
     case 'refusal':
       return { kind: 'error', error: `The agent refused to continue.${told.answer ? `\n${told.answer}` : ''}` };
     case 'cancelled':
-      if (rejected && quirks.rejectCancels) {
-        return { kind: 'complete', result: told.answer || notAllowed };
-      }
+      // The person chose this end: a refusal is not a failure.
+      if (rejected) return { kind: 'complete', result: told.answer || notAllowed };
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
       // A reason that this daemon does not know yet: the words still count.

@@ -1,0 +1,84 @@
+/** A turn that the agent began itself. No response ends it: it is over when the agent was silent for a while and nothing is open. */
+import type { Cancel, Clock, TurnReport } from '@relay/daemon-kit';
+import { type Fields, recordOf, textOf, wordsOf } from './content.ts';
+import type { ActiveTurn } from './turn.ts';
+
+interface OwnTurnOptions {
+  clock: Clock;
+  quietMs: number;
+  begin: () => ActiveTurn;
+  /** A question of the agent is open. */
+  isAsking: () => boolean;
+  /** `lost`: why the agent can do nothing more. */
+  end: (active: ActiveTurn, lost: string | undefined) => void;
+}
+
+/** Updates that begin a turn. Others between two turns change what is known already. */
+const beginners: ReadonlySet<unknown> = new Set([
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'plan',
+  'notice',
+]);
+const running: ReadonlySet<unknown> = new Set(['pending', 'in_progress']);
+
+export type OwnTurn = ReturnType<typeof createOwnTurn>;
+
+export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnOptions) {
+  let own: ActiveTurn | undefined;
+  /** The report with which it began: the task of an answer has another one. */
+  let report: TurnReport | undefined;
+  /** The calls that the agent reported as running. */
+  const open = new Set<string>();
+  let saysActive = false;
+  let cancel: Cancel = () => undefined;
+
+  const over = (lost?: string) => {
+    cancel();
+    const active = own;
+    own = undefined;
+    open.clear();
+    saysActive = false;
+    if (active) end(active, lost);
+    report?.complete('');
+    report = undefined;
+  };
+  const wait = () => {
+    cancel();
+    cancel = clock.after(quietMs, () => (isAsking() || open.size > 0 || saysActive ? wait() : over()));
+  };
+  const beginOwn = () => {
+    own = begin();
+    ({ report } = own);
+    wait();
+    return own;
+  };
+
+  return {
+    isActive: (active: ActiveTurn) => active === own,
+    begin: beginOwn,
+    /** Begins one if this update does. */
+    beginWith(update: Fields): ActiveTurn | undefined {
+      const isSilent = update.sessionUpdate === 'agent_message_chunk' && isBlank(update.content);
+      return beginners.has(update.sessionUpdate) && !isSilent ? beginOwn() : undefined;
+    },
+    /** An update of the turn that runs. */
+    heard(active: ActiveTurn, update: Fields) {
+      if (active !== own) return;
+      const id = wordsOf(update.toolCallId);
+      if (id !== '' && running.has(update.status)) open.add(id);
+      else if (update.status !== undefined) open.delete(id);
+      const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
+      if (typeof type === 'string') saysActive = type === 'active';
+      wait();
+    },
+    /** The answer to its question has arrived. */
+    answered(active: ActiveTurn) {
+      if (active === own) wait();
+    },
+    end: over,
+  };
+}
+
+const isBlank = (content: unknown): boolean => recordOf(content).type !== 'image' && textOf(content).trim() === '';

@@ -1,0 +1,383 @@
+/** A whole daemon in this process: an agent that plays a story, a relay that is a list of frames, and an app that keeps items. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, type DaemonOptions, createDaemon } from '@relay/daemon-kit';
+import { type FromDaemonFrame, type Item, type Operation, applyOperations, mergeItems } from '@relay/protocol';
+import { acpAgent } from '../../src/agents/acp/agent.ts';
+import type { AcpOptions } from '../../src/agents/acp/options.ts';
+import type { Story, Step, True } from './story.ts';
+
+type Connect = NonNullable<DaemonOptions['connect']>;
+type StartProcess = NonNullable<AcpOptions['startProcess']>;
+type ProcessOptions = Parameters<StartProcess>[0];
+type Frame = FromDaemonFrame;
+type Update = Record<string, unknown>;
+
+/** Changes something on the way, to prove that the comparison finds it. */
+export interface Fault {
+  /** Steps of the agent as the daemon gets them. */
+  step?: (step: Step) => Step[];
+  /** Operations as the app gets them. */
+  ops?: (ops: readonly Operation[]) => Operation[];
+  /** Items of a page as the app gets them. */
+  page?: (items: Item[]) => Item[];
+}
+
+/** In memory where the machine has such a folder. */
+export const foldersOf = () => {
+  const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'stories-'));
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+};
+
+/** Stops until it is moved. */
+function stillClock(start: number) {
+  let now = start;
+  let due: { at: number; run: () => void }[] = [];
+  return {
+    now: () => now,
+    after(delayMs: number, run: () => void) {
+      const entry = { at: now + delayMs, run };
+      due.push(entry);
+      return () => void (due = due.filter((other) => other !== entry));
+    },
+    advance(ms: number) {
+      const end = now + ms;
+      for (;;) {
+        const next = due.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+        if (!next) break;
+        due = due.filter((entry) => entry !== next);
+        now = next.at;
+        next.run();
+      }
+      now = end;
+    },
+  } satisfies Clock & Record<string, unknown>;
+}
+
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+const quietMs = 2000;
+const options = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+];
+
+/** One life of a daemon: until it is killed. */
+function life(
+  storeDir: string,
+  project: string,
+  startMs: number,
+  play: (process: Playing) => Promise<Update>,
+  sessionId: string,
+) {
+  const clock = stillClock(startMs);
+  const frames: Frame[] = [];
+  let isDead = false;
+  let receive: (text: string) => void = () => undefined;
+  let playing: Playing | undefined;
+  const connect: Connect = ({ onOpen, onText, onState }) => ({
+    start() {
+      receive = onText;
+      onState({ phase: 'connected' });
+      onOpen(new Set(['transcript', 'prompts']));
+    },
+    send(text) {
+      if (!isDead) frames.push(JSON.parse(text) as Frame);
+      return !isDead;
+    },
+    confirm: (received) => void (isDead || received()),
+    close: () => Promise.resolve(),
+  });
+  const startProcess: StartProcess = (process) => {
+    let end: (how: string) => void = () => undefined;
+    let usable = true;
+    const gone = new Promise<string>((resolve) => (end = resolve));
+    const mine: Playing = { process, cancel: () => undefined, fail: () => undefined };
+    const leave = () => {
+      usable = false;
+      mine.fail();
+      end('The agent ended with exit code 0.');
+      return Promise.resolve();
+    };
+    return {
+      pid: undefined,
+      ready: Promise.resolve({ load: true, resume: true, list: false, images: false, name: 'story', version: '1' }),
+      usable: () => usable && !isDead,
+      request(method) {
+        if (method === 'session/new') return Promise.resolve({ sessionId });
+        if (method !== 'session/prompt') return Promise.resolve({});
+        playing = mine;
+        return new Promise((resolve, reject) => {
+          mine.cancel = () => resolve({ stopReason: 'cancelled' });
+          mine.fail = () => {
+            usable = false;
+            reject(new Error('The agent ended with exit code 1.'));
+            end('The agent ended with exit code 1.');
+          };
+          void play(mine).then(resolve);
+        });
+      },
+      notify(method) {
+        if (method === 'session/cancel') mine.cancel();
+      },
+      gone,
+      end: leave,
+      kill: leave,
+      abort: () => void leave(),
+    };
+  };
+  const agent = acpAgent({
+    program: 'story',
+    args: [],
+    rules: { defaultPath: project },
+    marker: 'story',
+    clock,
+    startProcess,
+    timings: { quietMs },
+  });
+  const daemon = createDaemon({
+    server: 'http://relay',
+    deviceId: 'd',
+    refreshToken: 't',
+    agentType: 'story',
+    daemonVersion: '1.0.0',
+    agent,
+    storeDir,
+    clock,
+    connect,
+  });
+  daemon.start();
+  return {
+    clock,
+    frames,
+    agent: () => playing,
+    send: (frame: object) => receive(JSON.stringify(frame)),
+    kill: () => void (isDead = true),
+  };
+}
+
+interface Playing {
+  process: ProcessOptions;
+  cancel: () => void;
+  fail: () => void;
+}
+
+/** Items as the truth has them. */
+export const seen = (items: readonly Item[]): True[] =>
+  items.map(({ content, part }) => {
+    const field = (name: string, value: unknown) =>
+      typeof value === 'string' && value !== '' ? { [name]: value } : {};
+    const { kind } = part;
+    switch (kind) {
+      case 'tool': {
+        const answer = (part.asked as { answer?: string } | undefined)?.answer;
+        return {
+          kind,
+          content: String(part.command),
+          ...field('status', part.status),
+          ...field('output', part.output),
+          ...field('about', part.about),
+          ...field('answer', answer),
+        };
+      }
+      case 'question':
+        return { kind, ...field('status', part.state) };
+      case 'usage':
+        return { kind, content: String(part.used) };
+      default:
+        return { kind, content };
+    }
+  });
+
+/** The first difference, in words; undefined when there is none. */
+export function difference(truth: readonly True[], shown: readonly True[]): string | undefined {
+  for (let at = 0; at < Math.max(truth.length, shown.length); at++) {
+    const { free, ...want } = truth[at] ?? { kind: 'nothing' };
+    const is = shown[at] ?? { kind: 'nothing' };
+    const same = free ? is.kind === want.kind : isSame(want, is);
+    if (!same) return `item ${at}: ${JSON.stringify(is)}, in truth ${JSON.stringify(want)}`;
+  }
+  return undefined;
+}
+const isSame = (one: True, other: True) =>
+  (['kind', 'content', 'status', 'output', 'about', 'answer'] as const).every((name) => one[name] === other[name]);
+
+/** Plays a story, and compares what an app shows live, after a reload and after a restart with its truth. Returns the first difference. */
+export async function play(story: Story, root: string, fault: Fault = {}): Promise<string | undefined> {
+  const {
+    step: through = (step: Step) => [step],
+    ops: sent = (ops) => [...ops],
+    page: read = (items) => items,
+  } = fault;
+  const storeDir = join(root, `s${story.seed}`);
+  const project = join(root, 'project');
+  mkdirSync(project, { recursive: true });
+  const sessionId = `session-${story.seed}`;
+  let at = -1;
+  let killed: () => void = () => undefined;
+  let cancel: () => void = () => undefined;
+
+  const run = async (steps: readonly Step[], playing: Playing): Promise<Update | undefined> => {
+    for (const planned of steps)
+      for (const step of through(planned)) {
+        switch (step.do) {
+          case 'update':
+            playing.process.onUpdate(sessionId, step.update);
+            break;
+          case 'ask':
+            await playing.process.onPermission(
+              { sessionId, toolCall: step.call, options },
+              new AbortController().signal,
+            );
+            break;
+          case 'end':
+            return { stopReason: step.how };
+          case 'die':
+            playing.fail();
+            return new Promise(() => undefined);
+          case 'cancel':
+            cancel();
+            return new Promise(() => undefined);
+          case 'kill':
+            killed();
+            return new Promise(() => undefined);
+          case 'quiet':
+            daemon.clock.advance(2 * quietMs);
+        }
+      }
+    return undefined;
+  };
+  const begin = (startMs: number) =>
+    life(
+      storeDir,
+      project,
+      startMs,
+      async (playing) => (await run(story.turns[at]!.steps, playing)) ?? { stopReason: 'end_turn' },
+      sessionId,
+    );
+
+  let daemon = begin(Date.parse('2026-01-01T00:00:00.000Z'));
+  let items: Item[] = [];
+  let v: number | undefined;
+  let read_ = 0;
+  const spoken = new Map<string, string>();
+  const page = (more: object = {}) => {
+    const from = daemon.frames.length;
+    daemon.send({ type: 'get_messages', request_id: 'r', session_id: sessionId, limit: 200, parts: true, ...more });
+    const frame = daemon.frames.slice(from).find((one) => one.type === 'messages');
+    if (frame?.type !== 'messages' || frame.error) throw new Error(`no page: ${JSON.stringify(frame)}`);
+    return { ...frame, messages: (frame.messages ?? []) as Item[] };
+  };
+  /** The app: applies frames in order, and asks after a gap. */
+  const follow = (): string | undefined => {
+    for (; read_ < daemon.frames.length; read_++) {
+      const frame = daemon.frames[read_]!;
+      if (frame.type !== 'event') continue;
+      if (frame.event_type === 'AGENT_RESPONSE' || frame.event_type === 'TASK_COMPLETE') {
+        const { uuid, content } =
+          frame.event_type === 'AGENT_RESPONSE'
+            ? { uuid: frame.uuid ?? '', content: frame.content }
+            : { uuid: frame.message_uuid ?? '', content: frame.result };
+        if (spoken.has(uuid)) return `said twice: ${content}`;
+        spoken.set(uuid, content);
+      }
+      if (frame.event_type !== 'TRANSCRIPT') continue;
+      if (v !== undefined && frame.v <= v) continue;
+      if (v === undefined || frame.v === v + 1) items = applyOperations(items, sent(frame.ops), frame.v);
+      else items = mergeItems(items, page({ changed: v }).messages);
+      v = frame.v;
+    }
+    return undefined;
+  };
+
+  const ended = async (taskId: string): Promise<void> => {
+    for (let from = 0, rounds = 0; ; rounds++) {
+      for (; from < daemon.frames.length; from++) {
+        const frame = daemon.frames[from]!;
+        if (frame.type !== 'event' || !('task_id' in frame) || frame.task_id !== taskId) continue;
+        if (frame.event_type === 'TASK_COMPLETE' || frame.event_type === 'ERROR') return;
+        if (frame.event_type !== 'WAIT_FOR_USER') continue;
+        const { uuid, digest } = frame.question!;
+        const asks = story.turns[at]!.steps.filter((step) => step.do === 'ask');
+        const { allow } = asks[answered++]!;
+        const option = allow ? { option_id: 'yes', message: 'Allow' } : { option_id: 'no', message: 'Reject' };
+        const next = `${taskId}+`;
+        daemon.send({
+          type: 'task_resume',
+          task_id: next,
+          session_id: sessionId,
+          prompt_uuid: uuid,
+          digest,
+          ...option,
+        });
+        return ended(next);
+      }
+      if (isCancelled || isKilled) return;
+      if (rounds > 200) throw new Error(`seed ${story.seed}: ${taskId} does not end`);
+      await tick();
+    }
+  };
+  let answered = 0;
+  let isCancelled = false;
+  let isKilled = false;
+
+  for (const [index, turn] of story.turns.entries()) {
+    at = index;
+    answered = 0;
+    isCancelled = isKilled = false;
+    let running = '';
+    cancel = () => {
+      isCancelled = true;
+    };
+    killed = () => {
+      isKilled = true;
+    };
+    const taskId = `t${index}`;
+    running = taskId;
+    daemon.send(
+      index === 0
+        ? { type: 'task_start', task_id: taskId, instruction: turn.message }
+        : { type: 'task_resume', task_id: taskId, session_id: sessionId, message: turn.message },
+    );
+    await ended(taskId);
+    if (isCancelled) {
+      running = `${taskId}${'+'.repeat(answered)}`;
+      daemon.send({ type: 'task_cancel', task_id: running });
+      await tick();
+    }
+    if (isKilled) {
+      daemon.kill();
+      const problem = follow();
+      if (problem !== undefined) return `live, ${problem}`;
+      daemon = begin(daemon.clock.now() + 60_000);
+      read_ = 0;
+      items = mergeItems(items, page(v === undefined ? {} : { changed: v }).messages);
+      v = page({ changed: 0 }).v ?? v;
+      spoken.clear();
+    }
+    await tick();
+    daemon.clock.advance(100);
+    const playing = daemon.agent();
+    if (playing) await run(turn.after, playing);
+    await tick();
+    daemon.clock.advance(100);
+    const problem = follow();
+    if (problem !== undefined) return `live, ${problem}`;
+  }
+  const reloaded = read(page().messages);
+  const live = difference(story.truth, seen(items));
+  if (live !== undefined) return `live, ${live}`;
+  const after = difference(story.truth, seen(reloaded));
+  if (after !== undefined) return `reloaded, ${after}`;
+  if (JSON.stringify(items.map(({ uuid }) => uuid)) !== JSON.stringify(reloaded.map(({ uuid }) => uuid)))
+    return 'live and reloaded, other uuids';
+  const contents = new Map(reloaded.map(({ uuid, content }) => [uuid, content]));
+  for (const [uuid, content] of spoken)
+    if (contents.get(uuid) !== content) return `said "${content}", and the item is "${contents.get(uuid)}"`;
+  daemon.kill();
+  daemon = begin(daemon.clock.now() + 60_000);
+  const restarted = difference(story.truth, seen(page().messages));
+  if (restarted !== undefined) return `restarted, ${restarted}`;
+  rmSync(storeDir, { recursive: true, force: true });
+  return undefined;
+}

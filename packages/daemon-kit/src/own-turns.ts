@@ -1,0 +1,106 @@
+/**
+ * The turns that an agent begins itself: background work, subagents, wake-ups (rules, 20.6). Their items are kept and sent at once, their
+ * questions wait like any other, and they end when the agent is done or the next task begins.
+ */
+import { type Question, limits } from '@relay/protocol';
+import type { TurnReport } from './agent.ts';
+import { firstLine } from './bounds.ts';
+import { reasonOf } from './failure.ts';
+import { endingOf, frameOf, questionEnd, questionOf } from './task-ends.ts';
+import type { Task } from './task.ts';
+import type { TaskRoom } from './task-finish.ts';
+import { heardBy } from './task-report.ts';
+
+export interface OwnTurns {
+  /** The agent begins a turn in this session. */
+  begin: (sessionId: string) => TurnReport;
+  /** Whether such a turn runs. */
+  runs: (sessionId: string) => boolean;
+  /** A task begins: what its session does from now on is of this task. */
+  leave: (task: Pick<Task, 'id' | 'sessionId'>) => void;
+  /** The task by which the relay cancels what the session asks: `asker`, or the newest one where the agent asks by itself. */
+  taskOf: (sessionId: string, asker: string) => string;
+}
+
+const maxSessions = 1000;
+
+export function createOwnTurns(
+  { store, transcripts, questions, asked, voice, log }: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'stopped'>,
+  told: (tell: () => void) => void,
+): OwnTurns {
+  const running = new Map<string, TurnReport>();
+  /** The newest task of each session. */
+  const newest = new Map<string, string>();
+
+  const open = (sessionId: string, question: Question) =>
+    voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', task_id: '', session_id: sessionId, question });
+
+  const reportOf = (sessionId: string): TurnReport => {
+    const runs = () => running.get(sessionId) === report;
+    const end = () => {
+      if (!runs()) return;
+      running.delete(sessionId);
+      let said = false;
+      told(() => (said = transcripts.settle(sessionId, 'own')));
+      voice.own(sessionId, false, said);
+    };
+    const report: TurnReport = {
+      ...heardBy(sessionId, transcripts, told),
+      progress: () => undefined,
+      output: (text) => told(() => transcripts.show(sessionId, text)),
+      complete: end,
+      error: end,
+      wait(question) {
+        if (!runs()) return;
+        const waiting = questionEnd(question);
+        told(() => void transcripts.end('', sessionId, endingOf(frameOf('', sessionId, waiting), waiting)));
+        questions.asked(sessionId, {
+          taskId: '',
+          prompt: waiting.prompt,
+          labels: waiting.options.map(({ label }) => label),
+        });
+        open(sessionId, waiting.question);
+        log.info('the agent asks by itself', { session: sessionId });
+      },
+      further(more) {
+        const question = questionOf(more);
+        told(() => transcripts.ask(sessionId, question, more.result || more.prompt));
+        open(sessionId, question);
+      },
+      closed: (uuid) => asked.supersede(sessionId, uuid),
+      withdrawn(why, uuid) {
+        questions.gone(sessionId, why);
+        asked.supersede(sessionId, uuid);
+      },
+      title(title) {
+        try {
+          store.entitle(sessionId, firstLine(title, limits.titleCharacters));
+        } catch (error) {
+          log.warn('title not written', { session: sessionId, why: reasonOf(error) });
+        }
+      },
+      process: () => undefined,
+    };
+    return report;
+  };
+
+  return {
+    begin(sessionId) {
+      const report = reportOf(sessionId);
+      running.set(sessionId, report);
+      told(() => transcripts.own(sessionId));
+      voice.own(sessionId, true, false);
+      log.info('the agent works by itself', { session: sessionId });
+      return report;
+    },
+    runs: (sessionId) => running.has(sessionId),
+    leave({ id, sessionId }) {
+      running.delete(sessionId);
+      newest.delete(sessionId);
+      newest.set(sessionId, id);
+      const [oldest] = newest.keys();
+      if (newest.size > maxSessions && oldest !== undefined) newest.delete(oldest);
+    },
+    taskOf: (sessionId, asker) => asker || (newest.get(sessionId) ?? ''),
+  };
+}

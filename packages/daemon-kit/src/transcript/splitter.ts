@@ -1,0 +1,45 @@
+/** Where words of an agent end. Items, results, live text and the readers of files all follow this one rule (rules, 20.2). */
+import { type Fields, recordOf } from './content.ts';
+
+export type WordsKind = 'text' | 'thought' | 'user';
+
+export interface OpenWords {
+  kind: WordsKind;
+  messageId: string | undefined;
+}
+
+const kinds: Readonly<Record<string, WordsKind>> = {
+  agent_message_chunk: 'text',
+  agent_thought_chunk: 'thought',
+  user_message_chunk: 'user',
+};
+/** Not of ACP: the words so far are complete. */
+export const wordsEnd = 'words_end';
+/** Updates that put an item between the words. */
+const marks: ReadonlySet<unknown> = new Set([
+  'current_mode_update',
+  'compaction_update',
+  'notice',
+  'turn_cancelled',
+  wordsEnd,
+]);
+
+export const wordsKindOf = (update: Fields): WordsKind | undefined => kinds[String(update.sessionUpdate)];
+export const messageIdOf = (update: Fields): string | undefined =>
+  typeof update.messageId === 'string' && update.messageId !== '' ? update.messageId : undefined;
+
+/**
+ * Whether the open words end before this update. A call ends them where it begins an item (`calls.ts`). An echo of the person's words, a plan,
+ * usage and news of a known call do not.
+ */
+export function endsWords(open: OpenWords, update: Fields, replay: boolean): boolean {
+  const kind = wordsKindOf(update);
+  if (kind === undefined) return marks.has(update.sessionUpdate);
+  if (kind === 'user' && !replay) return false;
+  if (kind !== open.kind) return true;
+  const messageId = messageIdOf(update);
+  // A live agent may omit the id now and then; in a replay each message has its own, or none has.
+  const areNamed = replay || (messageId !== undefined && open.messageId !== undefined);
+  if (areNamed && messageId !== open.messageId) return true;
+  return kind === 'text' && recordOf(update.content).type === 'image';
+}

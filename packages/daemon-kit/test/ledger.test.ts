@@ -1,0 +1,229 @@
+/** The account of a session, update by update: the call that an id means, its state and output, and the end of words. */
+import { describe, expect, it } from '@jest/globals';
+import { type Item, applyOperations } from '@relay/protocol';
+import { type Mapper, createMapper } from '../src/transcript/mapper.ts';
+import type { Change } from '../src/store.ts';
+
+type Fields = Record<string, unknown>;
+
+function account() {
+  let items: Item[] = [];
+  let seq = 0;
+  const dropped: string[] = [];
+  const mapper: Mapper = createMapper({
+    sessionId: 's',
+    cwd: '/p',
+    detail: 'full',
+    thoughts: true,
+    now: () => 0,
+    turn: 'turn-1',
+    dropped: (why) => dropped.push(why),
+  });
+  const take = (changes: Change[]) => {
+    for (const change of changes) {
+      const op = change.op === 'put' ? { op: change.op, item: { timestamp: 't', seq: ++seq, ...change.item } } : change;
+      items = applyOperations(items, [op]);
+    }
+  };
+  return {
+    mapper,
+    dropped,
+    hear: (sessionUpdate: string, more: Fields = {}) => take(mapper.update({ sessionUpdate, ...more })),
+    take,
+    items: () => items,
+    tools: () => items.filter(({ part }) => part.kind === 'tool').map(({ part }) => part),
+    texts: () => items.filter(({ part }) => part.kind === 'text').map(({ content }) => content),
+  };
+}
+const text = (words: string) => [{ type: 'content', content: { type: 'text', text: words } }];
+const says = (words: string, messageId?: string) => ({ messageId, content: { type: 'text', text: words } });
+const ls = { toolCallId: 'c', title: 'ls', kind: 'execute', rawInput: { command: 'ls' } };
+const pwd = { ...ls, title: 'pwd', rawInput: { command: 'pwd' } };
+
+describe('an id of a call', () => {
+  it('B3: names another call once its call has ended, and the same one before', () => {
+    const { hear, tools } = account();
+    hear('tool_call', { ...ls, status: 'pending' });
+    hear('tool_call', { ...ls, status: 'in_progress' });
+    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    hear('tool_call', { ...pwd, status: 'pending' });
+    expect(tools()).toMatchObject([
+      { command: 'ls', status: 'completed' },
+      { command: 'pwd', status: 'pending' },
+    ]);
+  });
+
+  it('B3: names another call in the next turn, where news of it still belong to the one before until then', () => {
+    const { hear, tools, mapper, take } = account();
+    hear('tool_call', { ...ls, status: 'in_progress' });
+    take(mapper.close('ended'));
+    expect(tools()).toMatchObject([{ status: 'unknown' }]);
+    mapper.begin('turn-2');
+    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    expect(tools()).toMatchObject([{ status: 'completed' }]);
+    hear('tool_call', { ...pwd, status: 'pending' });
+    expect(tools()).toMatchObject([{ command: 'ls' }, { command: 'pwd' }]);
+  });
+
+  it('B4: of a permission may be a foreign one: it belongs to the newest open call with the same command', () => {
+    const { hear, tools, mapper, take } = account();
+    hear('tool_call', { ...ls, toolCallId: 'c1', status: 'pending' });
+    take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
+    hear('tool_call_update', { toolCallId: 'c1', status: 'completed' });
+    hear('tool_call', { ...pwd, toolCallId: 'c2', status: 'pending' });
+    take(mapper.call({ ...pwd, toolCallId: 'shell-permission' }, 'q2'));
+    expect(tools()).toMatchObject([
+      { id: 'c1', asked: { question: 'q1' } },
+      { id: 'c2', asked: { question: 'q2' } },
+    ]);
+  });
+
+  it('B4: of an announcement may come behind its permission under another name', () => {
+    const { hear, tools, mapper, take } = account();
+    take(mapper.call({ ...ls, toolCallId: 'shell-permission' }, 'q1'));
+    take(mapper.answered({ question: 'q1' }, { allowed: true }));
+    hear('tool_call', { ...ls, toolCallId: 'c1', status: 'in_progress' });
+    hear('tool_call_update', { toolCallId: 'c1', status: 'completed' });
+    expect(tools()).toMatchObject([{ id: 'c1', status: 'completed', asked: { answer: 'allowed' } }]);
+  });
+});
+
+describe('the state of a call', () => {
+  it.each([
+    ['nothing', []],
+    ['a failure', [['tool_call_update', 'failed']]],
+    ['a success', [['tool_call_update', 'completed']]],
+    [
+      'a start and a success',
+      [
+        ['tool_call_update', 'in_progress'],
+        ['tool_call_update', 'completed'],
+      ],
+    ],
+    ['the call again as failed', [['tool_call', 'failed']]],
+  ] as [string, [string, string][]][])(
+    'W1: a rejected call never reads as run, whatever follows: %s',
+    (_name, updates) => {
+      const { hear, tools, mapper, take } = account();
+      hear('tool_call', { ...ls, status: 'pending' });
+      take(mapper.call(ls, 'q'));
+      take(mapper.answered({ question: 'q' }, { allowed: false, by: 'phone', at: '2026-01-01T00:00:00.000Z' }));
+      for (const [kind, status] of updates) hear(kind, { ...ls, status });
+      take(mapper.close('ended'));
+      expect(tools()).toMatchObject([
+        {
+          status: 'rejected',
+          asked: { question: 'q', answer: 'rejected', by: 'phone', at: '2026-01-01T00:00:00.000Z' },
+        },
+      ]);
+    },
+  );
+
+  it('W1: a call without a reported end is unknown at the end of its turn, and cancelled with it', () => {
+    for (const [how, status] of [
+      ['ended', 'unknown'],
+      ['cancelled', 'cancelled'],
+    ] as const) {
+      const { hear, tools, mapper, take } = account();
+      hear('tool_call', { ...ls, status: 'in_progress' });
+      take(mapper.close(how));
+      expect(tools()).toMatchObject([{ status }]);
+    }
+  });
+});
+
+describe('output', () => {
+  it('A3: is never a description: of an announcement, of a call that waits, or of a permission', () => {
+    const { hear, tools, mapper, take } = account();
+    hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
+    hear('tool_call_update', { toolCallId: 'c', content: text('List all files') });
+    take(mapper.call({ ...ls, content: text('May I list?') }, 'q'));
+    hear('tool_call_update', { toolCallId: 'c', status: 'completed' });
+    expect(tools()[0]).toMatchObject({ about: 'May I list?', status: 'completed' });
+    expect(tools()[0]).not.toHaveProperty('output');
+  });
+
+  it('A3: is replaced by the content of an update, also by none', () => {
+    const { hear, tools } = account();
+    hear('tool_call', { ...ls, status: 'pending', content: text('List the files') });
+    const output = (content: unknown[], status = 'in_progress') => {
+      hear('tool_call_update', { toolCallId: 'c', status, content });
+      return tools()[0]?.output;
+    };
+    expect(output(text('a'))).toBe('a');
+    expect(output(text('a\nb'))).toBe('a\nb');
+    expect(output(text('other'))).toBe('other');
+    expect(output([], 'completed')).toBe('');
+  });
+
+  it.each([
+    ['terminal_output', { terminal_output: { terminal_id: 't', data: 'out\n' } }],
+    ['terminal_output_delta', { terminal_output_delta: { data: 'out\n' } }],
+    ['terminal_output_delta as a text', { terminal_output_delta: 'out\n' }],
+  ])('A2: comes as %s, with the exit code beside it', (_name, meta) => {
+    const { hear, tools } = account();
+    hear('tool_call', { ...ls, status: 'pending', content: [{ type: 'terminal', terminalId: 't' }] });
+    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
+    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress', _meta: meta });
+    hear('tool_call_update', { toolCallId: 'c', status: 'failed', _meta: { terminal_exit: { exit_code: 3 } } });
+    expect(tools()).toMatchObject([{ output: 'out\nout\n', exit: 3, status: 'failed' }]);
+  });
+
+  it('A9: of a failed command of OpenCode has its exit code, a new file is one, and its plan is a plan', () => {
+    const { hear, tools, items } = account();
+    hear('tool_call', { ...ls, status: 'in_progress' });
+    hear('tool_call_update', { toolCallId: 'c', status: 'failed', rawOutput: { metadata: { exit: 2 } } });
+    const diff = [{ type: 'diff', path: '/p/notes.txt', oldText: '', newText: 'x' }];
+    hear('tool_call', { toolCallId: 'e', title: 'edit', kind: 'edit', status: 'in_progress', content: diff });
+    hear('tool_call', { toolCallId: 'p', title: 'todowrite', status: 'pending', rawInput: {} });
+    const todos = [{ content: 'First', status: 'pending', priority: 'high' }];
+    hear('tool_call_update', { toolCallId: 'p', status: 'completed', rawInput: { todos }, content: text('[{}]') });
+    expect(tools()).toMatchObject([{ exit: 2 }, { diffs: [{ change: 'add' }] }]);
+    expect(items().at(-1)).toMatchObject({ part: { kind: 'plan', entries: [{ text: 'First' }] } });
+  });
+});
+
+describe('words', () => {
+  it('B5: go on behind an echo, a plan, usage and news of a call', () => {
+    const { hear, texts, mapper, dropped } = account();
+    hear('tool_call', { ...ls, status: 'pending' });
+    hear('agent_message_chunk', says('Hello ', 'm'));
+    hear('user_message_chunk', says('what the person said', 'u'));
+    hear('plan', { entries: [{ content: 'Step', status: 'pending' }] });
+    hear('usage_update', { used: 1, size: 2 });
+    hear('tool_call_update', { toolCallId: 'c', status: 'in_progress' });
+    hear('agent_message_chunk', says('there', 'm'));
+    expect(texts()).toEqual(['Hello there']);
+    expect(mapper.last()?.content).toBe('Hello there');
+    expect(dropped).toEqual(['an echo of the words of the user']);
+  });
+
+  it('D9: end before a notice, a thought, a picture and a new call', () => {
+    for (const [kind, more] of [
+      ['notice', { title: 'Careful' }],
+      ['agent_thought_chunk', says('Hm')],
+      ['agent_message_chunk', { content: { type: 'image', data: '', mimeType: 'image/png' } }],
+      ['tool_call', { ...ls, status: 'pending' }],
+    ] as [string, Fields][]) {
+      const { hear, texts, mapper } = account();
+      hear('agent_message_chunk', says('Before', 'm'));
+      hear(kind, more);
+      expect(mapper.heard().ended).toBe(true);
+      hear('agent_message_chunk', says('Behind', 'm'));
+      expect(texts()).toEqual(['Before', 'Behind']);
+      expect(mapper.last()?.content).toBe('Behind');
+    }
+  });
+
+  it('A12: usage is one item of a turn, and keeps the size that was reported before', () => {
+    const { hear, items, mapper } = account();
+    hear('usage_update', { used: 1, size: 200 });
+    hear('usage_update', { used: 2 });
+    mapper.begin('turn-2');
+    hear('usage_update', { used: 3 });
+    expect(items().map(({ part }) => part)).toEqual([
+      { kind: 'usage', used: 2, size: 200 },
+      { kind: 'usage', used: 3, size: 200 },
+    ]);
+  });
+});
