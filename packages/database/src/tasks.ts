@@ -26,8 +26,9 @@ export interface NewSession {
   /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
   pendingId?: string | undefined;
   ttlMs: number;
-  /** See the column. */
+  /** See the columns. */
   agentDepth?: number | undefined;
+  startedBy?: string | undefined;
 }
 
 /** The first line of a message, cut at 80 characters: the title of a session without a name (rules, 4.7). */
@@ -50,10 +51,10 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const title = input.title ?? titleOf(input.message);
   const session = db.sql.execute`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
-      status, last_message, message_count)
+      status, last_message, message_count, started_by)
     VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
       ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
-      ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
+      ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null})`;
   const task = insertTask(db, {
     id: taskId,
     key,

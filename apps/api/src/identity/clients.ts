@@ -1,5 +1,5 @@
 /** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
-import { agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
+import { agentAnswerScope, agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
 import { acpScopes } from '@relay/protocol';
 
@@ -8,8 +8,10 @@ const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
 const webScopes = [...peopleScopes, ...ordinaryScopes];
 const programScopes = [...webScopes, 'offline_access'];
-/** Scopes for programs that run agents: the tools at `/mcp`, and nothing else. */
-export const agentScopes = [agentScope, 'offline_access'];
+/** Scopes that a program that runs agents gets unless it asks for more: the tools at `/mcp`, for sessions that it starts. */
+export const agentDefaultScopes = [agentScope, 'offline_access'];
+/** All scopes that it can ask for. */
+export const agentScopes = [...agentDefaultScopes, agentAnswerScope];
 
 /** Scopes for ACP clients: sessions only. */
 export const acpAppScopes = [...acpScopes, 'offline_access'];

@@ -6,7 +6,7 @@ import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
-import { agentAudienceOf, agentClientId, agentScopes, audienceOf } from './clients.ts';
+import { agentAudienceOf, agentClientId, agentDefaultScopes, audienceOf } from './clients.ts';
 import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
 import { nameRoute } from '../http/route-of.ts';
@@ -44,7 +44,10 @@ function withDefaults(url: URL, publicUrl: string): URL {
   const isAgent = query.get('client_id') === agentClientId;
   if (!query.has('resource')) query.set('resource', isAgent ? agentAudienceOf(publicUrl) : audienceOf(publicUrl));
   if (isAgent)
-    query.set('scope', [...new Set([...(query.get('scope') ?? '').split(' '), ...agentScopes])].join(' ').trim());
+    query.set(
+      'scope',
+      [...new Set([...(query.get('scope') ?? '').split(' '), ...agentDefaultScopes])].join(' ').trim(),
+    );
   return url;
 }
 

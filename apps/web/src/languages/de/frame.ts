@@ -163,7 +163,10 @@ export const words: typeof english = {
     'sessions:write': 'Sitzungen starten, Nachrichten senden, stoppen und umbenennen',
     'devices:read': 'Deine Rechner sehen',
     'devices:write': 'Rechner bestätigen, umbenennen und entfernen',
-    'agents:drive': 'Einen Agenten auf deinen Rechnern arbeiten lassen: Sitzungen sehen, starten und lenken',
+    'agents:drive':
+      'Einen Agenten auf deinen Rechnern arbeiten lassen: Sitzungen starten, und diese sehen, lenken und beantworten',
+    'agents:answer':
+      'Einen Agenten in allen deinen Sitzungen für dich handeln lassen: lesen, Nachrichten senden und Befehle erlauben, auch auf Dauer',
     offline_access: 'Angemeldet bleiben, während du weg bist',
     profile: 'Deinen Namen sehen',
     email: 'Deine E-Mail-Adresse sehen',

@@ -158,7 +158,9 @@ export const words = {
     'sessions:write': 'Start sessions, send messages, stop and rename',
     'devices:read': 'See your machines',
     'devices:write': 'Approve, rename and remove machines',
-    'agents:drive': 'Let an agent work on your machines: see, start and steer sessions',
+    'agents:drive': 'Let an agent work on your machines: start sessions, and see, steer and answer those it started',
+    'agents:answer':
+      'Let an agent act for you in all your sessions: read them, send messages and approve commands, also for good',
     offline_access: 'Stay signed in while you’re away',
     profile: 'See your name',
     email: 'See your email address',

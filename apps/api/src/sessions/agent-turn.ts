@@ -1,0 +1,43 @@
+/** A turn that an agent starts in the name of its person, and the answers that it cannot give (rules, 19.8). Reads nothing. */
+import type { NamedPrompt } from '@relay/database';
+import { type AnswerPrompt, RelayError } from '@relay/protocol';
+
+export interface AgentTurn {
+  /** Its place in a chain of agents (rules, 19.6). */
+  readonly depth: number;
+  /** The sign-in of the agent. */
+  readonly signIn: string;
+  /** The token grants answers that hold for good. */
+  readonly mayHoldForGood: boolean;
+}
+
+/** Labels of choices that hold beyond one question. Some agents name no kind, or a wrong one. */
+const lasting =
+  /\b(?:always|forever|permanent(?:ly)?|never ask|immer|dauerhaft)\b|\b(?:don['’]?t|do not|stop|without) ask|\b(?:auto|bypass|yolo)|\b(?:for|during|in) (?:this|the|my) (?:session|project|workspace|folder)|(?:diese|ganze)[rn]? sitzung|nicht (?:mehr|erneut|wieder) frag/i;
+
+const isLasting = ({ kind, label }: { kind?: string | undefined; label: string }): boolean =>
+  kind === 'allow_always' || (!kind?.startsWith('reject') && lasting.test(label.normalize('NFKC')));
+
+/**
+ * Refuses an answer that allows more than this one question.
+ * @throws RelayError PERSON_MUST_ANSWER
+ */
+export function refuseForGood(prompt: NamedPrompt, given: AnswerPrompt): void {
+  const { options } = prompt;
+  const chosen = options.find(({ id }) => id === given.option);
+  // An agent that names no kinds may read words as one of its choices. With kinds, words are a no.
+  const mayChoose = given.text !== undefined && prompt.kind !== 'permission' && options.some(isLasting);
+  const values = new Set(
+    Object.values(given.fields ?? {}).flatMap((value) => (Array.isArray(value) ? value : [value])),
+  );
+  const inForm = (prompt.fields ?? []).some(
+    ({ title, type, choices = [] }) =>
+      (type === 'boolean' && values.has(true) && lasting.test(title)) ||
+      choices.some(({ id, label }) => values.has(id) && isLasting({ label: `${id} ${label}` })),
+  );
+  if ((chosen && isLasting(chosen)) || mayChoose || inForm)
+    throw new RelayError(
+      'PERSON_MUST_ANSWER',
+      'This answer would hold for more than this question, so only the person can give it, in an app. Choose one that holds once.',
+    );
+}
