@@ -30,14 +30,18 @@ const agentPaths = ['/callback', '/', '/oauth/callback', '/mcp/oauth/callback'];
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
 export const agentRedirects = loopbackHosts.flatMap((host) => agentPaths.map((path) => `http://${host}${path}`));
 
-/** Redirect addresses match exactly; of a loopback address (RFC 8252 §7.3) any port does. */
+/** The client of the pages. Its person is not asked, so its code goes to one address alone. */
+export const webClientId = 'relay-web';
+export const webRedirect = (publicUrl: string): string => `${publicUrl}/callback`;
+
+/** Redirect addresses match exactly; for native programs any port of a loopback address does (RFC 8252 §7.3). The door compares that of the pages. */
 export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
   return [
     {
-      clientId: 'relay-web',
+      clientId: webClientId,
       name: 'Web app',
       applicationType: 'web',
-      redirectUris: [`${publicUrl}/callback`],
+      redirectUris: [webRedirect(publicUrl)],
       postLogoutRedirectUris: [`${publicUrl}/`],
       scopes: webScopes,
       skipConsent: true,
