@@ -7,6 +7,7 @@ import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
 import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
+import { copyBytes } from './budget.ts';
 import { acpError, errorOf } from './errors.ts';
 import { before, changesSince, newestPage } from './history.ts';
 import type { Host } from './host.ts';
@@ -38,7 +39,7 @@ export class Conversation {
   /** The session has one id at a time, and earlier ones lead to it. */
   readonly #ids = new Set<string>();
   #sessionId: string | undefined;
-  #copy = new TranscriptCopy({ keep: keptItems });
+  #copy: TranscriptCopy;
   #teller: Teller;
   #isTwin = createTwins();
   /** Its daemon keeps no items. undefined: not known yet. */
@@ -56,12 +57,15 @@ export class Conversation {
   #seenAt = 0;
   #askedAt = -Infinity;
   #isChecking = false;
+  #isClosed = false;
   #choices = '';
 
   constructor(host: Host, begin: Begin) {
     this.#host = host;
     this.#begin = begin;
     this.id = begin.id;
+    host.budget.sessions += 1;
+    this.#copy = this.#newCopy();
     this.#teller = this.#newTeller();
     this.#isPlain = host.device.keepsItems ? undefined : true;
     this.#asking = new Asking({
@@ -102,17 +106,16 @@ export class Conversation {
     return this.#run(async () => {
       const id = this.#sessionId;
       if (id === undefined) return;
-      this.#copy = new TranscriptCopy({ keep: keptItems });
+      this.#copy = this.#newCopy();
+      this.#teller.end();
       this.#teller = this.#newTeller();
       this.#isTwin = createTwins();
       this.#asking.forget();
       const page = await newestPage(this.#host.client, id);
       this.#isPlain = page.v === undefined;
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      const older = isTold ? await before(this.#host.client, id, page) : [];
-      for (const entry of [...older, ...newest])
-        if (isTold) await this.#tell(entry, 'history');
-        else this.#teller.tell(entry);
+      if (isTold) await this.#tellFrom(newest, () => before(this.#host.client, id, page));
+      else for (const entry of newest) this.#teller.tell(entry);
       await this.#look();
     });
   }
@@ -185,6 +188,14 @@ export class Conversation {
       if (change || !(error instanceof RelayError)) throw error;
       return {};
     }
+  }
+
+  /** The client no longer has the session open. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#teller.end();
+    this.#host.budget.sessions -= 1;
   }
 
   /** Every prompt ends with this error. */
@@ -307,9 +318,8 @@ export class Conversation {
       const isKnown = (uuid: string) => this.#teller.isTold(uuid);
       const hasGap =
         page.hasMore && (isFirst || page.reset === true) && !page.messages.some(({ uuid }) => isKnown(uuid));
-      const older = hasGap ? await before(client, id, page, isKnown) : [];
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      for (const entry of [...older, ...newest]) await this.#tell(entry, 'history');
+      await this.#tellFrom(newest, hasGap ? () => before(client, id, page, isKnown) : undefined);
       return !this.#isPlain;
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'SESSION_NOT_RESOLVED')
@@ -319,6 +329,15 @@ export class Conversation {
   }
 
   // Telling
+
+  /** Older entries first. Histories of one person are in memory one after the other. */
+  async #tellFrom(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
+    const told = async (entries: readonly (Item | Message)[]) => {
+      for (const entry of entries) await this.#tell(entry, 'history');
+    };
+    if (older) await this.#host.budget.inTurn(async () => told(await older()));
+    await told(newest);
+  }
 
   async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
@@ -379,7 +398,13 @@ export class Conversation {
 
   #newTeller(): Teller {
     const { cwd, paths } = this.#begin;
-    return createTeller({ cwd, paths, notices: this.#host.shows.notices });
+    const { budget, shows } = this.#host;
+    return createTeller({ cwd, paths, notices: shows.notices, budget });
+  }
+
+  #newCopy(): TranscriptCopy {
+    const { budget } = this.#host;
+    return new TranscriptCopy({ keep: keptItems, keepBytes: () => copyBytes(budget) });
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

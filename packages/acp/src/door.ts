@@ -17,6 +17,7 @@ import {
 import { RelayError } from '@relay/client';
 import { type Session, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { pendingIdOf } from './begin.ts';
+import { type Budget, createBudget } from './budget.ts';
 import { Conversation } from './conversation.ts';
 import { acpError, errorOf, invalid, noSession } from './errors.ts';
 import type { Device, Host } from './host.ts';
@@ -40,6 +41,8 @@ export interface DoorOptions {
   folderHelp?: string;
   isPassing?: (error: unknown) => boolean;
   log?: (line: string) => void;
+  /** The bytes that are kept for the person, of all their clients together. */
+  budget?: Budget;
 }
 
 /** Open sessions of one client. The oldest one without a running prompt is closed for a new one. */
@@ -68,6 +71,7 @@ const shownName = (name: string): string | undefined =>
 
 class Door {
   readonly #options: DoorOptions;
+  readonly #budget: Budget;
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
   #clientName: string | undefined;
@@ -77,6 +81,7 @@ class Door {
 
   constructor(options: DoorOptions) {
     this.#options = options;
+    this.#budget = options.budget ?? createBudget();
   }
 
   app() {
@@ -125,6 +130,7 @@ class Door {
       throw error;
     } finally {
       clearInterval(timer);
+      for (const conversation of this.#open.values()) conversation.close();
     }
   }
 
@@ -208,6 +214,7 @@ class Door {
       await conversation.replay(isTold);
     } catch (error) {
       this.#open.delete(id);
+      conversation.close();
       throw error;
     }
     return conversation.choices();
@@ -292,6 +299,7 @@ class Door {
       const oldest = [...this.#open.values()].find(({ isBusy }) => !isBusy);
       if (!oldest) throw acpError('Too many sessions are open.', { code: 'TOO_MANY_SESSIONS' });
       this.#open.delete(oldest.id);
+      oldest.close();
     }
     this.#open.set(conversation.id, conversation);
   }
@@ -308,6 +316,7 @@ class Door {
       client,
       device,
       queueSeconds,
+      budget: this.#budget,
       shows: this.#shows,
       clientName: this.#clientName,
       isReadOnly,

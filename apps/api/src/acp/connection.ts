@@ -1,5 +1,5 @@
 /** One ACP client on `/acp/<deviceId>`: its socket, the end of its credential, and the agent that it talks to. */
-import { serveAcp } from '@relay/acp';
+import { type Budget, serveAcp } from '@relay/acp';
 import type { UserPrincipal } from '@relay/auth';
 import { type CloseReason, closeCodes } from '@relay/protocol';
 import { type Socket, type TokenBucket, type TokenBucketOptions, createTokenBucket } from '@relay/socket';
@@ -8,7 +8,7 @@ import type { Guest } from '../attention/guest.ts';
 import { LocalRelay, type RelayOptions } from './relay.ts';
 import { SocketStream } from './stream.ts';
 
-type Serving = Omit<Parameters<typeof serveAcp>[1], 'client'>;
+type Serving = Omit<Parameters<typeof serveAcp>[1], 'client' | 'budget'>;
 
 export interface AcpOptions {
   principal: UserPrincipal;
@@ -16,6 +16,8 @@ export interface AcpOptions {
   tokenId: string | undefined;
   relay: Omit<RelayOptions, 'onRemoved'>;
   serving: Serving;
+  /** The budget of the person, from the start of the connection until it is given back. */
+  shareBudget(): { budget: Budget; giveBack(): void };
   expiryToleranceMs: number;
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
@@ -46,14 +48,17 @@ export class AcpConnection implements Guest {
   }
 
   start(socket: Socket): Promise<void> {
-    const { principal, serving } = this.#options;
+    const { principal, serving, shareBudget } = this.#options;
+    const { budget, giveBack } = shareBudget();
     this.#socket = socket;
     this.#expiry.at(principal.expiresAt);
     this.#stream = new SocketStream(socket);
-    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay }).then(
-      () => this.close('normal'),
-      () => this.close('internal'),
-    );
+    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay, budget })
+      .then(
+        () => this.close('normal'),
+        () => this.close('internal'),
+      )
+      .finally(giveBack);
     return Promise.resolve();
   }
 
