@@ -20,6 +20,7 @@ import { pendingIdOf } from './begin.ts';
 import { type Budget, createBudget } from './budget.ts';
 import { Conversation } from './conversation.ts';
 import { acpError, errorOf, invalid, noSession } from './errors.ts';
+import { guarded } from './guarded.ts';
 import type { Device, Host } from './host.ts';
 import { type Mapping, pathsOf } from './paths.ts';
 import { persist } from './persist.ts';
@@ -41,6 +42,8 @@ export interface DoorOptions {
   folderHelp?: string;
   isPassing?: (error: unknown) => boolean;
   log?: (line: string) => void;
+  /** The client answered a request that it did not get. */
+  onStray?: () => void;
   /** The bytes that are kept for the person, of all their clients together. */
   budget?: Budget;
 }
@@ -57,7 +60,7 @@ const emptyForMs = 24 * 60 * 60 * 1000;
  */
 export async function serveAcp(stream: Stream, options: DoorOptions): Promise<void> {
   const door = new Door(options);
-  const connection = door.app().connect(stream);
+  const connection = door.app().connect(guarded(stream, options.onStray));
   try {
     await door.run(connection);
   } finally {

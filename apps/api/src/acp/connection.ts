@@ -8,7 +8,10 @@ import type { Guest } from '../attention/guest.ts';
 import { LocalRelay, type RelayOptions } from './relay.ts';
 import { SocketStream } from './stream.ts';
 
-type Serving = Omit<Parameters<typeof serveAcp>[1], 'client' | 'budget'>;
+type Serving = Omit<Parameters<typeof serveAcp>[1], 'client' | 'onStray' | 'budget'>;
+
+/** Answers to requests that were never sent. A client that repeats one after a reconnect sends a few. */
+const mostStrays = 32;
 
 export interface AcpOptions {
   principal: UserPrincipal;
@@ -32,6 +35,7 @@ export class AcpConnection implements Guest {
   readonly #bucket: TokenBucket;
   #socket: Socket | undefined;
   #stream: SocketStream | undefined;
+  #strays = 0;
   #served: Promise<void> = Promise.resolve();
 
   constructor(options: AcpOptions) {
@@ -53,7 +57,7 @@ export class AcpConnection implements Guest {
     this.#socket = socket;
     this.#expiry.at(principal.expiresAt);
     this.#stream = new SocketStream(socket);
-    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay, budget })
+    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay, onStray: () => this.#stray(), budget })
       .then(
         () => this.close('normal'),
         () => this.close('internal'),
@@ -65,6 +69,11 @@ export class AcpConnection implements Guest {
   frame(text: string): void {
     if (!this.#bucket.take()) return this.close('tooMany');
     if (this.#stream?.hear(text) === false) this.close('unexpected');
+  }
+
+  #stray(): void {
+    this.#strays += 1;
+    if (this.#strays > mostStrays) this.close('tooMany');
   }
 
   /** Ignored, as the transport of ACP has it. */
