@@ -37,7 +37,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const { quirks = {} } = options;
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
   const notes = createNotes();
-  const settings = createSettings(timings.openMs);
+  const settings = createSettings(timings.openMs, options.askAtDesk !== undefined);
   const pool = createProcessPool(options, {
     timings,
     heard(sessionId, update) {

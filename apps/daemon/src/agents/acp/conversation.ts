@@ -123,7 +123,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const call = typeof toolCall === 'object' && toolCall !== null ? (toolCall as Fields) : {};
       return (desk ?? questions).ask(askPermission(request, cwd), signal, call);
     },
-    form: (request, signal) => questions.ask(askForm(request), signal),
+    form: (request, signal) => (desk ?? questions).ask(askForm(request), signal),
 
     async answer({ taskId, message: words, answer }, report, signal) {
       const active = turn;
