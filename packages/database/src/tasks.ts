@@ -6,6 +6,7 @@
  */
 import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { markAnswered } from './prompt-ends.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { oldestOpen } from './prompts.ts';
 import { settleAccepted } from './session-status.ts';
 import { type SessionRecord, readSessions } from './sessions.ts';
@@ -173,6 +174,8 @@ export async function enqueueMessage(
 
 /** The size of images queued for a device, and for all devices of its owner, in bytes of data URLs. */
 export async function waitingImageBytes(db: Db, deviceId: string): Promise<{ device: number; owner: number }> {
+  const [device] = await db.sql.query<{ owner_id: string }>`SELECT owner_id FROM devices WHERE id = ${deviceId}`;
+  if (device) await oneAtATime(db, 'images', device.owner_id);
   const [waiting] = await db.sql.query<{ device: bigint | null; owner: bigint | null }>`
     SELECT sum(octet_length(t.images)) FILTER (WHERE t.device_id = ${deviceId}) AS device, sum(octet_length(t.images)) AS owner
     FROM devices mine JOIN devices d ON d.owner_id = mine.owner_id JOIN tasks t ON t.device_id = d.id

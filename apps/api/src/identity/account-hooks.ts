@@ -25,7 +25,7 @@ import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
 import { endChain, endProgramsWithoutLogin, forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
-import { requireMayAdd, signInWithPasskey } from './passkeys.ts';
+import { addPasskey, requireMayAdd, requireRoomForPasskey, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
 import { explain, isHalf, refusalOfCode, requireSecondFactor, secondSteps, verifyCode } from './second-factor.ts';
 import { admit, requireWelcome } from './sign-up.ts';
@@ -232,6 +232,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             ]);
         }
         if (refused && /^\/(?:two-factor|passkey)\//.test(ctx.path)) explain(returned);
+        if (ctx.path === addPasskey && !refused) await requireRoomForPasskey(deps, returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.
         if (ctx.path === '/oauth2/consent' && !refused) {
           const userId = (await getSessionFromCtx(ctx))?.user.id;

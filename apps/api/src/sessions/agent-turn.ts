@@ -1,6 +1,6 @@
-/** A turn that an agent starts in the name of its person, and the answers that it cannot give (rules, 19.8). Reads nothing. */
-import type { NamedPrompt } from '@relay/database';
-import { type AnswerPrompt, RelayError } from '@relay/protocol';
+/** A turn that an agent starts in the name of its person, how many can be open (rules, 19.6), and the answers that it cannot give (19.8). */
+import { type Db, type NamedPrompt, oneAtATime, openAgentTurns } from '@relay/database';
+import { type AnswerPrompt, RelayError, agentLimits } from '@relay/protocol';
 
 export interface AgentTurn {
   /** Its place in a chain of agents (rules, 19.6). */
@@ -9,6 +9,20 @@ export interface AgentTurn {
   readonly signIn: string;
   /** The token grants answers that hold for good. */
   readonly mayHoldForGood: boolean;
+}
+
+/**
+ * In the transaction that writes the turn, so that turns at the same time count each other.
+ * @throws RelayError TOO_MANY_AGENT_TURNS
+ */
+export async function requireFreeTurn(tx: Db, userId: string): Promise<void> {
+  await oneAtATime(tx, 'agent_turns', userId);
+  if ((await openAgentTurns(tx, userId)) < agentLimits.openTurns) return;
+  throw new RelayError(
+    'TOO_MANY_AGENT_TURNS',
+    `${agentLimits.openTurns} turns that agents started are still open, which is the limit. Wait for one of them to end.`,
+    { retryAfter: 30 },
+  );
 }
 
 /** Labels of choices that hold beyond one question. Some agents name no kind, or a wrong one. */

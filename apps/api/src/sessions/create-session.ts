@@ -18,7 +18,7 @@ import {
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
-import type { AgentTurn } from './agent-turn.ts';
+import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 
 /**
@@ -76,6 +76,7 @@ export async function createSession(
             '"pendingId" names a session already. Make a new one for each session.',
           );
       }
+      if (agent) await requireFreeTurn(tx, userId);
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {

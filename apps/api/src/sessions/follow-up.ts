@@ -5,7 +5,7 @@ import { type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, timeToLive } from './accept.ts';
-import type { AgentTurn } from './agent-turn.ts';
+import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 
 interface FollowUp {
   content: string;
@@ -29,6 +29,7 @@ export async function acceptFollowUp(
   { key, session: { deviceId } }: SessionRecord,
   { content, images, queueTtlSeconds, answers, agent }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
+  if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
     key,
     deviceId,
