@@ -102,6 +102,8 @@ export const words: typeof english = {
       machine === undefined ? 'Möchte einen Befehl ausführen' : `Möchte einen Befehl auf ${machine} ausführen`,
     wantsEdit: (files) => plural(files, { one: 'Möchte eine Datei bearbeiten', other: 'Möchte # Dateien bearbeiten' }),
     wantsTool: (tool) => (tool === undefined ? 'Bittet um Erlaubnis' : `Möchte ${tool} verwenden`),
+    folder: 'Ordner:',
+    input: 'Eingabe',
     allowOnce: 'Einmal erlauben',
     allowAlways: 'Immer erlauben',
     reject: 'Ablehnen',

@@ -102,6 +102,8 @@ export const words = {
       machine === undefined ? 'Wants to run a command' : `Wants to run a command on ${machine}`,
     wantsEdit: (files: number) => plural(files, { one: 'Wants to edit a file', other: 'Wants to edit # files' }),
     wantsTool: (tool: string | undefined) => (tool === undefined ? 'Asks for permission' : `Wants to use ${tool}`),
+    folder: 'Folder:',
+    input: 'Input',
     allowOnce: 'Allow once',
     allowAlways: 'Always allow',
     reject: 'Reject',
