@@ -27,7 +27,15 @@ import { endChain, endProgramsWithoutLogin, forgetTokens, refuseTokens } from '.
 import { hashToken } from './one-time-token.ts';
 import { addPasskey, requireMayAdd, requireRoomForPasskey, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
-import { explain, isHalf, refusalOfCode, requireSecondFactor, secondSteps, verifyCode } from './second-factor.ts';
+import {
+  explain,
+  isHalf,
+  refusalOfCode,
+  requireCodeToo,
+  requireSecondFactor,
+  secondSteps,
+  verifyCode,
+} from './second-factor.ts';
 import { admit, requireWelcome } from './sign-up.ts';
 import type { LibraryStorage } from './storage.ts';
 
@@ -203,7 +211,16 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
         await refusing(() => requireMayAdd(deps, ctx));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
-        if (passwordPaths.has(ctx.path)) await guesses.count((await getSessionFromCtx(ctx))?.user.email);
+        if (passwordPaths.has(ctx.path)) {
+          const { user, session } = (await getSessionFromCtx(ctx)) ?? {};
+          await guesses.count(user?.email);
+          await requireCodeToo(deps, ctx, { userId: user?.id, loginId: session?.id }).catch(async (error: unknown) => {
+            // The password was right.
+            if (isAPIError(error) && error.body?.['code'] === 'SECOND_FACTOR_REQUIRED')
+              await guesses.forgive(user?.email);
+            throw error;
+          });
+        }
         const refusal = secondSteps.has(ctx.path) ? await refusalOfCode(deps, ctx) : undefined;
         if (refusal) {
           await noteAttempt(ctx, refusal);

@@ -142,6 +142,8 @@ export const words: typeof english = {
     loadingMachines: 'Deine Rechner werden geladen…',
     yourPassword: 'Dein Passwort',
     notRecent: 'Deine Anmeldung ist älter als 15 Minuten.',
+    yourCode: 'Code des zweiten Schritts',
+    codeHint: 'Aus deiner Authenticator-App, oder ein Wiederherstellungscode.',
     atLeast: (length) => `Mindestens ${length} Zeichen.`,
   },
   signIn: {

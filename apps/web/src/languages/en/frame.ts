@@ -137,6 +137,8 @@ export const words = {
     loadingMachines: 'Loading your machines…',
     yourPassword: 'Your password',
     notRecent: 'You signed in more than 15 minutes ago.',
+    yourCode: 'Code of the second step',
+    codeHint: 'From your authenticator app, or a recovery code.',
     atLeast: (length: number) => `At least ${length} characters.`,
   },
   signIn: {
