@@ -45,7 +45,7 @@ describe('at the same time', () => {
     expect(new Set(sent.map(({ code }) => code))).toEqual(new Set(['TOO_MANY_AGENT_TURNS']));
     // One that ends makes room for one.
     await relay.database.sql
-      .execute`UPDATE tasks SET state = 'cancelled', finished_at = now() WHERE id = ${started.find(({ taskId }) => taskId)!['taskId'] as string}`;
+      .execute`UPDATE tasks SET state = 'cancelled', finished_at = now() WHERE id = ${String(started.find(({ taskId }) => taskId)!['taskId'])}`;
     const again = await atOnce((n) =>
       tool(n % 2, 'start_session', { deviceId: devices[n % 4]!.deviceId, message: 'go' }),
     );
@@ -84,7 +84,9 @@ describe('at the same time', () => {
         status: 'idle',
       })),
     });
-    const [owner] = await relay.database.sql.query<{ owner_id: string }>`SELECT owner_id FROM devices WHERE id = ${daemon.deviceId}`;
+    const [owner] = await relay.database.sql.query<{
+      owner_id: string;
+    }>`SELECT owner_id FROM devices WHERE id = ${daemon.deviceId}`;
     const userId = owner!.owner_id;
     const keys = async () =>
       relay.database.sql.query<{ key: string }>`SELECT key FROM sessions WHERE owner_id = ${userId}`;

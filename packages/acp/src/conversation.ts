@@ -18,7 +18,7 @@ import { type AskOptions } from './questions.ts';
 import { type Choices, choicesOf } from './settings.ts';
 import { Prompts } from './prompts.ts';
 import { createTwins } from './twins.ts';
-import { type Teller, createTeller, toolCallIdOf } from './updates.ts';
+import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
 
 /** Items of one session that are followed; older ones were sent. */
 const keptItems = 2000;
@@ -57,7 +57,6 @@ export class Conversation {
   #seenAt = 0;
   #askedAt = -Infinity;
   #isChecking = false;
-  #isClosed = false;
   #choices = '';
 
   constructor(host: Host, begin: Begin) {
@@ -114,7 +113,7 @@ export class Conversation {
       const page = await newestPage(this.#host.client, id);
       this.#isPlain = page.v === undefined;
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      if (isTold) await this.#tellFrom(newest, () => before(this.#host.client, id, page));
+      if (isTold) await this.#tellAll(newest, () => before(this.#host.client, id, page));
       else for (const entry of newest) this.#teller.tell(entry);
       await this.#look();
     });
@@ -192,8 +191,6 @@ export class Conversation {
 
   /** The client no longer has the session open. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
     this.#teller.end();
     this.#host.budget.sessions -= 1;
   }
@@ -319,7 +316,7 @@ export class Conversation {
       const hasGap =
         page.hasMore && (isFirst || page.reset === true) && !page.messages.some(({ uuid }) => isKnown(uuid));
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      await this.#tellFrom(newest, hasGap ? () => before(client, id, page, isKnown) : undefined);
+      await this.#tellAll(newest, hasGap ? () => before(client, id, page, isKnown) : undefined);
       return !this.#isPlain;
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'SESSION_NOT_RESOLVED')
@@ -331,12 +328,12 @@ export class Conversation {
   // Telling
 
   /** Older entries first. Histories of one person are in memory one after the other. */
-  async #tellFrom(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
-    const told = async (entries: readonly (Item | Message)[]) => {
-      for (const entry of entries) await this.#tell(entry, 'history');
-    };
-    if (older) await this.#host.budget.inTurn(async () => told(await older()));
-    await told(newest);
+  async #tellAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
+    if (older)
+      await this.#host.budget.inTurn(async () => {
+        for (const entry of await older()) await this.#tell(entry, 'history');
+      });
+    for (const entry of newest) await this.#tell(entry, 'history');
   }
 
   async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
@@ -381,30 +378,18 @@ export class Conversation {
 
   #askOptions({ subject }: Prompt): AskOptions {
     const { cwd, paths } = this.#begin;
-    const isMeant = ({ part }: Item) =>
-      part.kind === 'tool' &&
-      (part.status === 'pending' || part.status === 'running') &&
-      (subject?.command === undefined || part.command === undefined || part.command === subject.command);
-    const call = subject ? this.#copy.items.findLast(isMeant) : undefined;
-    return {
-      sessionId: this.id,
-      forms: this.#host.shows.forms,
-      isReadOnly: this.#host.isReadOnly,
-      toolCallId: call && toolCallIdOf(call),
-      cwd,
-      paths,
-    };
+    const { isReadOnly, shows } = this.#host;
+    const call = subject && openCallOf(this.#copy.items, subject);
+    return { sessionId: this.id, forms: shows.forms, isReadOnly, toolCallId: call && toolCallIdOf(call), cwd, paths };
   }
 
   #newTeller(): Teller {
-    const { cwd, paths } = this.#begin;
     const { budget, shows } = this.#host;
-    return createTeller({ cwd, paths, notices: shows.notices, budget });
+    return createTeller({ ...this.#begin, notices: shows.notices, budget });
   }
 
   #newCopy(): TranscriptCopy {
-    const { budget } = this.#host;
-    return new TranscriptCopy({ keep: keptItems, keepBytes: () => copyBytes(budget) });
+    return new TranscriptCopy({ keep: keptItems, keepBytes: () => copyBytes(this.#host.budget) });
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

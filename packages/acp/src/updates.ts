@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
-import { type Item, type Message, isItem } from '@relay/protocol';
+import { type Item, type Message, type Prompt, isItem } from '@relay/protocol';
 import { type Budget, createBudget } from './budget.ts';
 import { contentOfDiffs, fieldsIn, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
@@ -274,6 +274,15 @@ const toolStates: Readonly<Record<string, ToolCallStatus>> = {
 
 /** The id of the call towards clients: that of the agent. */
 export const toolCallIdOf = ({ uuid, part }: Item): string => text(part.id) ?? uuid;
+
+/** The newest call that is under way and that a question can be about. */
+export const openCallOf = (items: readonly Item[], { command }: NonNullable<Prompt['subject']>): Item | undefined =>
+  items.findLast(
+    ({ part }) =>
+      part.kind === 'tool' &&
+      (part.status === 'pending' || part.status === 'running') &&
+      (command === undefined || part.command === undefined || part.command === command),
+  );
 
 function toolUpdates(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
   const toolCallId = toolCallIdOf(item);

@@ -20,7 +20,7 @@ export interface AcpOptions {
   relay: Omit<RelayOptions, 'onRemoved'>;
   serving: Serving;
   /** The budget of the person, from the start of the connection until it is given back. */
-  shareBudget(): { budget: Budget; giveBack(): void };
+  shareBudget: () => { budget: Budget; giveBack: () => void };
   expiryToleranceMs: number;
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;

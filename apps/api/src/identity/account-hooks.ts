@@ -4,7 +4,7 @@
  */
 import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled, isTokenGood } from '@relay/database';
 import { RelayError } from '@relay/protocol';
-import type { BetterAuthOptions } from 'better-auth';
+import type { BetterAuthOptions, GenericEndpointContext } from 'better-auth';
 import {
   APIError,
   addOAuthServerContext,
@@ -111,6 +111,23 @@ async function programSignedOut(
   await noteAction(deps, ctx, { userId, action: 'signOut', program });
 }
 
+/** Before a request of a signed-in person with their password: it counts as a guess, and may need the second factor. */
+async function checkPersonAgain(
+  deps: IdentityDeps,
+  guesses: ReturnType<typeof accountGuesses>,
+  ctx: GenericEndpointContext,
+): Promise<void> {
+  const { user, session } = (await getSessionFromCtx(ctx)) ?? {};
+  await guesses.count(user?.email);
+  try {
+    await requireCodeToo(deps, ctx, { userId: user?.id, loginId: session?.id });
+  } catch (error) {
+    // The password was right.
+    if (isAPIError(error) && error.body?.['code'] === 'SECOND_FACTOR_REQUIRED') await guesses.forgive(user?.email);
+    throw error;
+  }
+}
+
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
   const guesses = accountGuesses(deps);
   const { noteAttempt, noteConsent } = accountNotes(deps);
@@ -211,16 +228,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
         await refusing(() => requireMayAdd(deps, ctx));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
-        if (passwordPaths.has(ctx.path)) {
-          const { user, session } = (await getSessionFromCtx(ctx)) ?? {};
-          await guesses.count(user?.email);
-          await requireCodeToo(deps, ctx, { userId: user?.id, loginId: session?.id }).catch(async (error: unknown) => {
-            // The password was right.
-            if (isAPIError(error) && error.body?.['code'] === 'SECOND_FACTOR_REQUIRED')
-              await guesses.forgive(user?.email);
-            throw error;
-          });
-        }
+        if (passwordPaths.has(ctx.path)) await checkPersonAgain(deps, guesses, ctx);
         const refusal = secondSteps.has(ctx.path) ? await refusalOfCode(deps, ctx) : undefined;
         if (refusal) {
           await noteAttempt(ctx, refusal);

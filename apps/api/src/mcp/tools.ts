@@ -33,6 +33,12 @@ type Tools = {
   readonly [N in AgentTool]: (caller: Caller, input: AgentToolInput<N>, meta: Value) => Promise<Value>;
 };
 
+/** The session of the caller, as its client says it. */
+function namedIn(meta: Value): string | undefined {
+  const named = meta[sessionMeta];
+  return typeof named === 'string' ? named : undefined;
+}
+
 /** Returns the function that calls a tool. It never rejects. */
 export function createTools(deps: Operations, waits: Waits) {
   const { database } = deps;
@@ -47,10 +53,6 @@ export function createTools(deps: Operations, waits: Waits) {
     const asked = { userId: principal.userId, program: principal.clientId };
     const act = async () => ({ body: await work() });
     return audited(deps, { name, request, response, asked, params: {}, note }, act).then(({ body }) => body);
-  };
-  const namedIn = (meta: Value): string | undefined => {
-    const named = meta[sessionMeta];
-    return typeof named === 'string' ? named : undefined;
   };
   /** Refuses a session that the token does not reach, or an answer in the session that the agent runs in. A refusal is an entry of the audit. */
   const reached = async (
