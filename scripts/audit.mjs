@@ -1,4 +1,4 @@
-// Known holes in the packages that are shipped: asks the registry, as npm audit does. A registry that offers no list is no fault.
+// Asks the registry for known holes in the shipped packages, as npm audit does. Passes where the registry does not offer a list.
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ async function shipped() {
 
 const registry = execFileSync('npm', ['config', 'get', 'registry'], { cwd: root, encoding: 'utf8' }).trim();
 
-/** Advisories by package; undefined with the reason where the registry has none to offer. */
+/** Advisories by package, or the reason why the registry did not send them. */
 async function advisories(wanted) {
   const url = new URL('-/npm/v1/security/advisories/bulk', registry.endsWith('/') ? registry : `${registry}/`);
   const headers = { 'Content-Type': 'application/json' };

@@ -33,7 +33,7 @@ describe('at the same time', () => {
   };
 
   it('S10: agents start eight turns, on whichever device and instance, and go on in none of them', async () => {
-    const devices = [];
+    const devices: { deviceId: string }[] = [];
     for (let n = 0; n < 4; n += 1) devices.push(await registerDevice(relay, { user: 'ann' }));
     const started = await atOnce((n) =>
       tool(n % 2, 'start_session', { deviceId: devices[n % 4]!.deviceId, message: 'go' }),
@@ -43,7 +43,7 @@ describe('at the same time', () => {
     expect(new Set(started.map(({ code }) => code))).toEqual(new Set([undefined, 'TOO_MANY_AGENT_TURNS']));
     const sent = await atOnce((n) => tool(n % 2, 'send_message', { sessionId: ids[n % 8], content: 'more' }));
     expect(new Set(sent.map(({ code }) => code))).toEqual(new Set(['TOO_MANY_AGENT_TURNS']));
-    // One that ends makes room for one.
+    // A cancelled turn makes room for another.
     await relay.database.sql
       .execute`UPDATE tasks SET state = 'cancelled', finished_at = now() WHERE id = ${String(started.find(({ taskId }) => taskId)!['taskId'])}`;
     const again = await atOnce((n) =>

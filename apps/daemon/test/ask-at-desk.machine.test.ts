@@ -123,7 +123,7 @@ describe('--ask-at-desk', () => {
         ['approval', 'off'],
       ] as const)
         expect(await ask({ id, value })).toMatchObject({ code: 'INVALID_SETTING' });
-      // What is harmless still works, and the machine is still asked.
+      // The model still changes, and the machine is still asked.
       expect(await ask({ id: left[0], value: left[0] === 'model' ? 'small' : 'high' })).not.toHaveProperty('error');
       connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message: 'perm' });
       expect((await connection.event('TASK_COMPLETE', 't2')).result).toContain('permission: n');

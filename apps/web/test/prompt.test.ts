@@ -52,7 +52,7 @@ describe('a permission is answered from a card', () => {
   });
 });
 
-describe('what is shown of a question', () => {
+describe('the shown question', () => {
   const hiding = [
     '\u202e',
     '\u2066',
@@ -89,14 +89,14 @@ describe('what is shown of a question', () => {
         input: `{"${mark}":1}`,
         tool: `Ba${mark}sh`,
       });
-      // What an answer repeats stays as it is.
+      // Ids, which an answer repeats, stay as they are.
       expect(shown.options[0]).toMatchObject({ id: `y${sign}`, label: `Al${mark}low` });
       expect([questionOf(given), labelOf(given.options[0]!)]).toEqual([`Run${mark}it?`, `Al${mark}low`]);
       expect(quickAnswers(question({ prompt: `Run${sign}it?` }))).toBeUndefined();
     },
   );
 
-  it('S6: has the folder with the command, whatever the folder is called', () => {
+  it('S6: has the folder with the command, also a folder with a line break', () => {
     expect(commandOf(command('npm test'))).toBe('npm test\n# /home/ada');
     expect(commandOf({ type: 'command', command: 'ls', cwd: '/tmp\n/safe' })).toBe('ls\n# /tmp /safe');
     expect(commandOf({ type: 'command', command: 'ls' })).toBe('ls');

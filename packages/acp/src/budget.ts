@@ -1,8 +1,8 @@
 /** The memory of one person's clients: the entries that were sent, copies of transcripts, and histories that are being sent. */
 
-/** For one person at one instance. */
+/** The entries of one person at one instance. */
 const personBytes = 16 * 1024 * 1024;
-/** For the copies of all sessions, and at most for that of one. */
+/** The copies of all sessions, and the copy of one. */
 const copiesBytes = 16 * 1024 * 1024;
 const copyMostBytes = 2 * 1024 * 1024;
 

@@ -15,7 +15,7 @@ interface TellerOptions {
   paths: Paths;
   /** The client shows notices. */
   notices: boolean;
-  /** Of the person. Absent: of this session alone. */
+  /** The budget of the person. Absent: the session has its own. */
   budget?: Budget | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Teller {
   /** The client knows it, or is not to have it. */
   skip(uuid: string): void;
   isTold(uuid: string): boolean;
-  /** Nothing is told any more: the budget gets its bytes back. */
+  /** Gives the bytes back to the budget. The teller sends nothing afterwards. */
   end(): void;
 }
 
@@ -45,7 +45,7 @@ interface Told {
   isSkipped: boolean;
 }
 
-/** Entries that are remembered, and what they cost. */
+/** The number of remembered entries, and their cost in bytes. */
 const most = 20_000;
 const sessionBytes = 4 * 1024 * 1024;
 const entryBytes = 300;
@@ -59,7 +59,7 @@ const nothing: Known = { length: 0, hash: hashOf(''), text: '' };
 export function createTeller(options: TellerOptions): Teller {
   const { budget = createBudget() } = options;
   const all = new Map<string, Told>();
-  /** Entries with a whole text, the one that changed longest ago first. */
+  /** Entries with a whole text, the longest unchanged entry first. */
   const whole = new Map<string, Told>();
   let own = 0;
   let inWhole = 0;
@@ -93,7 +93,7 @@ export function createTeller(options: TellerOptions): Teller {
     }
     return told;
   };
-  /** Runs `work`, which changes the entry, and pays for what it keeps. */
+  /** Runs `work`, which changes the entry, and counts the new size of the entry. */
   const paid = <T>(uuid: string, told: Told, work: () => T): T => {
     uncount(uuid, told);
     const before = costOf(told);
@@ -137,7 +137,7 @@ export function createTeller(options: TellerOptions): Teller {
   };
 }
 
-/** The known text begins with it. A shorter text than one whose text is gone counts as its beginning: what was sent stays. */
+/** The known text begins with it. A shorter text counts as the beginning of a text that is known by its hash alone: the client keeps its text. */
 function isBeginning(content: string, { length, hash, text }: Known): boolean {
   if (text !== undefined) return text.startsWith(content);
   return content.length < length || (content.length === length && hashOf(content) === hash);

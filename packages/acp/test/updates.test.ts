@@ -132,7 +132,7 @@ describe('an item that grows', () => {
   });
 });
 
-describe('the memory of what was sent', () => {
+describe('the memory of the teller', () => {
   /** The heap, without garbage. */
   const heapMiB = () => {
     setFlagsFromString('--expose-gc');
@@ -154,13 +154,13 @@ describe('the memory of what was sent', () => {
       for (let n = 0; n < 300; n += 1) teller.tell(entry(`${index}-${n}`));
     expect(heapMiB() - before).toBeLessThan(40);
     expect(budget.used).toBeLessThanOrEqual(budget.limit);
-    // A session forgets the oldest entries alone, and what it knows is not sent again.
+    // A session forgets the oldest entries alone, and sends a known entry once.
     for (const [index, teller] of tellers.entries()) expect(teller.tell(entry(`${index}-299`))).toEqual([]);
     for (const teller of tellers) teller.end();
     expect(budget.used).toBe(0);
   });
 
-  it('S4: ends below its limit however many small entries come', () => {
+  it('S4: stays below its limit with many small entries', () => {
     const budget = createBudget(1024 * 1024);
     const tellers = [createTeller({ ...options, budget }), createTeller({ ...options, budget })];
     for (let n = 0; n < 20_000; n += 1) tellers[n % 2]!.tell(item(`u-${n}`, { kind: 'text' }, `${n}`));
@@ -168,7 +168,7 @@ describe('the memory of what was sent', () => {
     expect([tellers[0]!.isTold('u-0'), tellers[1]!.isTold('u-19999')]).toEqual([false, true]);
   });
 
-  it('S4: goes on with a text whose words are forgotten', () => {
+  it('S4: continues a text after it dropped the beginning', () => {
     const teller = createTeller(options);
     const first = long('grows');
     teller.tell(item('u', { kind: 'text', open: true }, first));

@@ -182,7 +182,7 @@ export class TranscriptCopy {
     if (this.#keepBytes() !== Infinity) this.#bytes += sizeOf(added);
   }
 
-  /** Drops the oldest items of a copy that is too large. What happens to the newest one is still wanted: without it, the copy is behind. */
+  /** Drops the oldest items of a copy that is too large. Without the newest one, the copy is behind, so that its changes are asked for. */
   #trimBytes(): void {
     const limit = this.#keepBytes();
     if (this.#bytes <= limit) return;

@@ -1,7 +1,7 @@
-/** Limits of a person that rows of several devices share. What is counted and then written is done by one transaction at a time. */
+/** Limits of a person that rows of several devices share. One transaction at a time counts rows and adds some. */
 import type { Db } from './transaction.ts';
 
-/** What is counted. Each has a lock of its own for each person. */
+/** Each kind of row has a lock of its own for each person. */
 type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'watches';
 
 /** Waits until no other transaction counts this of the person. The lock ends with the transaction. Comes after the lock of a device. */

@@ -20,7 +20,7 @@ export async function sealedFactor(db: WithModels, userId: string): Promise<Seal
   return (await db.models.secondFactor.findFirst({ where, select })) ?? undefined;
 }
 
-/** Replaces the recovery codes by those that are left; false if they have changed since they were read. */
+/** Replaces the recovery codes by the remaining ones; false if another request changed them first. */
 export async function useRecoveryCode(db: WithModels, known: SealedFactor, backupCodes: string): Promise<boolean> {
   return (await db.models.secondFactor.updateMany({ where: { ...known }, data: { backupCodes } })).count > 0;
 }

@@ -17,7 +17,7 @@ export interface SessionFilter {
   before?: Date | undefined;
   /** Only among these. */
   keys?: readonly string[] | undefined;
-  /** Only those that the agent of this sign-in started. */
+  /** Only sessions that the agent of this sign-in started. */
   startedBy?: string | undefined;
 }
 

@@ -37,7 +37,7 @@ interface NewSubscription {
   chain?: string | undefined;
   /** False for an address that has to take a test first. */
   verified: boolean;
-  /** For the other addresses of the person, if this one was not known. */
+  /** The notice for the other addresses of the person, if this address is new. */
   notice?: string | undefined;
 }
 
@@ -159,7 +159,7 @@ export async function countSubscriptions(
     FROM subscriptions GROUP BY 1, 2`;
 }
 
-/** What the person chose for this address; undefined when it is new to them. */
+/** The choices of the person for this address; undefined when it is new to them. */
 export async function subscriptionWith(
   db: Db,
   userId: string,

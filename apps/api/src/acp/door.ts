@@ -22,7 +22,7 @@ export const isAcp = (url: string | undefined): boolean => (url ?? '').startsWit
 export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<AcpConnection>, 'users'> {
   const { config, logger, backplane } = deps;
   const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
-  /** By person, while a client of theirs is connected. */
+  /** Budgets by person. The door drops one with the last client of its person. */
   const budgets = new Map<string, { budget: Budget; clients: number }>();
   const budgetOf = (userId: string) => {
     const shared = budgets.get(userId) ?? { budget: createBudget(), clients: 0 };

@@ -4,7 +4,7 @@ import { RelayError } from '@relay/protocol';
 /** Control characters, line and paragraph separators, what turns the direction of a text, and what has no picture of its own. */
 const deceptive = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 
-/** What scripts and emoji need of it: joiners between letters of scripts that join, or between pictures, and the choice between two pictures. */
+/** The characters among them that scripts and emoji need: joiners between letters of scripts that join, or between pictures, and the choice between two pictures. */
 const needed =
   /(?<=[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Mong}\p{scx=Orya}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}])[\u200c\u200d](?=\p{L})|(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}\p{Emoji}])\ufe0f/gu;
 

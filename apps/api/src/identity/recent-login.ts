@@ -19,7 +19,7 @@ export function requireRecent(signedInAt: number | undefined, now: number = Date
   );
 }
 
-/** Of the built-in sign-in, by its id: whether it is recent. */
+/** Whether a sign-in of this relay is recent, by its id. */
 export async function isRecentLogin(
   { database }: Pick<IdentityDeps, 'database'>,
   loginId: string | undefined,

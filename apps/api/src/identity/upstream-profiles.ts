@@ -36,7 +36,7 @@ function claimsOf(idToken: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8')) as Record<string, unknown>;
 }
 
-/** The token was issued to this client (OpenID Connect Core, 3.1.3.7): a token of several audiences has to say so. */
+/** The provider issued the token to this client (OpenID Connect Core, 3.1.3.7): a token of several audiences names it in `azp`. */
 function isFor(clientId: string, { aud, azp }: Record<string, unknown>): boolean {
   const audiences = [aud].flat();
   if (!audiences.includes(clientId)) return false;

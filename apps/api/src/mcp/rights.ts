@@ -33,7 +33,7 @@ export async function requireReach({ database }: Deps, principal: UserPrincipal,
 }
 
 /**
- * Refuses an answer in a session that the caller says it runs in.
+ * Refuses an answer in a session that the caller names as its own.
  * @throws RelayError SESSION_NOT_FOUND, PERSON_MUST_ANSWER
  */
 export async function refuseOwnSession(

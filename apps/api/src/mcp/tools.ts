@@ -33,7 +33,7 @@ type Tools = {
   readonly [N in AgentTool]: (caller: Caller, input: AgentToolInput<N>, meta: Value) => Promise<Value>;
 };
 
-/** The session of the caller, as its client says it. */
+/** The session of the caller that its client names. */
 function namedIn(meta: Value): string | undefined {
   const named = meta[sessionMeta];
   return typeof named === 'string' ? named : undefined;

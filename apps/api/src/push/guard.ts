@@ -68,7 +68,7 @@ export function createGuard(allowedHosts: readonly string[], resolve: Resolve = 
       resolve(host, (error, found) => {
         if (error === null && !isAllowed(url) && !found.every(({ address }) => isPublic(address)))
           error = new AddressRefused(notPublic);
-        // A name of an inner network must look like a name that nobody has.
+        // A name of an inner network must look like a name that does not exist.
         if (error !== null && 'code' in error && error.code === 'ENOTFOUND') error = new AddressRefused(notPublic);
         const [first] = found;
         if (error !== null || first === undefined) then(error ?? new AddressRefused(notPublic), '', 0);

@@ -100,7 +100,7 @@ async function requireRights(deps: Operations, principal: UserPrincipal, wanted:
   if (isMore) await requireRecentSignIn(deps, principal);
 }
 
-/** What an address gets that asks for nothing: the texts only where it may have them. */
+/** The detail of an address that asks for none: texts after a recent sign-in, else titles. */
 async function defaultDetail(deps: Operations, principal: UserPrincipal, target: Target): Promise<Rights['detail']> {
   if (!isSealed(target)) return 'none';
   try {
@@ -112,7 +112,7 @@ async function defaultDetail(deps: Operations, principal: UserPrincipal, target:
   }
 }
 
-/** For the other addresses and the apps of the person. */
+/** The text for the other addresses and the apps of the person. */
 const noticeOf = (detail: Rights['detail'], actions: Rights['actions']): string =>
   `An address to notify was added. It gets ${[
     ...(detail === 'text' ? ['the texts of your sessions'] : []),

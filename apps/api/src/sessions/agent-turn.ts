@@ -12,7 +12,7 @@ export interface AgentTurn {
 }
 
 /**
- * In the transaction that writes the turn, so that turns at the same time count each other.
+ * Counts open turns in the transaction that writes one, so that concurrent turns count each other.
  * @throws RelayError TOO_MANY_AGENT_TURNS
  */
 export async function requireFreeTurn(tx: Db, userId: string): Promise<void> {
@@ -39,7 +39,7 @@ const isLasting = ({ kind, label }: { kind?: string | undefined; label: string }
 export function refuseForGood(prompt: NamedPrompt, given: AnswerPrompt): void {
   const { options } = prompt;
   const chosen = options.find(({ id }) => id === given.option);
-  // An agent that names no kinds may read words as one of its choices. With kinds, words are a no.
+  // An agent that names no kinds can take a text for one of its choices. An agent that names kinds takes it for a no.
   const mayChoose = given.text !== undefined && prompt.kind !== 'permission' && options.some(isLasting);
   const values = new Set(
     Object.values(given.fields ?? {}).flatMap((value) => (Array.isArray(value) ? value : [value])),

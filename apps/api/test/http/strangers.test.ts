@@ -5,7 +5,7 @@ import { expectLimitHeaders } from '../answers.ts';
 
 const signMs = 30 * 24 * 3600_000;
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** As a notification carries it, signed by nobody. `period`: which month's key it names. */
+/** As a notification carries it, with a made-up signature. `period`: which month's key it names. */
 const forged = (period: number, more: object = {}) =>
   `${encoded({ alg: 'ES256', typ: 'answer+jwt', kid: `answers:${Math.floor(Date.now() / signMs) + period}`, ...more })}.${encoded({ sub: 'x', aud: 'x' })}.${'A'.repeat(86)}`;
 

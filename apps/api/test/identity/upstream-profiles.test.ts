@@ -23,7 +23,7 @@ describe('an ID token', () => {
     ['of this client, issued to another one', { aud: 'relay', azp: 'evil' }],
     ['of this client in a list, issued to another one', { aud: ['relay'], azp: 'evil' }],
     ['issued to a list', { aud: ['relay', 'evil'], azp: ['relay'] }],
-    ['issued to nobody', { aud: ['relay', 'evil'], azp: null }],
+    ['issued to null', { aud: ['relay', 'evil'], azp: null }],
     ['of the same audience twice', { aud: ['relay', 'relay'] }],
     ['of another audience', { aud: 'evil', azp: 'relay' }],
     ['without an audience', { azp: 'relay' }],

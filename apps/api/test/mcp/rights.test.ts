@@ -157,7 +157,7 @@ describe('the token of an agent', () => {
       for (const fromSession of [own.id, own.placeholder])
         expect(await codeOf('answer', { ...question, fromSession }, asker)).toBe('PERSON_MUST_ANSWER');
       const other = await persons();
-      // What the client says, and what the model says: both are believed against it.
+      // The session that the client names counts, and so does the one that the model names.
       for (const [meta, fromSession] of [
         [own.id, other.id],
         [other.id, own.id],

@@ -60,7 +60,7 @@ describe('answers in a notification', () => {
     let seen = 0;
     const another = () => (seen = receiver.at(path).length);
     const pushed = async (): Promise<Pushed> => {
-      /** Without notices that another browser was added. */
+      /** Leaves out notices of other browsers. */
       const all = () =>
         receiver
           .at(path)

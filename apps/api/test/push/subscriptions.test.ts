@@ -217,7 +217,7 @@ describe('addresses to notify', () => {
         expect(plain).toMatchObject({ status: 201, body: { subscription: { detail: 'title', actions: 'reject' } } });
       }
       expect((await list(user)).filter(({ detail, actions }) => detail === 'text' || actions === 'all')).toEqual([]);
-      // What the address has already, it keeps: pauses and names need no password.
+      // The address keeps its rights: pauses and names need no password.
       const trusted = browser({ detail: 'text', actions: 'all' });
       const { id } = await added(trusted, user);
       expect((await relay.call('addSubscription', { ...late, body: trusted })).status).toBe(200);
@@ -247,7 +247,7 @@ describe('addresses to notify', () => {
         ).map((row) => row.subscription_id);
       await until('the notice is on its way', async () => (await told()).includes(older.id));
       expect(await told()).not.toContain(newer.id);
-      // The same address again is no news; another one in the place of an installation is.
+      // The same address again sends nothing; a new address of an installation sends a notice.
       await add(foreign, user);
       expect(await notices()).toHaveLength(1);
       await added(browser({ detail: 'text', installation: 'app-1' }), user);

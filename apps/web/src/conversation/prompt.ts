@@ -41,7 +41,7 @@ export const questionOf = (prompt: Prompt): string => visibleText(rawQuestionOf(
 /** Names and values, which an answer repeats as they are. */
 const kept = new Set(['id', 'name', 'default', 'digest', 'kind', 'type', 'expires', 'at']);
 
-/** All that is shown of a question, with what would hide in it. What an answer repeats stays as it is. */
+/** All that is shown of a question, with what would hide in it. Names and values that an answer repeats stay as they are. */
 export function shownOf<T>(value: T): T {
   if (typeof value === 'string') return visibleText(value) as T;
   if (Array.isArray(value)) return value.map((one: unknown) => shownOf(one)) as T;

@@ -153,7 +153,7 @@ const isOfField = ({ fields: [first] }: FormPrompt, label: string): boolean =>
     ? /^(?:yes|no)$/i.test(label)
     : first?.choices?.some((choice) => choice.label === label) === true);
 
-/** What a tool is given. Beside a command or a change it is one click away. */
+/** The input of a tool. Beside a command or a change it is one click away. */
 const Input = ({ label, text, isFolded }: { label: string; text: string; isFolded: boolean }): ReactNode =>
   isFolded ? (
     <details className="input">

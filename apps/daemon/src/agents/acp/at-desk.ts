@@ -20,7 +20,7 @@ async function answerAtDesk<R>(
   let why = '';
   for (let round = 0; round < maxRounds; round += 1) {
     const words = await askAtDesk(asking.question(why), signal).catch(() => undefined);
-    // No words are no answer to a field that may be empty.
+    // An absent answer does not fill an optional field.
     if (signal.aborted || (words === undefined && asking.fill)) break;
     const reply = asking.reply(words ?? '');
     if (reply.kind === 'answer') return { response: reply.response, rejected: reply.rejected ?? false };

@@ -32,7 +32,7 @@ interface Told {
 
 const maxSessions = 1000;
 
-/** A choice of model or reasoning. Every other setting may decide whether the agent asks. */
+/** A choice of model or reasoning. Every other setting can decide whether the agent asks. */
 const isOfModel = ({ category, id }: Fields): boolean =>
   category === 'model' ||
   category === 'thought_level' ||
