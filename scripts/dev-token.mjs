@@ -9,7 +9,7 @@ const HELP = `Usage: npm run --silent dev:token -- [options]
 Prints an access token that the relay on this machine accepts if it was started with AUTH_DEV_ISSUER=on.
 
   --user <name>      whose token it is (default: dev)
-  --scopes <list>    comma list of sessions:read, sessions:write, devices:read, devices:write (default: these), agents:drive
+  --scopes <list>    comma list of sessions:read, sessions:write, devices:read, devices:write (default: these), agents:drive, agents:answer
   --hours <number>   how long it is valid, more than 0 and at most 8760 (default: 12)
   --data-dir <path>  data folder of the relay (default: $DATA_DIR, else ./data)
   --create           make the key if there is none yet, instead of asking to start the relay first

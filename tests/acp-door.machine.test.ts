@@ -2,7 +2,7 @@
  * Promise: `/acp/<deviceId>` lets in who may, tells everyone else why not, and keeps what it promises with several clients, slow ones, and
  * credentials that end. Two apis and two gateways in one process, real sockets, the client of the SDK.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type TestRelay, UpgradeRefused, registerDevice, startRelay } from '@relay/testing';
 import { choose, prompt, words } from './acp-rows.ts';
 import { stalledReader } from './acp-stalled-reader.ts';
@@ -189,6 +189,39 @@ describe('what is said on the socket', () => {
     expect(codeOf(await next(({ id }) => id === 4))).toBe(-32002);
     send({ jsonrpc: '2.0', id: 5, method: 'session/list', params: {} });
     expect(await next(({ id }) => id === 5 || id === 9)).toMatchObject({ id: 5, result: { sessions: [] } });
+  });
+
+  it('S5: drops what the library would log, and closes a client that sends dozens of answers to nothing', async () => {
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const warned = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const { send, next, closed } = await connect('noa');
+    send(initialize);
+    await next(({ id }) => id === 0);
+    const forged = '\u001b[2J{"level":"error","msg":"forged"}\n';
+    for (const stray of [
+      { jsonrpc: '2.0', id: forged, result: {} },
+      { jsonrpc: '2.0', id: 0, result: { outcome: { outcome: 'selected', optionId: 'y' } } },
+      { jsonrpc: '2.0', id: { [forged]: 1 }, error: { code: 1, message: forged } },
+      { jsonrpc: '2.0', id: null, result: forged },
+      { jsonrpc: '1.0', id: forged },
+      { jsonrpc: '2.0', result: 1, [forged]: 1 },
+      { jsonrpc: '2.0', error: 1, [forged]: 1 },
+      { [forged]: 1 },
+      { jsonrpc: '2.0', method: forged, params: { sessionId: forged } },
+      { jsonrpc: '2.0', method: { [forged]: 1 }, id: 1 },
+      { jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: { [forged]: 1 } } },
+      { jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 'x', _meta: forged } },
+      { jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: forged } },
+      { jsonrpc: '2.0', id: true, method: 'session/list', [forged]: 1 },
+    ])
+      send(stray);
+    send({ jsonrpc: '2.0', id: 7, method: 'session/list', params: {} });
+    expect(await next(({ id }) => id === 7)).toMatchObject({ result: { sessions: [] } });
+    for (let n = 0; n < 40; n += 1) send({ jsonrpc: '2.0', id: `${forged}${n}`, result: {} });
+    expect(await closed).toBe(4429);
+    expect([...logged.mock.calls, ...warned.mock.calls]).toEqual([]);
+    logged.mockRestore();
+    warned.mockRestore();
   });
 
   it('closes a client that sends too much with 4429', async () => {

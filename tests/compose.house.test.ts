@@ -29,6 +29,9 @@ interface Service {
   networks?: string[];
   volumes?: string[];
   healthcheck?: object;
+  cap_drop?: string[];
+  cap_add?: string[];
+  read_only?: boolean;
   depends_on?: string[] | Record<string, { condition: string }>;
 }
 
@@ -38,6 +41,38 @@ describe('compose.yaml', () => {
     ({ services } = parse(filled(await read('compose.yaml')), { merge: true }) as {
       services: Record<string, Service>;
     });
+  });
+
+  it('S15: gives every container bounds, and no right that it does not need', () => {
+    const kept: Record<string, string[]> = {
+      caddy: ['NET_BIND_SERVICE'],
+      postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+    };
+    for (const [name, service] of Object.entries(services)) {
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          cap_drop: ['ALL'],
+          security_opt: ['no-new-privileges:true'],
+          mem_limit: expect.stringMatching(/^\d+[mg]$/),
+          pids_limit: expect.any(Number),
+        }),
+      ]);
+      expect([name, service.cap_add ?? []]).toEqual([name, kept[name] ?? []]);
+      expect([name, service.read_only ?? false]).toEqual([name, name !== 'postgres']);
+    }
+  });
+
+  it('S15: takes images by digest where the operator names one', async () => {
+    const digest = `@sha256:${'a'.repeat(64)}`;
+    const named = { CADDY_DIGEST: digest, POSTGRES_DIGEST: digest, REDIS_DIGEST: digest };
+    const text = filled(await read('compose.yaml'), named);
+    const { services: pinned } = parse(text, { merge: true }) as { services: typeof services };
+    for (const name of ['caddy', 'postgres', 'redis']) expect(pinned[name]!.image).toMatch(/:\d[\w.-]*@sha256:a{64}$/);
+  });
+
+  it('S15: keeps browsers on https', async () => {
+    expect(await read('docker/Caddyfile')).toMatch(/header Strict-Transport-Security "max-age=(?:\d{8,})/);
   });
 
   it('gives api and gateway settings with which they start', () => {

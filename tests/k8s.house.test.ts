@@ -2,6 +2,7 @@
 /* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call -- rendered objects have any shape */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { describeWith } from '@relay/testing/needs';
+import { BlockList, isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -62,6 +63,42 @@ describeWith('kubectl', 'what is rendered', () => {
     }
     return failures;
   };
+
+  it('S15: lets the api out to public addresses alone, in whatever form an inner one is written', () => {
+    type Block = { ipBlock: { cidr: string; except: string[] } };
+    const policy = get(production, 'NetworkPolicy', 'allow-internet');
+    const blocks = (policy.spec.egress as { to: Block[] }[]).flatMap(({ to }) => to);
+    const isOpen = (address: string) =>
+      blocks.some(({ ipBlock: { cidr, except } }) => {
+        const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+        const holds = (range: string) => {
+          const list = new BlockList();
+          const [network = '', bits] = range.split('/');
+          list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
+          return isIPv6(network) === isIPv6(address) && list.check(address, family);
+        };
+        return holds(cidr) && !except.some(holds);
+      });
+    for (const inner of [
+      ...['10.1.2.3', '172.31.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '127.0.0.1', '0.0.0.0'],
+      ...['198.18.0.1', '198.19.255.255', '192.0.0.170', '224.0.0.1', '255.255.255.255'],
+      ...[
+        '64:ff9b::a9fe:a9fe',
+        '64:ff9b:1::1',
+        '::1',
+        '::7f00:1',
+        'fd00::1',
+        'fe80::1',
+        'fec0::1',
+        '2002:a9fe:a9fe::1',
+        '2001:0:1::1',
+        'ff02::1',
+      ],
+    ])
+      expect([inner, isOpen(inner)]).toEqual([inner, false]);
+    for (const open of ['93.184.216.34', '198.20.0.1', '192.0.1.1', '2606:2800:220:1::1', '2001:4860:4860::8888'])
+      expect([open, isOpen(open)]).toEqual([open, true]);
+  });
 
   it('production runs three of each door at least, and no number stands against the autoscaler', () => {
     for (const name of ['relay-api', 'relay-gateway']) {

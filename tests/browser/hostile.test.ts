@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  everyLook,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -123,5 +124,52 @@ describeWith('chromium', 'what a hostile agent says', () => {
     expect(await person.page.title()).not.toContain('owned');
     expect(await person.page.locator('.log a').count()).toBe(0);
     expect(await person.page.evaluate('window.hit')).toBeUndefined();
+  });
+
+  it('S6: asks with everything in view that a permission is about, and hides nothing in it', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Clean up the garden');
+    await person.click('Start session');
+    const { task_id: taskId } = (await daemon.next('task_start')) as unknown as { task_id: string };
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'asking' });
+    const question = {
+      ...{ uuid: 'hiding', title: 'Run \u2066tests\u2069?', kind: 'permission' },
+      options: [
+        { id: 'yes', label: 'Allow \u3164once', kind: 'allow_once' },
+        { id: 'no', label: 'Reject', kind: 'reject_once' },
+      ],
+      subject: {
+        type: 'command',
+        command: 'echo \u202ehsup tig\u202c && rm\u200b -rf build',
+        cwd: '/home/ada/\u2067other',
+        input: '{"command":"rm","env":{"HOME":"/\u00adroot"}}',
+      },
+    };
+    daemon.say(taskId, 'asking', [
+      put(item('hiding', 1, { kind: 'question', question, state: 'open' }, question.title)),
+    ]);
+    daemon.event(taskId, 'WAIT_FOR_USER', { session_id: 'asking', prompt: question.title, question });
+    const card = person.page.locator('.q');
+    await card.waitFor();
+    expect(await card.locator('h2').textContent()).toBe('Run \\u{2066}tests\\u{2069}?');
+    const shown = await card.innerText();
+    expect(shown).toContain('echo \\u{202e}hsup tig\\u{202c} && rm\\u{200b} -rf build');
+    expect(shown).toContain('/home/ada/\\u{2067}other');
+    expect(shown).not.toContain('HOME');
+    await everyLook(person, 'question-hiding');
+    await card.locator('summary').click();
+    expect(await card.innerText()).toContain('{"command":"rm","env":{"HOME":"/\\u{ad}root"}}');
+    expect(await card.getByRole('button').allInnerTexts()).toContain('Allow \\u{3164}once');
+    expect(
+      await card.evaluate((element) =>
+        /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\u3164]/.test(element.textContent ?? ''),
+      ),
+    ).toBe(false);
+    await everyLook(person, 'question-hiding-open');
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    expect(await card.locator('.folder').isVisible()).toBe(true);
+    await card.getByRole('button', { name: 'Reject' }).click();
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'hiding', option_id: 'no' });
+    await person.page.setViewportSize({ width: 1360, height: 860 });
   });
 });

@@ -17,6 +17,7 @@ import { LateRefusals } from './http/late-refusals.ts';
 import { allowOrigins } from './http/allow-origins.ts';
 import { answerError, mountRoutes } from './http/pipeline.ts';
 import { mountProtectedResource } from './http/protected-resource.ts';
+import { limitPublicDocuments } from './http/public-documents.ts';
 import { createRateLimits } from './http/rate-limit.ts';
 import { routeOf } from './http/route-of.ts';
 import { traceRequests } from './http/trace.ts';
@@ -110,6 +111,9 @@ export function createApi(deps: ApiDeps): Api {
   });
   app.use(allowOrigins(config));
 
+  const rateLimits = createRateLimits(config, backplane, late);
+  limitPublicDocuments(app, rateLimits);
+
   const { identity } = deps;
   for (const revocation of identity?.revoked ?? []) deps.jwtVerifier.revoke(revocation);
   const stopHealing =
@@ -136,7 +140,6 @@ export function createApi(deps: ApiDeps): Api {
     ...pushRoutes(operations, push),
     ...inboxRoutes(operations),
   };
-  const rateLimits = createRateLimits(config, backplane, late);
   mountRoutes(app, handlers, { ...deps, answers: push.room?.answers }, rateLimits);
   const agents = mountMcp(app, operations, rateLimits);
   const acp = createAcpDoor(

@@ -86,6 +86,8 @@ function contentSecurityPolicy(publicUrl: string): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "require-trusted-types-for 'script'",
+    // The name of the policy in the pages that makes the address of /sw.js; no second policy can have it.
+    'trusted-types relay-worker',
   ].join('; ');
 }
 

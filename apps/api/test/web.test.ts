@@ -46,10 +46,18 @@ describe('the pages', () => {
       expect(headers['cache-control']).toBe('no-cache');
       expect(headers['content-security-policy']).toContain("default-src 'none'");
       expect(headers['content-security-policy']).toContain("connect-src 'self' wss://relay.example;");
+      expect(headers['content-security-policy']).not.toContain('allow-duplicates');
       expect(text).toContain('content="https://relay.example/team"');
       expect(text).toContain('src="/team/assets/index-abc_-123.js"');
     },
   );
+
+  it('S14: name the one policy of Trusted Types that the pages make', async () => {
+    const policy = (await browse('/')).headers['content-security-policy'] as string;
+    const directives = policy.split('; ');
+    expect(directives).toContain("require-trusted-types-for 'script'");
+    expect(directives.filter((one) => one.startsWith('trusted-types'))).toEqual(['trusted-types relay-worker']);
+  });
 
   it('have files that never change under their name', async () => {
     const { status, headers, text } = await send('GET', `${url}/assets/index-abc_-123.js`);

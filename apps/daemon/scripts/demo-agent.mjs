@@ -13,7 +13,7 @@
 //   hang · mute · work · permwork (each without an end)
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume, close, list, images,
 // times (in its list).
-// $DEMO_AGENT_SETTINGS names the settings: modes (and models), or config.
+// $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
 // advertised but missing.
@@ -64,11 +64,18 @@ const select = (id, category, ...values) => ({
   id,
   name: `Which ${id}`,
   ...(category ? { category } : {}),
-  currentValue: chosen[id],
+  currentValue: chosen[id] ?? values[0],
   options: values.map((value) => ({ value, name: `The ${value} one`, description: `About ${value}` })),
 });
 const configOptions = () => [select('mode', 'mode', 'ask', 'code'), select('effort', null, 'low', 'high')];
+const unasked = () => [
+  select('mode', 'mode', 'ask', 'bypassPermissions', 'acceptEdits', 'yolo'),
+  select('approval', null, 'on', 'off'),
+  select('model', 'model', 'large', 'small'),
+  select('effort', 'thought_level', 'low', 'high'),
+];
 const settings = () => {
+  if (process.env.DEMO_AGENT_SETTINGS === 'unasked') return { configOptions: unasked() };
   if (process.env.DEMO_AGENT_SETTINGS === 'config') return { configOptions: configOptions() };
   if (process.env.DEMO_AGENT_SETTINGS !== 'modes') return {};
   return {
@@ -140,6 +147,7 @@ const commands = {
     await say('thought');
   },
   async perm({ id, client, say }) {
+    if (chosen.mode === 'bypassPermissions' || chosen.approval === 'off') return say('deleted without asking');
     await say('I would like to delete it. ');
     const asked = permission(id, 'c2', 'Delete everything', { command: 'rm -r build' });
     const { outcome } = await client.request(acp.methods.client.session.requestPermission, asked);
@@ -509,7 +517,7 @@ acp
   )
   .onRequest(acp.methods.agent.session.setConfigOption, ({ params }) => {
     chosen[params.configId] = params.value;
-    return { configOptions: configOptions() };
+    return { configOptions: settings().configOptions ?? configOptions() };
   })
   .onNotification(acp.methods.agent.session.cancel, ({ params }) => cancels.get(params.sessionId)?.abort())
   .onRequest(acp.methods.agent.session.prompt, async ({ params, client }) => {

@@ -87,6 +87,79 @@ describe('--ask-at-desk', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
+  it('S1: offers apps the model and its reasoning alone, and refuses every change that could turn questions off', async () => {
+    for (const [offers, left] of [
+      ['unasked', ['model', 'effort']],
+      ['config', ['effort']],
+      ['modes', ['model']],
+    ] as const) {
+      const asked: string[] = [];
+      const relay = await home.relay();
+      const { agent } = demoAgent(home, {
+        askAtDesk: ({ prompt }) => (asked.push(prompt), Promise.resolve('2')),
+        env: { DEMO_AGENT_SETTINGS: offers },
+      });
+      home.daemon(relay, agent);
+      const connection = await relay.connection();
+      connection.send({ type: 'task_start', task_id: 't1', instruction: 'hello' });
+      const { session_id } = await connection.event('TASK_COMPLETE', 't1');
+      let request = 0;
+      const ask = async (change?: { id: string; value: string }) => {
+        const request_id = `r${(request += 1)}`;
+        connection.send({
+          type: 'settings_request',
+          request_id,
+          session_id: session_id!,
+          ...(change ? { change } : {}),
+        });
+        return connection.frame('settings_response');
+      };
+      expect((await ask()).settings?.map(({ id }) => id)).toEqual(left);
+      for (const [id, value] of [
+        ['mode', 'bypassPermissions'],
+        ['mode', 'acceptEdits'],
+        ['mode', 'code'],
+        ['MODE', 'yolo'],
+        ['approval', 'off'],
+      ] as const)
+        expect(await ask({ id, value })).toMatchObject({ code: 'INVALID_SETTING' });
+      // The model still changes, and the machine is still asked.
+      expect(await ask({ id: left[0], value: left[0] === 'model' ? 'small' : 'high' })).not.toHaveProperty('error');
+      connection.send({ type: 'task_resume', task_id: 't2', session_id: session_id!, message: 'perm' });
+      expect((await connection.event('TASK_COMPLETE', 't2')).result).toContain('permission: n');
+      expect(asked).toHaveLength(1);
+      await home.clear();
+    }
+  });
+
+  it('S1: asks for the fields of a form at the keyboard, and apps cannot answer them', async () => {
+    const { keyboard, type, shown } = desk();
+    const connection = await begin(keyboard, 'form');
+    const see = async (words: string) => {
+      while (!shown().includes(words)) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await see('Size');
+    connection.send({ type: 'task_cancel', task_id: 'other' });
+    type('7');
+    await see('is not a valid answer');
+    type('2');
+    await see('Gift wrap');
+    type('1');
+    await see('Anything else');
+    type('with a card');
+    const { result } = await connection.event('TASK_COMPLETE', 't1');
+    expect(result).toContain('"content":{"size":"l","gift":true,"note":"with a card"}');
+    expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
+    expect(shown()).not.toContain('permission');
+  });
+
+  it('S1: gives a form no answer where no person sits at a terminal', async () => {
+    const connection = await begin(desk(false).keyboard, 'form');
+    while ((await connection.status()).running_tasks.length > 0);
+    await connection.settle();
+    expect(connection.words()).not.toContain('WAIT_FOR_USER t1');
+  });
+
   it("S18: asks one question at a time, and shows strangers' text harmlessly", async () => {
     const { keyboard, type, shown } = desk();
     const { signal } = new AbortController();

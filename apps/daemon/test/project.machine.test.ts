@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { rulesOf } from '../src/agents/choice.ts';
-import { isAllowed, projectFolder } from '../src/agents/project.ts';
+import { identityOf, isAllowed, projectFolder } from '../src/agents/project.ts';
 import { homeOf } from '../src/home.ts';
 import { demoAgent } from './demo-agent.ts';
 import { house } from './house.ts';
@@ -134,5 +134,44 @@ describe('a project path', () => {
         `The project path PATH lies outside the folders that this daemon may work in: ${inside}. Allow it with --allow on that machine.`,
       ]),
     );
+  });
+
+  it('S9: is compared with closed folders by what it is, on a file system that ignores case, and through other names', () => {
+    const { root, inside } = world();
+    const made = (...names: string[]) => {
+      for (const name of names) mkdirSync(join(root, name), { recursive: true });
+    };
+    made('.ssh/below', 'Work');
+    // On this file system the other spellings are folders of their own. On that one they are the same.
+    made('.SSH/Below', '.Ssh', 'work', 'WORK/project');
+    const ignoringCase = (path: string) =>
+      identityOf(
+        path.startsWith(root)
+          ? join(root, path.slice(root.length).replace(/\.ssh/i, '.ssh').replace(/work/i, 'Work'))
+          : path,
+      );
+    const rules = { defaultPath: inside, allowed: [root], closed: [join(root, '.ssh')] };
+    for (const name of ['.ssh', '.SSH', '.Ssh', '.SSH/Below', '.ssh/below']) {
+      const path = join(root, name);
+      expect([name, projectFolder(path, rules, ignoringCase)]).toEqual([
+        name,
+        { error: expect.stringContaining('holds keys') },
+      ]);
+      expect(isAllowed(path, rules, ignoringCase)).toBe(false);
+    }
+    // A folder that was deleted is still below a closed one.
+    expect(isAllowed(join(root, '.SSH/gone/deeper'), rules, ignoringCase)).toBe(false);
+    // An allowed folder is the same folder in another spelling.
+    const work = { ...rules, allowed: [join(root, 'Work')] };
+    expect(projectFolder(join(root, 'WORK/project'), work, ignoringCase)).toEqual({
+      directory: join(root, 'WORK/project'),
+    });
+    // A link leads to the closed folder, and a neighbour with a similar name is another folder.
+    symlinkSync(join(root, '.ssh'), join(root, 'innocent'));
+    made('.ssh-notes');
+    expect(projectFolder(join(root, 'innocent/below'), rules)).toEqual({
+      error: expect.stringContaining('holds keys'),
+    });
+    expect(projectFolder(join(root, '.ssh-notes'), rules)).toEqual({ directory: join(root, '.ssh-notes') });
   });
 });

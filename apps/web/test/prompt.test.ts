@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Prompt } from '@relay/protocol';
-import { quickAnswers } from '../src/conversation/prompt.ts';
+import { commandOf, labelOf, questionOf, quickAnswers, shownOf } from '../src/conversation/prompt.ts';
 
 const question = (more: Partial<Prompt>): Prompt => ({
   id: 'q1',
@@ -49,5 +49,61 @@ describe('a permission is answered from a card', () => {
       question({ prompt: 'Run git push --force?' }),
     ];
     for (const one of given) expect(quickAnswers(one)).toBeUndefined();
+  });
+});
+
+describe('the shown question', () => {
+  const hiding = [
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\u00ad',
+    '\u3164',
+    '\u2800',
+    '\u115f',
+    '\u{e0041}',
+    '\u001b',
+    '\u2028',
+  ];
+
+  it.each(hiding.map((sign) => [`\\u{${sign.codePointAt(0)!.toString(16)}}`, sign] as const))(
+    'S6: marks %s, and is not answered from a card',
+    (mark, sign) => {
+      const given = question({
+        prompt: `Run${sign}it?`,
+        context: `a${sign}b`,
+        subject: {
+          type: 'command',
+          command: `rm ${sign}x`,
+          cwd: `/home/${sign}ada`,
+          input: `{"${sign}":1}`,
+          tool: `Ba${sign}sh`,
+        },
+        options: [{ id: `y${sign}`, label: `Al${sign}low`, kind: 'allow_once' }],
+      });
+      const shown = shownOf(given);
+      expect(shown.prompt).toBe(`Run${mark}it?`);
+      expect(shown.subject).toMatchObject({
+        command: `rm ${mark}x`,
+        cwd: `/home/${mark}ada`,
+        input: `{"${mark}":1}`,
+        tool: `Ba${mark}sh`,
+      });
+      // Ids, which an answer repeats, stay as they are.
+      expect(shown.options[0]).toMatchObject({ id: `y${sign}`, label: `Al${mark}low` });
+      expect([questionOf(given), labelOf(given.options[0]!)]).toEqual([`Run${mark}it?`, `Al${mark}low`]);
+      expect(quickAnswers(question({ prompt: `Run${sign}it?` }))).toBeUndefined();
+    },
+  );
+
+  it('S6: has the folder with the command, also a folder with a line break', () => {
+    expect(commandOf(command('npm test'))).toBe('npm test\n# /home/ada');
+    expect(commandOf({ type: 'command', command: 'ls', cwd: '/tmp\n/safe' })).toBe('ls\n# /tmp /safe');
+    expect(commandOf({ type: 'command', command: 'ls' })).toBe('ls');
+  });
+
+  it('S6: leaves emoji, joiners of scripts, lines and tabs alone', () => {
+    for (const text of ['👩‍💻', 'می‌خواهم', 'a\n\tb', 'ü é 日本'])
+      expect(questionOf(question({ prompt: text }))).toBe(text);
   });
 });

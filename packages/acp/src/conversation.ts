@@ -7,6 +7,7 @@ import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
 import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
+import { copyBytes } from './budget.ts';
 import { acpError, errorOf } from './errors.ts';
 import { before, changesSince, newestPage } from './history.ts';
 import type { Host } from './host.ts';
@@ -17,7 +18,7 @@ import { type AskOptions } from './questions.ts';
 import { type Choices, choicesOf } from './settings.ts';
 import { Prompts } from './prompts.ts';
 import { createTwins } from './twins.ts';
-import { type Teller, createTeller, toolCallIdOf } from './updates.ts';
+import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
 
 /** Items of one session that are followed; older ones were sent. */
 const keptItems = 2000;
@@ -38,7 +39,7 @@ export class Conversation {
   /** The session has one id at a time, and earlier ones lead to it. */
   readonly #ids = new Set<string>();
   #sessionId: string | undefined;
-  #copy = new TranscriptCopy({ keep: keptItems });
+  #copy: TranscriptCopy;
   #teller: Teller;
   #isTwin = createTwins();
   /** Its daemon keeps no items. undefined: not known yet. */
@@ -62,6 +63,8 @@ export class Conversation {
     this.#host = host;
     this.#begin = begin;
     this.id = begin.id;
+    host.budget.sessions += 1;
+    this.#copy = this.#newCopy();
     this.#teller = this.#newTeller();
     this.#isPlain = host.device.keepsItems ? undefined : true;
     this.#asking = new Asking({
@@ -102,17 +105,16 @@ export class Conversation {
     return this.#run(async () => {
       const id = this.#sessionId;
       if (id === undefined) return;
-      this.#copy = new TranscriptCopy({ keep: keptItems });
+      this.#copy = this.#newCopy();
+      this.#teller.end();
       this.#teller = this.#newTeller();
       this.#isTwin = createTwins();
       this.#asking.forget();
       const page = await newestPage(this.#host.client, id);
       this.#isPlain = page.v === undefined;
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      const older = isTold ? await before(this.#host.client, id, page) : [];
-      for (const entry of [...older, ...newest])
-        if (isTold) await this.#tell(entry, 'history');
-        else this.#teller.tell(entry);
+      if (isTold) await this.#tellAll(newest, () => before(this.#host.client, id, page));
+      else for (const entry of newest) this.#teller.tell(entry);
       await this.#look();
     });
   }
@@ -185,6 +187,12 @@ export class Conversation {
       if (change || !(error instanceof RelayError)) throw error;
       return {};
     }
+  }
+
+  /** The client no longer has the session open. */
+  close(): void {
+    this.#teller.end();
+    this.#host.budget.sessions -= 1;
   }
 
   /** Every prompt ends with this error. */
@@ -307,9 +315,8 @@ export class Conversation {
       const isKnown = (uuid: string) => this.#teller.isTold(uuid);
       const hasGap =
         page.hasMore && (isFirst || page.reset === true) && !page.messages.some(({ uuid }) => isKnown(uuid));
-      const older = hasGap ? await before(client, id, page, isKnown) : [];
       const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      for (const entry of [...older, ...newest]) await this.#tell(entry, 'history');
+      await this.#tellAll(newest, hasGap ? () => before(client, id, page, isKnown) : undefined);
       return !this.#isPlain;
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'SESSION_NOT_RESOLVED')
@@ -319,6 +326,15 @@ export class Conversation {
   }
 
   // Telling
+
+  /** Older entries first. Histories of one person are in memory one after the other. */
+  async #tellAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
+    if (older)
+      await this.#host.budget.inTurn(async () => {
+        for (const entry of await older()) await this.#tell(entry, 'history');
+      });
+    for (const entry of newest) await this.#tell(entry, 'history');
+  }
 
   async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
@@ -362,24 +378,18 @@ export class Conversation {
 
   #askOptions({ subject }: Prompt): AskOptions {
     const { cwd, paths } = this.#begin;
-    const isMeant = ({ part }: Item) =>
-      part.kind === 'tool' &&
-      (part.status === 'pending' || part.status === 'running') &&
-      (subject?.command === undefined || part.command === undefined || part.command === subject.command);
-    const call = subject ? this.#copy.items.findLast(isMeant) : undefined;
-    return {
-      sessionId: this.id,
-      forms: this.#host.shows.forms,
-      isReadOnly: this.#host.isReadOnly,
-      toolCallId: call && toolCallIdOf(call),
-      cwd,
-      paths,
-    };
+    const { isReadOnly, shows } = this.#host;
+    const call = subject && openCallOf(this.#copy.items, subject);
+    return { sessionId: this.id, forms: shows.forms, isReadOnly, toolCallId: call && toolCallIdOf(call), cwd, paths };
   }
 
   #newTeller(): Teller {
-    const { cwd, paths } = this.#begin;
-    return createTeller({ cwd, paths, notices: this.#host.shows.notices });
+    const { budget, shows } = this.#host;
+    return createTeller({ ...this.#begin, notices: shows.notices, budget });
+  }
+
+  #newCopy(): TranscriptCopy {
+    return new TranscriptCopy({ keep: keptItems, keepBytes: () => copyBytes(this.#host.budget) });
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

@@ -17,8 +17,10 @@ import {
 import { RelayError } from '@relay/client';
 import { type Session, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { pendingIdOf } from './begin.ts';
+import { type Budget, createBudget } from './budget.ts';
 import { Conversation } from './conversation.ts';
 import { acpError, errorOf, invalid, noSession } from './errors.ts';
+import { guarded } from './guarded.ts';
 import type { Device, Host } from './host.ts';
 import { type Mapping, pathsOf } from './paths.ts';
 import { persist } from './persist.ts';
@@ -40,6 +42,10 @@ export interface DoorOptions {
   folderHelp?: string;
   isPassing?: (error: unknown) => boolean;
   log?: (line: string) => void;
+  /** The client answered a request that it did not get. */
+  onStray?: () => void;
+  /** The bytes that are kept for the person, of all their clients together. */
+  budget?: Budget;
 }
 
 /** Open sessions of one client. The oldest one without a running prompt is closed for a new one. */
@@ -54,7 +60,7 @@ const emptyForMs = 24 * 60 * 60 * 1000;
  */
 export async function serveAcp(stream: Stream, options: DoorOptions): Promise<void> {
   const door = new Door(options);
-  const connection = door.app().connect(stream);
+  const connection = door.app().connect(guarded(stream, options.onStray));
   try {
     await door.run(connection);
   } finally {
@@ -68,6 +74,7 @@ const shownName = (name: string): string | undefined =>
 
 class Door {
   readonly #options: DoorOptions;
+  readonly #budget: Budget;
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
   #clientName: string | undefined;
@@ -77,6 +84,7 @@ class Door {
 
   constructor(options: DoorOptions) {
     this.#options = options;
+    this.#budget = options.budget ?? createBudget();
   }
 
   app() {
@@ -125,6 +133,7 @@ class Door {
       throw error;
     } finally {
       clearInterval(timer);
+      for (const conversation of this.#open.values()) conversation.close();
     }
   }
 
@@ -208,6 +217,7 @@ class Door {
       await conversation.replay(isTold);
     } catch (error) {
       this.#open.delete(id);
+      conversation.close();
       throw error;
     }
     return conversation.choices();
@@ -292,6 +302,7 @@ class Door {
       const oldest = [...this.#open.values()].find(({ isBusy }) => !isBusy);
       if (!oldest) throw acpError('Too many sessions are open.', { code: 'TOO_MANY_SESSIONS' });
       this.#open.delete(oldest.id);
+      oldest.close();
     }
     this.#open.set(conversation.id, conversation);
   }
@@ -308,6 +319,7 @@ class Door {
       client,
       device,
       queueSeconds,
+      budget: this.#budget,
       shows: this.#shows,
       clientName: this.#clientName,
       isReadOnly,

@@ -7,6 +7,7 @@ type Client = Pick<Relay, 'call'>;
 const pageItems = 200;
 /** A longer history is sent from here on. */
 const mostPages = 250;
+const mostBytes = 8 * 1024 * 1024;
 
 const read = (client: Client, id: string, query: { changed?: number; before?: string } = {}): Promise<MessagePage> =>
   client.call('readMessages', { params: { id }, query: { parts: '1', limit: pageItems, ...query } });
@@ -25,9 +26,11 @@ export async function before(
 ): Promise<Message[]> {
   const pages: Message[][] = [];
   let { hasMore, oldestUuid } = page;
-  while (hasMore && oldestUuid !== null && oldestUuid !== undefined && pages.length < mostPages) {
+  let bytes = 0;
+  while (hasMore && oldestUuid !== null && oldestUuid !== undefined && pages.length < mostPages && bytes < mostBytes) {
     const older = await read(client, sessionId, { before: oldestUuid });
     pages.unshift(older.messages);
+    bytes += JSON.stringify(older.messages).length;
     if (older.messages.some(({ uuid }) => isKnown(uuid))) break;
     // A daemon that repeats itself is not followed.
     if (older.oldestUuid === oldestUuid) break;

@@ -7,6 +7,7 @@ import type {
   SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import type { Device as RelayDevice } from '@relay/protocol';
+import type { Budget } from './budget.ts';
 import type { Relay } from './relay.ts';
 import type { Place } from './session-ids.ts';
 
@@ -42,6 +43,7 @@ export interface Host {
   readonly device: Device;
   /** How long a prompt may wait for a device that is offline, in seconds. 0: it fails at once. */
   readonly queueSeconds: number;
+  readonly budget: Budget;
   /** The client shows forms, and notices. */
   readonly shows: { forms: boolean; notices: boolean };
   /** How the client calls itself, for people. */

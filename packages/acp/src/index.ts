@@ -1,4 +1,5 @@
 /** The relay as an agent of the Agent Client Protocol: what every door for its clients shares. */
+export { type Budget, createBudget } from './budget.ts';
 export { type DoorOptions, serveAcp } from './door.ts';
 export { errorOf } from './errors.ts';
 export { type Device, deviceFor } from './host.ts';

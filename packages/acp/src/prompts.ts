@@ -71,7 +71,7 @@ export class Prompts {
 
   /** Words of the agent that the client was sent. */
   hear(text: string): void {
-    for (const turn of this.#turns) turn.texts.push(text);
+    for (const turn of this.#turns) turn.hear(text);
   }
 
   /** The session as it is now. */
@@ -180,7 +180,7 @@ export class Prompts {
     const result = task.result ?? '';
     await this.#talk.run(async () => {
       // A daemon without items, or one that went away: the relay keeps the last words of the task.
-      if (isWhole || squashed(turn.texts.join('')).includes(squashed(result))) return;
+      if (isWhole || turn.said.includes(squashed(result))) return;
       const message = { uuid: `result:${id}`, role: 'AGENT', content: result, timestamp: '' } as const;
       await this.#talk.tell(message);
     });

@@ -1,7 +1,8 @@
 /** One call of `session/prompt`: the tasks of its turn, and its one end. */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
-import type { Session, Task } from '@relay/protocol';
+import { type Session, type Task, limits } from '@relay/protocol';
 import { acpError } from './errors.ts';
+import { squashed } from './twins.ts';
 
 export class Turn {
   /** The task under way: that of the prompt, later that of an answer. undefined until the relay accepted the prompt. */
@@ -11,12 +12,17 @@ export class Turn {
   seen = '';
   /** Its end is known; the last words are being fetched. */
   isEnding = false;
-  /** Words of the agent that the client was sent as messages. */
-  readonly texts: string[] = [];
+  /** The newest words of the agent that the client was sent as messages, without white space: at least as many as a result has. */
+  said = '';
   /** Settled once. */
   readonly ended: Promise<PromptResponse>;
   readonly resolve: (response: PromptResponse) => void;
   readonly reject: (error: Error) => void;
+
+  hear(text: string): void {
+    this.said += squashed(text);
+    if (this.said.length > 2 * limits.messageBytes) this.said = this.said.slice(-limits.messageBytes);
+  }
 
   constructor() {
     let settle: [(response: PromptResponse) => void, (error: Error) => void];

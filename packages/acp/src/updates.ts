@@ -2,8 +2,10 @@
  * Items of a transcript, as they are now, to the updates that a client has not had. Pure but for its memory of what was sent: nothing is sent
  * twice, whichever way an item came. Shapes of parts are checked here: the relay has not.
  */
+import { createHash } from 'node:crypto';
 import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
-import { type Item, type Message, isItem } from '@relay/protocol';
+import { type Item, type Message, type Prompt, isItem } from '@relay/protocol';
+import { type Budget, createBudget } from './budget.ts';
 import { contentOfDiffs, fieldsIn, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
@@ -13,6 +15,8 @@ interface TellerOptions {
   paths: Paths;
   /** The client shows notices. */
   notices: boolean;
+  /** The budget of the person. Absent: the session has its own. */
+  budget?: Budget | undefined;
 }
 
 export interface Teller {
@@ -21,41 +25,122 @@ export interface Teller {
   /** The client knows it, or is not to have it. */
   skip(uuid: string): void;
   isTold(uuid: string): boolean;
+  /** Gives the bytes back to the budget. The teller sends nothing afterwards. */
+  end(): void;
+}
+
+/** A text by its length and hash, and the texts of the newest entries whole: a text that lost its end cannot be told from another one otherwise. */
+interface Known {
+  length: number;
+  hash: string;
+  text: string | undefined;
 }
 
 interface Told {
-  text: string;
+  known: Known;
   /** How often the text was replaced by another: each is a message of its own. */
   again: number;
-  /** Fields of a tool, a plan or the like, as JSON. */
+  /** Fields of a tool, a plan or the like, by the hash of their JSON. */
   fields: Map<string, string>;
   isSkipped: boolean;
 }
 
-/** Entries that are remembered. */
+/** The number of remembered entries, and their cost in bytes. */
 const most = 20_000;
+const sessionBytes = 4 * 1024 * 1024;
+const entryBytes = 300;
+const fieldBytes = 100;
+/** Texts of the newest entries that are kept whole. */
+const wholeBytes = 512 * 1024;
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+const nothing: Known = { length: 0, hash: hashOf(''), text: '' };
 
 export function createTeller(options: TellerOptions): Teller {
+  const { budget = createBudget() } = options;
   const all = new Map<string, Told>();
+  /** Entries with a whole text, the longest unchanged entry first. */
+  const whole = new Map<string, Told>();
+  let own = 0;
+  let inWhole = 0;
+  let isEnded = false;
+  const cost = (bytes: number) => {
+    own += bytes;
+    budget.used += bytes;
+  };
+  const costOf = ({ fields }: Told) => entryBytes + fields.size * fieldBytes;
+  const uncount = (uuid: string, { known }: Told): boolean => {
+    if (!whole.delete(uuid)) return false;
+    inWhole -= known.length * 2;
+    cost(known.length * -2);
+    return true;
+  };
+  const shorten = (uuid: string, told: Told) => {
+    if (uncount(uuid, told)) told.known.text = undefined;
+  };
+  const forget = (uuid: string, told: Told) => {
+    shorten(uuid, told);
+    all.delete(uuid);
+    cost(-costOf(told));
+  };
+  const isOver = () => all.size > most || own > sessionBytes || budget.used > budget.limit;
   const toldOf = (uuid: string): Told => {
     let told = all.get(uuid);
     if (!told) {
-      told = { text: '', again: 0, fields: new Map(), isSkipped: false };
+      told = { known: nothing, again: 0, fields: new Map(), isSkipped: false };
       all.set(uuid, told);
-      if (all.size > most) all.delete(all.keys().next().value!);
+      cost(costOf(told));
     }
     return told;
   };
+  /** Runs `work`, which changes the entry, and counts the new size of the entry. */
+  const paid = <T>(uuid: string, told: Told, work: () => T): T => {
+    uncount(uuid, told);
+    const before = costOf(told);
+    const done = work();
+    cost(costOf(told) - before);
+    if (told.known.text !== undefined && told.known.length > 0) {
+      whole.set(uuid, told);
+      inWhole += told.known.length * 2;
+      cost(told.known.length * 2);
+    }
+    for (const [oldest, one] of whole) {
+      if (inWhole <= wholeBytes && !isOver()) break;
+      shorten(oldest, one);
+    }
+    for (const [oldest, one] of all) {
+      if (!isOver() || all.size === 1) break;
+      forget(oldest, one);
+    }
+    return done;
+  };
   return {
     isTold: (uuid) => all.has(uuid),
-    skip: (uuid) => void (toldOf(uuid).isSkipped = true),
+    skip(uuid) {
+      if (isEnded) return;
+      const told = toldOf(uuid);
+      paid(uuid, told, () => (told.isSkipped = true));
+    },
     tell(entry) {
+      if (isEnded) return [];
       const isFirst = !all.has(entry.uuid);
       const told = toldOf(entry.uuid);
       if (told.isSkipped) return [];
-      return isItem(entry) ? updatesOf(entry, told, isFirst, options) : words(entry, told, speaker(entry));
+      return paid(entry.uuid, told, () =>
+        isItem(entry) ? updatesOf(entry, told, isFirst, options) : words(entry, told, speaker(entry)),
+      );
+    },
+    end() {
+      isEnded = true;
+      for (const [uuid, told] of all) forget(uuid, told);
     },
   };
+}
+
+/** The known text begins with it. A shorter text counts as the beginning of a text that is known by its hash alone: the client keeps its text. */
+function isBeginning(content: string, { length, hash, text }: Known): boolean {
+  if (text !== undefined) return text.startsWith(content);
+  return content.length < length || (content.length === length && hashOf(content) === hash);
 }
 
 type Speaker = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk';
@@ -67,12 +152,12 @@ function words(
   told: Told,
   sessionUpdate: Speaker,
 ): SessionUpdate[] {
-  const before = told.text;
+  const before = told.known;
   // A text that lost its end, white space for instance, cannot be taken back.
-  if (before.startsWith(content)) return [];
-  const isLonger = content.startsWith(before);
+  if (isBeginning(content, before)) return [];
+  const isLonger = content.length > before.length && hashOf(content.slice(0, before.length)) === before.hash;
   if (!isLonger) told.again += 1;
-  told.text = content;
+  told.known = { length: content.length, hash: hashOf(content), text: content };
   const messageId = told.again === 0 ? uuid : `${uuid}#${told.again + 1}`;
   const text = isLonger ? content.slice(before.length) : content;
   return [{ sessionUpdate, messageId, content: { type: 'text', text } }];
@@ -123,9 +208,10 @@ function changed(told: Told, name: string, update: SessionUpdate | undefined): S
 
 function isNews(told: Told, name: string, value: unknown): boolean {
   const json = JSON.stringify(value);
+  const before = told.fields.get(name);
   // A list that was never sent is empty.
-  if ((told.fields.get(name) ?? '[]') === json) return false;
-  told.fields.set(name, json);
+  if (before === undefined ? json === '[]' : before === hashOf(json)) return false;
+  told.fields.set(name, hashOf(json));
   return true;
 }
 
@@ -190,6 +276,15 @@ const toolStates: Readonly<Record<string, ToolCallStatus>> = {
 
 /** The id of the call towards clients: that of the agent. */
 export const toolCallIdOf = ({ uuid, part }: Item): string => text(part.id) ?? uuid;
+
+/** The newest call that is under way and that a question can be about. */
+export const openCallOf = (items: readonly Item[], { command }: NonNullable<Prompt['subject']>): Item | undefined =>
+  items.findLast(
+    ({ part }) =>
+      part.kind === 'tool' &&
+      (part.status === 'pending' || part.status === 'running') &&
+      (command === undefined || part.command === undefined || part.command === command),
+  );
 
 function toolUpdates(item: Item, told: Told, isFirst: boolean, options: TellerOptions): SessionUpdate[] {
   const toolCallId = toolCallIdOf(item);

@@ -4,6 +4,9 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { Item } from '@relay/protocol';
 import fc from 'fast-check';
 import { readFileSync, readdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createBudget } from '../src/budget.ts';
 import { pathsOf } from '../src/paths.ts';
 import { createTeller } from '../src/updates.ts';
 
@@ -133,6 +136,53 @@ describe('an item that grows', () => {
     const question = { kind: 'question', state: 'open' };
     expect(teller.tell(item('q', question, 'Which one?'))).toEqual([]);
     expect(teller.tell(item('q', { ...question, state: 'answered' }, 'Which one?'))).toEqual([]);
+  });
+});
+
+describe('the memory of the teller', () => {
+  /** The heap, without garbage. */
+  const heapMiB = () => {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    return process.memoryUsage().heapUsed / 1024 / 1024;
+  };
+  const long = (seed: string) => Array.from({ length: 1000 }, (_, n) => `${seed} line ${n}\n`).join('');
+
+  it.each([
+    ['texts', (n: string) => item(`t-${n}`, { kind: 'text' }, long(n))],
+    ['outputs', (n: string) => item(`o-${n}`, { kind: 'tool', id: n, title: n, output: long(n) })],
+    ['plans', (n: string) => item(`p-${n}`, { kind: 'plan', entries: [{ text: long(n), status: 'pending' }] })],
+    ['titles and ids', (n: string) => item(`i-${n}`, { kind: 'tool', id: long(n), title: long(n) })],
+  ])('S4: holds no %s of many sessions of one person', (_name, entry) => {
+    const budget = createBudget();
+    const before = heapMiB();
+    const tellers = Array.from({ length: 20 }, () => createTeller({ ...options, budget }));
+    for (const [index, teller] of tellers.entries())
+      for (let n = 0; n < 300; n += 1) teller.tell(entry(`${index}-${n}`));
+    expect(heapMiB() - before).toBeLessThan(40);
+    expect(budget.used).toBeLessThanOrEqual(budget.limit);
+    // A session forgets the oldest entries alone, and sends a known entry once.
+    for (const [index, teller] of tellers.entries()) expect(teller.tell(entry(`${index}-299`))).toEqual([]);
+    for (const teller of tellers) teller.end();
+    expect(budget.used).toBe(0);
+  });
+
+  it('S4: stays below its limit with many small entries', () => {
+    const budget = createBudget(1024 * 1024);
+    const tellers = [createTeller({ ...options, budget }), createTeller({ ...options, budget })];
+    for (let n = 0; n < 20_000; n += 1) tellers[n % 2]!.tell(item(`u-${n}`, { kind: 'text' }, `${n}`));
+    expect(budget.used).toBeLessThanOrEqual(budget.limit);
+    expect([tellers[0]!.isTold('u-0'), tellers[1]!.isTold('u-19999')]).toEqual([false, true]);
+  });
+
+  it('S4: continues a text after it dropped the beginning', () => {
+    const teller = createTeller(options);
+    const first = long('grows');
+    teller.tell(item('u', { kind: 'text', open: true }, first));
+    for (let n = 0; n < 60; n += 1) teller.tell(item(`other-${n}`, { kind: 'text' }, long(`${n}`)));
+    expect(textOf(teller.tell(item('u', { kind: 'text' }, `${first}end`)))).toBe('end');
+    expect(teller.tell(item('u', { kind: 'text' }, `${first}end`))).toEqual([]);
+    expect(textOf(teller.tell(item('u', { kind: 'text' }, `another ${first}end`)))).toBe(`another ${first}end`);
   });
 });
 

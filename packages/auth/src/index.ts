@@ -20,7 +20,7 @@ export {
 export { createDeviceVerifier } from './device-verifier.ts';
 export type { DeviceRecord, DeviceVerifier } from './device-verifier.ts';
 export type { Algorithm, IssuerConfig, Jwk } from './issuer-config.ts';
-export { agentScope, knownScopes, ordinaryScopes, userIdOf } from './principal.ts';
+export { agentAnswerScope, agentScope, knownScopes, ordinaryScopes, userIdOf } from './principal.ts';
 export type { DevicePrincipal, Scope, UserPrincipal } from './principal.ts';
 export type { Revocation } from './revocations.ts';
 export { createJwtVerifier } from './verify-jwt.ts';

@@ -1,11 +1,14 @@
 /** The authenticated person or device. Nothing here says how it was proved. */
-export type Scope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive';
+export type Scope =
+  'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive' | 'agents:answer';
 
 /** The scopes of people's own programs: all but that of agents, which a token has only where it was asked for. */
 export const ordinaryScopes: readonly Scope[] = ['sessions:read', 'sessions:write', 'devices:read', 'devices:write'];
 /** The scope of agents: the tools at `/mcp`, and nothing else. */
 export const agentScope: Scope = 'agents:drive';
-export const knownScopes: readonly Scope[] = [...ordinaryScopes, agentScope];
+/** An addition to the scope of agents: sessions that the agent did not start, and answers that hold for good. */
+export const agentAnswerScope: Scope = 'agents:answer';
+export const knownScopes: readonly Scope[] = [...ordinaryScopes, agentScope, agentAnswerScope];
 
 /** A person, as a verified access token describes them. */
 export interface UserPrincipal {

@@ -23,6 +23,7 @@ const textCharacters = 1024 * 1024;
 /** Frames that wait for an answer; what does not fit is asked for again. */
 const heldFrames = 1000;
 const heldOperations = 20_000;
+const heldBytes = 4 * 1024 * 1024;
 /** Items older than the copy that are remembered as such. */
 const olderUuids = 10_000;
 
@@ -38,11 +39,18 @@ export class TranscriptCopy {
   /** It begins with the first item of the session. */
   #isWhole = false;
   #held: TranscriptFrame[] = [];
+  #heldBytes = 0;
+  readonly #keepBytes: () => number;
+  /** At least as much as the items have. */
+  #bytes = 0;
   /** Items before the oldest one here: what happens to them is not followed. */
   readonly #older = new Set<string>();
 
-  /** `keep`: how many items, about, besides older ones that were asked for; the oldest ones are dropped. */
-  constructor({ keep = Infinity }: { keep?: number } = {}) {
+  /**
+   * `keep`: how many items, about, besides older ones that were asked for; the oldest ones are dropped. `keepBytes`: the same for the size of all items.
+   */
+  constructor({ keep = Infinity, keepBytes = () => Infinity }: { keep?: number; keepBytes?: () => number } = {}) {
+    this.#keepBytes = keepBytes;
     this.#keepAtFirst = keep;
     this.#keep = keep;
   }
@@ -77,7 +85,11 @@ export class TranscriptCopy {
     if (!this.#isBehind && frame.v === (this.#v ?? 0) + 1) return this.#apply(frame);
     this.#isBehind = true;
     const size = this.#held.reduce((sum, { ops }) => sum + ops.length, frame.ops.length);
-    if (this.#held.length < heldFrames && size <= heldOperations) this.#held.push(frame);
+    const bytes = this.#heldBytes + sizeOf(frame.ops);
+    if (this.#held.length < heldFrames && size <= heldOperations && bytes <= heldBytes) {
+      this.#held.push(frame);
+      this.#heldBytes = bytes;
+    }
     return [];
   }
 
@@ -126,6 +138,7 @@ export class TranscriptCopy {
     const { v = 0 } = this.#byUuid.get(item.uuid) ?? {};
     if (this.#byUuid.has(item.uuid) && v >= (item.v ?? 0)) return false;
     this.#byUuid.set(item.uuid, item);
+    this.#count(item);
     return true;
   }
 
@@ -133,6 +146,7 @@ export class TranscriptCopy {
     const changed: Item[] = [];
     const held = this.#held.sort((one, other) => one.v - other.v);
     this.#held = [];
+    this.#heldBytes = 0;
     for (const frame of held) changed.push(...this.hear(frame));
     return changed;
   }
@@ -154,6 +168,7 @@ export class TranscriptCopy {
       if (after) {
         this.#byUuid.set(uuid, after);
         changed.set(uuid, after);
+        this.#count(operation);
       } else this.#isBehind = true;
     }
     // An operation on an item that is not here: the answer to `changed` contains it, and the rest of this frame again.
@@ -163,7 +178,30 @@ export class TranscriptCopy {
     return [...changed.values()];
   }
 
+  #count(added: unknown): void {
+    if (this.#keepBytes() !== Infinity) this.#bytes += sizeOf(added);
+  }
+
+  /** Drops the oldest items of a copy that is too large. Without the newest one, the copy is behind, so that its changes are asked for. */
+  #trimBytes(): void {
+    const limit = this.#keepBytes();
+    if (this.#bytes <= limit) return;
+    const sizes = this.items.map((item) => ({ uuid: item.uuid, size: sizeOf(item) }));
+    this.#bytes = sizes.reduce((sum, { size }) => sum + size, 0);
+    if (this.#bytes <= limit * 0.9) return;
+    const newest = sizes.at(-1)?.uuid;
+    for (const { uuid, size } of sizes) {
+      if (this.#bytes <= limit * 0.75) break;
+      this.#bytes -= size;
+      this.#byUuid.delete(uuid);
+      if (uuid !== newest) this.#forget(uuid);
+    }
+    this.#isWhole = false;
+    this.#ordered = undefined;
+  }
+
   #trim(): void {
+    this.#trimBytes();
     if (this.#byUuid.size <= this.#keep * 1.25) return;
     for (const { uuid } of this.items.slice(0, this.#byUuid.size - this.#keep)) {
       this.#byUuid.delete(uuid);
@@ -178,6 +216,8 @@ export class TranscriptCopy {
     if (this.#older.size > olderUuids) this.#older.delete(this.#older.values().next().value!);
   }
 }
+
+const sizeOf = (value: unknown): number => 2 * JSON.stringify(value).length;
 
 function isFull(item: Item | undefined, operation: Operation): boolean {
   if (!item || operation.op !== 'add') return false;

@@ -2,7 +2,8 @@
 import { isSafeAddress } from './addresses.ts';
 import type { Parsed } from './variable.ts';
 
-type IssuerScope = 'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive';
+type IssuerScope =
+  'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive' | 'agents:answer';
 type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
 
 /** One entry of `AUTH_ISSUERS`. Absent fields mean what the verifier of tokens says about them. */
@@ -22,6 +23,7 @@ const knownScopes: readonly string[] = [
   'devices:read',
   'devices:write',
   'agents:drive',
+  'agents:answer',
 ];
 const knownAlgorithms: readonly string[] = ['ES256', 'RS256', 'PS256'];
 

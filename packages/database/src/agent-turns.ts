@@ -1,4 +1,4 @@
-/** Turns that agents started on other machines of their person (rules, 19.6): how many are open, and how deep one is in its chain. */
+/** Sessions and turns that agents started (rules, 19.6 and 19.8): who started a session, how many turns are open, and how deep a turn is in its chain. */
 import { isDue, underWay } from './task-states.ts';
 import type { Db } from './transaction.ts';
 
@@ -15,4 +15,11 @@ export async function agentDepthOf(db: Db, sessionKey: string): Promise<number> 
   const [row] = await db.sql.query<{ agent_depth: number | null }>`
     SELECT agent_depth FROM tasks WHERE session_key = ${sessionKey} ORDER BY (state IN ${underWay}) DESC, seq DESC LIMIT 1`;
   return row?.agent_depth ?? 0;
+}
+
+/** The sign-in of the agent that started a session; undefined for any other session. */
+export async function starterOf(db: Db, sessionKey: string): Promise<string | undefined> {
+  const [row] = await db.sql.query<{ started_by: string | null }>`
+    SELECT started_by FROM sessions WHERE key = ${sessionKey}`;
+  return row?.started_by ?? undefined;
 }

@@ -1,6 +1,7 @@
 /** Registrations in progress (rules, chapter 7): requested by a daemon, decided by a person, redeemed once. */
 import type { CodeDetail } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { sql } from './sql.ts';
 import type { Db, Whole, WithModels } from './transaction.ts';
 
@@ -58,6 +59,7 @@ export async function decideDeviceCode(
   maxDevices: number,
 ): Promise<{ kind: 'none' | 'used' | 'full' } | { kind: 'decided'; deviceId: string; name: string }> {
   const decided = await db.sql.transaction(async (tx) => {
+    await oneAtATime(tx, 'devices', userId);
     const [row] = await tx.sql.query<{ deviceId: string; name: string }>`
     UPDATE device_codes SET state = ${approve ? 'approved' : 'denied'}, decided_by = ${userId}
     WHERE user_code = ${userCode} AND state = 'pending' AND expires_at > now() AND (bound_to IS NULL OR bound_to = ${userId})

@@ -2,6 +2,7 @@
 import type { CreateDeviceKey, DeviceKey } from '@relay/protocol';
 import { addAccessNotice } from './access-notices.ts';
 import { type NewDeviceCode, createDeviceCode } from './device-codes.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { sql } from './sql.ts';
 import type { Db, Transactions } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -87,6 +88,7 @@ export async function redeemDeviceKey(
       if (!key) return { kind: 'invalid' };
       const { user_id: userId } = key;
       if (!(await createDeviceCode(tx, code))) throw new NotRedeemed('taken');
+      await oneAtATime(tx, 'devices', userId);
       const approved = await tx.sql.execute`
         UPDATE device_codes SET state = 'approved', decided_by = ${userId}
         WHERE code_hash = ${code.codeHash}

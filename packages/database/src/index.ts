@@ -45,6 +45,7 @@ export * from './idempotency.ts';
 export * from './access-notices.ts';
 export * from './accounts.ts';
 export * from './passkeys.ts';
+export { oneAtATime } from './one-at-a-time.ts';
 export * from './second-factors.ts';
 export * from './sealed.ts';
 export * from './library-models.ts';

@@ -1,24 +1,25 @@
 /** Invitation links: each creates one account, once. Only their hash is kept. */
-import type { Db, WithModels } from './transaction.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import type { Db, Transactions, WithModels } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 type InvitationKind = 'setup' | 'invite';
 
-/** Kept until it is used or, if `ttlSeconds` is given, until then. */
+/** Kept until it is used or, if `ttlSeconds` is given, until then. Undefined when its creator has `max` that can still be used. */
 export async function createInvitation(
-  db: WithModels,
-  invitation: { kind: InvitationKind; tokenHash: string; createdBy: string; ttlSeconds?: number },
-): Promise<{ id: string; expiresAt: string | undefined }> {
-  const { kind, tokenHash, createdBy, ttlSeconds } = invitation;
-  const expiresAt = ttlSeconds === undefined ? null : new Date(Date.now() + ttlSeconds * 1000);
-  const { id } = await db.models.invitation.create({ data: { id: newUlid(), kind, tokenHash, createdBy, expiresAt } });
-  return { id, expiresAt: expiresAt?.toISOString() };
-}
-
-/** Invitations of a user that may still be used. */
-export async function countInvitations(db: WithModels, createdBy: string): Promise<number> {
-  return db.models.invitation.count({
-    where: { kind: 'invite', createdBy, usedAt: null, expiresAt: { gt: new Date() } },
+  db: Transactions,
+  invitation: { kind: InvitationKind; tokenHash: string; createdBy: string; ttlSeconds?: number; max?: number },
+): Promise<{ id: string; expiresAt: string | undefined } | undefined> {
+  const { kind, tokenHash, createdBy, ttlSeconds = null, max = null } = invitation;
+  return db.sql.transaction(async (tx) => {
+    await oneAtATime(tx, 'invitations', createdBy);
+    const [row] = await tx.sql.query<{ id: string; expires_at: Date | null }>`
+      INSERT INTO invitations (id, kind, token_hash, created_by, expires_at)
+      SELECT ${newUlid()}, ${kind}, ${tokenHash}, ${createdBy}, now() + ${ttlSeconds}::double precision * interval '1 second'
+      WHERE ${max}::int IS NULL OR ${max}::int > (SELECT count(*) FROM invitations
+        WHERE kind = ${kind} AND created_by = ${createdBy} AND used_at IS NULL AND expires_at > now())
+      RETURNING id, expires_at`;
+    return row && { id: row.id, expiresAt: row.expires_at?.toISOString() };
   });
 }
 

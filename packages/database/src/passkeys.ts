@@ -26,6 +26,11 @@ export async function countPasskeys(db: WithModels, userId: string): Promise<num
   return db.models.passkey.count({ where: { userId } });
 }
 
+/** Removes one passkey of a person. */
+export async function removePasskey(db: WithModels, userId: string, id: string): Promise<void> {
+  await db.models.passkey.deleteMany({ where: { userId, id } });
+}
+
 /** Removes every passkey of a person; how many there were. */
 export async function removePasskeys(db: WithModels, userId: string): Promise<number> {
   return (await db.models.passkey.deleteMany({ where: { userId } })).count;

@@ -121,7 +121,8 @@ async function merge(db: Db, from: string, into: string, runs: boolean): Promise
       title_source = CASE WHEN f.title_source = 'user' OR t.title = '' THEN f.title_source ELSE t.title_source END,
       project_path = CASE WHEN t.project_path = '' THEN f.project_path ELSE t.project_path END,
       file_path = CASE WHEN t.file_path = '' THEN f.file_path ELSE t.file_path END,
-      archived = f.archived, pinned_at = f.pinned_at, notify = COALESCE(f.notify, t.notify), read_at = f.read_at, news_at = GREATEST(f.news_at, t.news_at), deleted_at = f.deleted_at, placeholder = false
+      archived = f.archived, pinned_at = f.pinned_at, notify = COALESCE(f.notify, t.notify), read_at = f.read_at, news_at = GREATEST(f.news_at, t.news_at),
+      started_by = COALESCE(t.started_by, CASE WHEN t.created_at >= f.created_at THEN f.started_by END), deleted_at = f.deleted_at, placeholder = false
     FROM sessions f WHERE t.key = ${into} AND f.key = ${from}`;
   await db.sql.execute`DELETE FROM sessions WHERE key = ${from}`;
 }

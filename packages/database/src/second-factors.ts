@@ -13,6 +13,18 @@ export async function sealedRecoveryCodes(db: WithModels, userId: string): Promi
   return (await db.models.secondFactor.findFirst({ where, select: { backupCodes: true } }))?.backupCodes;
 }
 
+/** The second factor of a person as it is stored, encrypted; undefined without one. */
+export async function sealedFactor(db: WithModels, userId: string): Promise<SealedFactor | undefined> {
+  const where = { userId, user: { twoFactorEnabled: true } };
+  const select = { id: true, secret: true, backupCodes: true };
+  return (await db.models.secondFactor.findFirst({ where, select })) ?? undefined;
+}
+
+/** Replaces the recovery codes by the remaining ones; false if another request changed them first. */
+export async function useRecoveryCode(db: WithModels, known: SealedFactor, backupCodes: string): Promise<boolean> {
+  return (await db.models.secondFactor.updateMany({ where: { ...known }, data: { backupCodes } })).count > 0;
+}
+
 /**
  * Marks a secret as proven whose owner has the second factor: the library writes the two one after the other, and without the second mark
  * it takes no code.

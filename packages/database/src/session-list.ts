@@ -17,6 +17,8 @@ export interface SessionFilter {
   before?: Date | undefined;
   /** Only among these. */
   keys?: readonly string[] | undefined;
+  /** Only sessions that the agent of this sign-in started. */
+  startedBy?: string | undefined;
 }
 
 export interface SessionPage extends SessionFilter {
@@ -83,7 +85,7 @@ export async function recentFolders(
 async function conditionOf(
   db: Db,
   ownerId: string,
-  { deviceId, status, q, pinned, archived, before, keys }: SessionFilter,
+  { deviceId, status, q, pinned, archived, before, keys, startedBy }: SessionFilter,
   count: number,
   after: SessionPage['after'],
 ): Promise<Sql | undefined> {
@@ -91,6 +93,7 @@ async function conditionOf(
   if (archived !== 'all') conditions.push(sql`s.archived = ${archived === 'true'}`);
   if (deviceId !== undefined) conditions.push(sql`s.device_id = ${deviceId}`);
   if (keys) conditions.push(sql`s.key = ANY(${[...keys]}::text[])`);
+  if (startedBy !== undefined) conditions.push(sql`s.started_by = ${startedBy}`);
   if (pinned) conditions.push(sql`s.pinned_at IS NOT NULL`);
   if (before) conditions.push(sql`s.updated_at < ${before}::timestamptz`);
   if (after) conditions.push(sql`(s.updated_at, s.key) < (${after.updatedAt}::timestamptz, ${after.key})`);

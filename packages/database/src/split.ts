@@ -92,7 +92,8 @@ async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId
     LEFT JOIN notification_settings p ON p.user_id = a.user_id
     LEFT JOIN notifications n ON n.id = ${id}
     LEFT JOIN sessions s ON s.key = n.session_key
-    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused ORDER BY a.created_at, a.id
+    WHERE a.user_id = ${userId} AND a.verified AND NOT a.paused
+      AND (${cause} <> 'account_changed' OR n.created_at IS NULL OR a.created_at < n.created_at) ORDER BY a.created_at, a.id
     FOR KEY SHARE OF a`;
 }
 

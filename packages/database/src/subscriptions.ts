@@ -8,6 +8,7 @@ import {
   type CauseLevels,
   maxSubscriptions,
 } from '@relay/protocol';
+import { addAccountNotice } from './access-notices.ts';
 import { type DeliveryRow, deliveryOf } from './deliveries.ts';
 import { supersedeDeliveries } from './held-deliveries.ts';
 import type { Db, Whole } from './transaction.ts';
@@ -36,6 +37,8 @@ interface NewSubscription {
   chain?: string | undefined;
   /** False for an address that has to take a test first. */
   verified: boolean;
+  /** The notice for the other addresses of the person, if this address is new. */
+  notice?: string | undefined;
 }
 
 interface Row {
@@ -109,7 +112,7 @@ export async function saveSubscription(
   db: Whole,
   userId: string,
   given: NewSubscription,
-): Promise<{ id: string; added: boolean } | undefined> {
+): Promise<{ id: string; added: boolean; noticed: boolean } | undefined> {
   return db.sql.transaction(async (tx) => {
     // One change at a time per person, so that the bound holds.
     await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`subscriptions:${userId}`}, 0))::text AS locked`;
@@ -119,6 +122,10 @@ export async function saveSubscription(
         COALESCE(installation = ${given.installation ?? null} AND kind = ${given.kind}, false) AS installed
       FROM subscriptions WHERE user_id = ${userId}`;
     const known = rows.find(({ same }) => same) ?? rows.find(({ installed }) => installed);
+    // The address itself is as old as its notice, and does not get it.
+    const noticed =
+      given.notice !== undefined && known?.same !== true && (known !== undefined || rows.length < maxSubscriptions);
+    if (noticed) await addAccountNotice(tx, userId, given.notice!);
     for (const { id } of rows.filter(({ id, installed }) => installed && id !== known?.id))
       await remove(tx, userId, id);
     if (known) {
@@ -130,7 +137,7 @@ export async function saveSubscription(
           paused = false, reason = NULL, failing_since = NULL,
           verified = (verified AND address_hash = ANY(${[...given.addressHashes]}::text[])) OR ${given.verified}
         WHERE id = ${known.id}`;
-      return { id: known.id, added: false };
+      return { id: known.id, added: false, noticed };
     }
     if (rows.length >= maxSubscriptions) return undefined;
     const id = newUlid();
@@ -139,7 +146,7 @@ export async function saveSubscription(
       VALUES (${id}, ${userId}, ${given.kind}, ${given.addressHashes[0]!}, ${given.sealed}, ${given.label}, ${given.address},
         ${levels}::jsonb, ${given.installation ?? null}, ${given.group}, ${given.delaySeconds}, ${given.detail},
         ${given.actions}, ${given.login ?? null}, ${given.client ?? null}, ${given.chain ?? null}, ${given.typedIn ?? null}, ${given.verified})`;
-    return { id, added: true };
+    return { id, added: true, noticed };
   });
 }
 
@@ -150,6 +157,18 @@ export async function countSubscriptions(
   return db.sql.query<{ kind: SubscriptionKind; state: SubscriptionState; count: number }>`
     SELECT kind, CASE WHEN paused THEN 'paused' WHEN verified THEN 'active' ELSE 'unverified' END AS state, count(*)::int AS count
     FROM subscriptions GROUP BY 1, 2`;
+}
+
+/** The choices of the person for this address; undefined when it is new to them. */
+export async function subscriptionWith(
+  db: Db,
+  userId: string,
+  addressHashes: readonly string[],
+): Promise<{ detail: SubscriptionDetail; actions: SubscriptionActions } | undefined> {
+  const [row] = await db.sql.query<{ detail: SubscriptionDetail; actions: SubscriptionActions }>`
+    SELECT detail, actions FROM subscriptions
+    WHERE address_hash = ANY(${[...addressHashes]}::text[]) AND user_id = ${userId} LIMIT 1`;
+  return row;
 }
 
 /** Subscriptions of other people with this address: one browser that changed hands. */

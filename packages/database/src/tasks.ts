@@ -6,6 +6,7 @@
  */
 import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { markAnswered } from './prompt-ends.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { oldestOpen } from './prompts.ts';
 import { settleAccepted } from './session-status.ts';
 import { type SessionRecord, readSessions } from './sessions.ts';
@@ -26,8 +27,9 @@ export interface NewSession {
   /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
   pendingId?: string | undefined;
   ttlMs: number;
-  /** See the column. */
+  /** See the columns. */
   agentDepth?: number | undefined;
+  startedBy?: string | undefined;
 }
 
 /** The first line of a message, cut at 80 characters: the title of a session without a name (rules, 4.7). */
@@ -50,10 +52,10 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const title = input.title ?? titleOf(input.message);
   const session = db.sql.execute`
     INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
-      status, last_message, message_count)
+      status, last_message, message_count, started_by)
     VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
       ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
-      ${cutText(input.message, limits.lastMessageBytes)}, 1)`;
+      ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null})`;
   const task = insertTask(db, {
     id: taskId,
     key,
@@ -172,6 +174,8 @@ export async function enqueueMessage(
 
 /** The size of images queued for a device, and for all devices of its owner, in bytes of data URLs. */
 export async function waitingImageBytes(db: Db, deviceId: string): Promise<{ device: number; owner: number }> {
+  const [device] = await db.sql.query<{ owner_id: string }>`SELECT owner_id FROM devices WHERE id = ${deviceId}`;
+  if (device) await oneAtATime(db, 'images', device.owner_id);
   const [waiting] = await db.sql.query<{ device: bigint | null; owner: bigint | null }>`
     SELECT sum(octet_length(t.images)) FILTER (WHERE t.device_id = ${deviceId}) AS device, sum(octet_length(t.images)) AS owner
     FROM devices mine JOIN devices d ON d.owner_id = mine.owner_id JOIN tasks t ON t.device_id = d.id

@@ -1,26 +1,30 @@
 /** The sessions that a user watches (rules, 14.1). */
 import { formatSessionId, type WatchList } from '@relay/protocol';
+import { oneAtATime } from './one-at-a-time.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** Starts watching; true the first time. */
-export async function watchSession(db: Db, userId: string, key: string): Promise<boolean> {
-  const count = await db.sql.execute`
+/** Starts watching, in a transaction. `full`: the user watches `max` sessions, and not this one. */
+export async function watchSession(
+  tx: Db,
+  userId: string,
+  key: string,
+  max = Infinity,
+): Promise<'first' | 'known' | 'full'> {
+  await oneAtATime(tx, 'watches', userId);
+  const [state] = await tx.sql.query<{ known: boolean; count: number }>`
+    SELECT COALESCE(bool_or(session_key = ${key}), false) AS known, count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
+  if (state?.known) return 'known';
+  if ((state?.count ?? 0) >= max) return 'full';
+  await tx.sql.execute`
     INSERT INTO watched_sessions (user_id, session_key) VALUES (${userId}, ${key}) ON CONFLICT DO NOTHING`;
-  return count > 0;
+  return 'first';
 }
 
 /** Stops watching; true when it was watched. */
 export async function unwatchSession(db: Db, userId: string, key: string): Promise<boolean> {
   const count = await db.sql.execute`DELETE FROM watched_sessions WHERE user_id = ${userId} AND session_key = ${key}`;
   return count > 0;
-}
-
-/** The number of sessions that the user watches. */
-export async function countWatches(db: Db, userId: string): Promise<number> {
-  const [row] = await db.sql.query<{ count: number }>`
-    SELECT count(*)::int AS count FROM watched_sessions WHERE user_id = ${userId}`;
-  return row?.count ?? 0;
 }
 
 /** The sessions that the user watches, oldest watch first. */

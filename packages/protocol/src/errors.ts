@@ -42,6 +42,11 @@ export const errorCatalogue = {
     meaning:
       'The chain of agents that started one another is as deep as it may be. Finish the work yourself, or ask the person.',
   },
+  PERSON_MUST_ANSWER: {
+    status: 403,
+    meaning:
+      'An agent cannot give this answer: it is about its own session, or it would hold for good. Let the person answer in an app.',
+  },
   KEY_NOT_VALID: {
     status: 403,
     meaning:

@@ -84,13 +84,13 @@ export function peopleOf(deps: PeopleDeps): People {
     },
     invite: async () => {
       const token = createToken();
-      const { expiresAt } = await createInvitation(database, {
+      const made = await createInvitation(database, {
         kind: 'invite',
         tokenHash: hashToken(token),
         createdBy: deps.config.instanceName,
         ttlSeconds: inviteTtlSeconds,
       });
-      return { url: `${deps.config.publicUrl}/invite#token=${token}`, expiresAt };
+      return { url: `${deps.config.publicUrl}/invite#token=${token}`, expiresAt: made?.expiresAt };
     },
     setDisabled: async (email, disabled) => {
       const person = await find(email);

@@ -1,5 +1,5 @@
 /** One ACP client on `/acp/<deviceId>`: its socket, the end of its credential, and the agent that it talks to. */
-import { serveAcp } from '@relay/acp';
+import { type Budget, serveAcp } from '@relay/acp';
 import type { UserPrincipal } from '@relay/auth';
 import { type CloseReason, closeCodes } from '@relay/protocol';
 import { type Socket, type TokenBucket, type TokenBucketOptions, createTokenBucket } from '@relay/socket';
@@ -8,7 +8,10 @@ import type { Guest } from '../attention/guest.ts';
 import { LocalRelay, type RelayOptions } from './relay.ts';
 import { SocketStream } from './stream.ts';
 
-type Serving = Omit<Parameters<typeof serveAcp>[1], 'client'>;
+type Serving = Omit<Parameters<typeof serveAcp>[1], 'client' | 'onStray' | 'budget'>;
+
+/** Answers to requests that were never sent. A client that repeats one after a reconnect sends a few. */
+const mostStrays = 32;
 
 export interface AcpOptions {
   principal: UserPrincipal;
@@ -16,6 +19,8 @@ export interface AcpOptions {
   tokenId: string | undefined;
   relay: Omit<RelayOptions, 'onRemoved'>;
   serving: Serving;
+  /** The budget of the person, from the start of the connection until it is given back. */
+  shareBudget: () => { budget: Budget; giveBack: () => void };
   expiryToleranceMs: number;
   /** The limit of the frames it may send. */
   frameRate: TokenBucketOptions;
@@ -30,6 +35,7 @@ export class AcpConnection implements Guest {
   readonly #bucket: TokenBucket;
   #socket: Socket | undefined;
   #stream: SocketStream | undefined;
+  #strays = 0;
   #served: Promise<void> = Promise.resolve();
 
   constructor(options: AcpOptions) {
@@ -46,20 +52,28 @@ export class AcpConnection implements Guest {
   }
 
   start(socket: Socket): Promise<void> {
-    const { principal, serving } = this.#options;
+    const { principal, serving, shareBudget } = this.#options;
+    const { budget, giveBack } = shareBudget();
     this.#socket = socket;
     this.#expiry.at(principal.expiresAt);
     this.#stream = new SocketStream(socket);
-    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay }).then(
-      () => this.close('normal'),
-      () => this.close('internal'),
-    );
+    this.#served = serveAcp(this.#stream, { ...serving, client: this.#relay, onStray: () => this.#stray(), budget })
+      .then(
+        () => this.close('normal'),
+        () => this.close('internal'),
+      )
+      .finally(giveBack);
     return Promise.resolve();
   }
 
   frame(text: string): void {
     if (!this.#bucket.take()) return this.close('tooMany');
     if (this.#stream?.hear(text) === false) this.close('unexpected');
+  }
+
+  #stray(): void {
+    this.#strays += 1;
+    if (this.#strays > mostStrays) this.close('tooMany');
   }
 
   /** Ignored, as the transport of ACP has it. */

@@ -1,6 +1,7 @@
 /** The door of ACP clients (rules, 18.9): `/acp/<deviceId>` leads to the agent of a device, over a WebSocket. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { type Budget, createBudget } from '@relay/acp';
 import { touchAcpTokens } from '@relay/database';
 import { limits } from '@relay/protocol';
 import { type Room, createRoom } from '../attention/room.ts';
@@ -21,6 +22,18 @@ export const isAcp = (url: string | undefined): boolean => (url ?? '').startsWit
 export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<AcpConnection>, 'users'> {
   const { config, logger, backplane } = deps;
   const frameRate = { ratePerSecond: config.appFramesPerSecond, burst: 60 * config.appFramesPerSecond };
+  /** Budgets by person. The door drops one with the last client of its person. */
+  const budgets = new Map<string, { budget: Budget; clients: number }>();
+  const budgetOf = (userId: string) => {
+    const shared = budgets.get(userId) ?? { budget: createBudget(), clients: 0 };
+    budgets.set(userId, shared);
+    shared.clients += 1;
+    const giveBack = () => {
+      shared.clients -= 1;
+      if (shared.clients === 0) budgets.delete(userId);
+    };
+    return { budget: shared.budget, giveBack };
+  };
   const room = createRoom<AcpConnection>(deps, late, {
     name: 'acp',
     title: 'ACP client',
@@ -30,6 +43,7 @@ export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<
       const connectionId = randomUUID();
       const caller = { principal, address: deps.addressOf(request), requestId: connectionId };
       const guest = new AcpConnection({
+        shareBudget: () => budgetOf(principal.userId),
         ...{ principal, tokenId, frameRate, expiryToleranceMs: config.expiryToleranceMs },
         relay: {
           ...{ backplane, userId: principal.userId, deviceId: device.deviceId },

@@ -37,5 +37,10 @@ export function toRelayError(error: unknown): RelayError {
 }
 
 /** An error of the relay itself, and not of a device or a caller: worth an entry in the log. */
-export const isRelayFault = ({ status, code }: RelayError): boolean =>
-  status >= 500 && code !== 'DEVICE_OFFLINE' && code !== 'DEVICE_TIMEOUT' && code !== 'DEVICE_ERROR';
+export const isRelayFault = ({ status, code, cause }: RelayError): boolean =>
+  status >= 500 &&
+  code !== 'DEVICE_OFFLINE' &&
+  code !== 'DEVICE_TIMEOUT' &&
+  code !== 'DEVICE_ERROR' &&
+  // A credential that names a key which is not known here: nothing failed.
+  !(cause instanceof AuthError && cause.cause === undefined);

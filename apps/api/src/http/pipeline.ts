@@ -249,7 +249,8 @@ export function answerError(
       { err: known.cause ?? known, code: known.code, requestId: response.getHeader('X-Request-Id') },
       'a request failed',
     );
-  }
+  } else if (known.code === 'SERVICE_UNAVAILABLE')
+    deps.logger.info({ code: known.code, requestId: response.getHeader('X-Request-Id') }, 'a request was refused');
   if (response.headersSent) {
     request.socket.destroy();
     return;

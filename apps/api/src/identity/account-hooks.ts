@@ -4,7 +4,7 @@
  */
 import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled, isTokenGood } from '@relay/database';
 import { RelayError } from '@relay/protocol';
-import type { BetterAuthOptions } from 'better-auth';
+import type { BetterAuthOptions, GenericEndpointContext } from 'better-auth';
 import {
   APIError,
   addOAuthServerContext,
@@ -25,9 +25,17 @@ import { isCommonPassword } from './common-passwords.ts';
 import type { IdentityDeps } from './deps.ts';
 import { endChain, endProgramsWithoutLogin, forgetTokens, refuseTokens } from './end-sign-in.ts';
 import { hashToken } from './one-time-token.ts';
-import { requireMayAdd, signInWithPasskey } from './passkeys.ts';
+import { addPasskey, requireMayAdd, requireRoomForPasskey, signInWithPasskey } from './passkeys.ts';
 import { requireRecentLogin } from './recent-login.ts';
-import { explain, isHalf, refusalOfCode, requireSecondFactor, secondSteps, verifyCode } from './second-factor.ts';
+import {
+  explain,
+  isHalf,
+  refusalOfCode,
+  requireCodeToo,
+  requireSecondFactor,
+  secondSteps,
+  verifyCode,
+} from './second-factor.ts';
 import { admit, requireWelcome } from './sign-up.ts';
 import type { LibraryStorage } from './storage.ts';
 
@@ -101,6 +109,23 @@ async function programSignedOut(
   if (await isTokenGood(deps.database, id)) return;
   await endChain(deps, { chain, userId });
   await noteAction(deps, ctx, { userId, action: 'signOut', program });
+}
+
+/** Before a request of a signed-in person with their password: it counts as a guess, and may need the second factor. */
+async function checkPersonAgain(
+  deps: IdentityDeps,
+  guesses: ReturnType<typeof accountGuesses>,
+  ctx: GenericEndpointContext,
+): Promise<void> {
+  const { user, session } = (await getSessionFromCtx(ctx)) ?? {};
+  await guesses.count(user?.email);
+  try {
+    await requireCodeToo(deps, ctx, { userId: user?.id, loginId: session?.id });
+  } catch (error) {
+    // The password was right.
+    if (isAPIError(error) && error.body?.['code'] === 'SECOND_FACTOR_REQUIRED') await guesses.forgive(user?.email);
+    throw error;
+  }
 }
 
 export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
@@ -203,7 +228,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
         await refusing(() => requireMayAdd(deps, ctx));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
-        if (passwordPaths.has(ctx.path)) await guesses.count((await getSessionFromCtx(ctx))?.user.email);
+        if (passwordPaths.has(ctx.path)) await checkPersonAgain(deps, guesses, ctx);
         const refusal = secondSteps.has(ctx.path) ? await refusalOfCode(deps, ctx) : undefined;
         if (refusal) {
           await noteAttempt(ctx, refusal);
@@ -232,6 +257,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             ]);
         }
         if (refused && /^\/(?:two-factor|passkey)\//.test(ctx.path)) explain(returned);
+        if (ctx.path === addPasskey && !refused) await requireRoomForPasskey(deps, returned);
         // Before the answer, which has the code: a program that the person is not told of gets none.
         if (ctx.path === '/oauth2/consent' && !refused) {
           const userId = (await getSessionFromCtx(ctx))?.user.id;

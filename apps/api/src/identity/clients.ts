@@ -1,5 +1,5 @@
 /** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
-import { agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
+import { agentAnswerScope, agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
 import { acpScopes } from '@relay/protocol';
 
@@ -8,8 +8,10 @@ const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
 const webScopes = [...peopleScopes, ...ordinaryScopes];
 const programScopes = [...webScopes, 'offline_access'];
-/** Scopes for programs that run agents: the tools at `/mcp`, and nothing else. */
-export const agentScopes = [agentScope, 'offline_access'];
+/** Scopes that a program that runs agents gets unless it asks for more: the tools at `/mcp`, for sessions that it starts. */
+export const agentDefaultScopes = [agentScope, 'offline_access'];
+/** All scopes that it can ask for. */
+export const agentScopes = [...agentDefaultScopes, agentAnswerScope];
 
 /** Scopes for ACP clients: sessions only. */
 export const acpAppScopes = [...acpScopes, 'offline_access'];
@@ -28,14 +30,18 @@ const agentPaths = ['/callback', '/', '/oauth/callback', '/mcp/oauth/callback'];
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
 export const agentRedirects = loopbackHosts.flatMap((host) => agentPaths.map((path) => `http://${host}${path}`));
 
-/** Redirect addresses match exactly; of a loopback address (RFC 8252 §7.3) any port does. */
+/** The client of the pages. Its person is not asked, so its code goes to one address alone. */
+export const webClientId = 'relay-web';
+export const webRedirect = (publicUrl: string): string => `${publicUrl}/callback`;
+
+/** Redirect addresses match exactly; for native programs any port of a loopback address does (RFC 8252 §7.3). The door compares that of the pages. */
 export function firstPartyClients(publicUrl: string): FirstPartyClient[] {
   return [
     {
-      clientId: 'relay-web',
+      clientId: webClientId,
       name: 'Web app',
       applicationType: 'web',
-      redirectUris: [`${publicUrl}/callback`],
+      redirectUris: [webRedirect(publicUrl)],
       postLogoutRedirectUris: [`${publicUrl}/`],
       scopes: webScopes,
       skipConsent: true,

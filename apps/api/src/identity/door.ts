@@ -6,7 +6,7 @@ import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
-import { agentAudienceOf, agentClientId, agentScopes, audienceOf } from './clients.ts';
+import { agentAudienceOf, agentClientId, agentDefaultScopes, audienceOf, webClientId, webRedirect } from './clients.ts';
 import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
 import { nameRoute } from '../http/route-of.ts';
@@ -43,8 +43,14 @@ function withDefaults(url: URL, publicUrl: string): URL {
   const { searchParams: query } = url;
   const isAgent = query.get('client_id') === agentClientId;
   if (!query.has('resource')) query.set('resource', isAgent ? agentAudienceOf(publicUrl) : audienceOf(publicUrl));
+  // The library lets any port of a loopback address pass, also for the pages: without an address it refuses.
+  const isPages = query.getAll('client_id').some((one) => one.trim() === webClientId);
+  if (isPages && query.getAll('redirect_uri').join(' ') !== webRedirect(publicUrl)) query.delete('redirect_uri');
   if (isAgent)
-    query.set('scope', [...new Set([...(query.get('scope') ?? '').split(' '), ...agentScopes])].join(' ').trim());
+    query.set(
+      'scope',
+      [...new Set([...(query.get('scope') ?? '').split(' '), ...agentDefaultScopes])].join(' ').trim(),
+    );
   return url;
 }
 

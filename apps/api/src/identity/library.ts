@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { oauthProvider } from '@better-auth/oauth-provider';
 import { betterAuth } from 'better-auth';
 import { prismaAdapter } from 'better-auth/adapters/prisma';
-import { APIError } from 'better-auth/api';
 import { jwt } from 'better-auth/plugins';
 import { createSignInLimits } from '../http/rate-limit.ts';
 import { addressHeader } from './audit.ts';
@@ -54,14 +53,16 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
       // Without this it writes refusals, which are no faults, to the console.
       onError: (error) => {
         // Our own endpoints and hooks ask the database too.
-        if (error instanceof APIError && error.statusCode < 500) return;
+        // The library has two classes of refusals, and throws the second one before it looks at a body.
+        const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+        if (typeof statusCode === 'number' && statusCode < 500) return;
         if (!storage.noteFailure(error)) logger.error({ err: error }, 'the sign-in failed');
       },
     },
     logger: {
       level: 'warn',
       // Most of it is what strangers typed wrong, and may quote it: the beginning of the sentence is the library's own.
-      log: (level, message) => logger.debug({ room: 'sign-in', level }, message.split(/[:"'`(]/, 1)[0] ?? ''),
+      log: (level, message) => logger.debug({ room: 'sign-in', severity: level }, message.split(/[:"'`(]/, 1)[0] ?? ''),
     },
     // `/token` sells a sign-in as a bearer, and a device code must never buy one. The door lets few other paths in.
     disabledPaths: ['/token', '/device/token'],

@@ -3,7 +3,7 @@
  * checks them; here is what it leaves open: the device must have checked the person, a passkey belongs to a password, and there is a bound.
  */
 import { passkey } from '@better-auth/passkey';
-import { countPasskeys, findPasskeyOwner, markPasskeyUsed } from '@relay/database';
+import { countPasskeys, findPasskeyOwner, markPasskeyUsed, removePasskey } from '@relay/database';
 import type { GenericEndpointContext } from 'better-auth';
 import { APIError, getSessionFromCtx } from 'better-auth/api';
 import type { IdentityDeps } from './deps.ts';
@@ -28,6 +28,23 @@ function requireCheckedPerson(userVerified: boolean): void {
   );
 }
 
+const tooMany = () => refused('TOO_MANY_PASSKEYS', `You have ${maxPasskeys} passkeys. Remove one first.`);
+
+/**
+ * After the library has written a passkey: takes it back where others were added at the same time. The library counts before it writes.
+ * @throws APIError TOO_MANY_PASSKEYS
+ */
+export async function requireRoomForPasskey(
+  { database }: Pick<IdentityDeps, 'database'>,
+  added: unknown,
+): Promise<void> {
+  const { id, userId } = (added ?? {}) as { id?: unknown; userId?: unknown };
+  if (typeof id !== 'string' || typeof userId !== 'string') return;
+  if ((await countPasskeys(database, userId)) <= maxPasskeys) return;
+  await removePasskey(database, userId, id);
+  throw tooMany();
+}
+
 export function passkeyPlugin({ config, database }: Pick<IdentityDeps, 'config' | 'database'>) {
   const { hostname, origin } = new URL(config.publicUrl);
   return passkey({
@@ -38,8 +55,7 @@ export function passkeyPlugin({ config, database }: Pick<IdentityDeps, 'config' 
     registration: {
       afterVerification: async ({ verification, user }) => {
         requireCheckedPerson(verification.registrationInfo?.userVerified === true);
-        if ((await countPasskeys(database, user.id)) >= maxPasskeys)
-          throw refused('TOO_MANY_PASSKEYS', `You have ${maxPasskeys} passkeys. Remove one first.`);
+        if ((await countPasskeys(database, user.id)) >= maxPasskeys) throw tooMany();
       },
     },
     authentication: {

@@ -19,6 +19,15 @@ export function requireRecent(signedInAt: number | undefined, now: number = Date
   );
 }
 
+/** Whether a sign-in of this relay is recent, by its id. */
+export async function isRecentLogin(
+  { database }: Pick<IdentityDeps, 'database'>,
+  loginId: string | undefined,
+): Promise<boolean> {
+  const at = loginId === undefined ? undefined : await readSignInTime(database, loginId);
+  return at !== undefined && at.getTime() > Date.now() - recentSignInMs;
+}
+
 /**
  * Of the built-in sign-in, by its id (`sid`): when the browser signed in, or when the password was entered there since.
  * @throws RelayError SIGN_IN_NOT_RECENT, also when the sign-in is gone

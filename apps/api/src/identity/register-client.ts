@@ -2,7 +2,7 @@
  * Registration of programs that run agents (RFC 7591), as clients of MCP expect it. Nothing is stored and nothing can be made up: each
  * gets the one client that the relay has for all of them (§3.2.1 allows it), which leads back to the same computer only.
  */
-import { agentClientId, agentRedirects, agentScopes } from './clients.ts';
+import { agentClientId, agentDefaultScopes, agentRedirects } from './clients.ts';
 
 const known = new Set(agentRedirects);
 
@@ -37,7 +37,7 @@ export function registerClient(asked: Readonly<Record<string, unknown>>): { stat
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
       application_type: 'native',
-      scope: agentScopes.join(' '),
+      scope: agentDefaultScopes.join(' '),
     },
   };
 }

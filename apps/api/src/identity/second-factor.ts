@@ -2,7 +2,7 @@
  * The second step of a sign-in with a password (rules, 8.22): one-time codes of an authenticator app, or a recovery code. The plugin of the
  * library makes, keeps and checks them; here is what it leaves open: a code counts once, and no other way leads to a sign-in.
  */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import {
   factorsSealedOtherwise,
   finishSecondFactor,
@@ -10,7 +10,9 @@ import {
   isOneTimeCodeUsed,
   resealFactor,
   sealedRecoveryCodes,
+  sealedFactor,
   useOneTimeCode,
+  useRecoveryCode,
 } from '@relay/database';
 import type { GenericEndpointContext } from 'better-auth';
 import { APIError } from 'better-auth/api';
@@ -18,6 +20,7 @@ import { symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import { twoFactor } from 'better-auth/plugins';
 import type { IdentityDeps } from './deps.ts';
 import { passkeySentences, signInWithPasskey } from './passkeys.ts';
+import { isRecentLogin } from './recent-login.ts';
 
 type Deps = Pick<IdentityDeps, 'database'>;
 
@@ -83,18 +86,20 @@ export async function halfSignedIn(ctx: GenericEndpointContext): Promise<string 
   return id ? (await ctx.context.internalAdapter.findVerificationValue(id))?.value : undefined;
 }
 
+const unreadable = () =>
+  new APIError('CONFLICT', {
+    code: 'SECOND_FACTOR_UNREADABLE',
+    message:
+      'The relay cannot check codes of this account: its AUTH_SECRET was replaced. Ask its operator to reset your second step.',
+  });
+
 /** Before the code of a sign-in is looked at: its refusal, after which the sign-in still waits; undefined when it may be looked at. */
 export async function refusalOfCode({ database }: Deps, ctx: GenericEndpointContext): Promise<APIError | undefined> {
   const userId = await halfSignedIn(ctx);
   if (userId === undefined) return undefined;
   await finishSecondFactor(database, userId);
   const sealed = await sealedRecoveryCodes(database, userId);
-  if (sealed !== undefined && (await opened(ctx, sealed)) === undefined)
-    return new APIError('CONFLICT', {
-      code: 'SECOND_FACTOR_UNREADABLE',
-      message:
-        'The relay cannot check codes of this account: its AUTH_SECRET was replaced. Ask its operator to reset your second step.',
-    });
+  if (sealed !== undefined && (await opened(ctx, sealed)) === undefined) return unreadable();
   const { code } = (ctx.body ?? {}) as { code?: unknown };
   return (await isOneTimeCodeUsed(database, hashOf(userId, code))) ? codeUsed() : undefined;
 }
@@ -117,6 +122,62 @@ export async function requireSecondFactor(
       code: 'SECOND_FACTOR_REQUIRED',
       message: 'This account takes a one-time code. Sign in with the password.',
     });
+}
+
+const renewCodes = '/two-factor/generate-backup-codes';
+
+/** Requests of a signed-in person that show again who it is, or that change the second factor: the password alone is not enough. */
+const withCode: ReadonlySet<string> = new Set(['/relay/confirm', '/two-factor/disable', renewCodes]);
+
+const stepMs = 30_000;
+
+/** Whether it is the one-time code of this secret now, or of the half minute before or after (RFC 6238). */
+function isOneTimeCode(secret: string, code: string, now: number): boolean {
+  return [-1, 0, 1].some((step) => {
+    const counter = Buffer.alloc(8);
+    counter.writeBigUInt64BE(BigInt(Math.floor(now / stepMs) + step));
+    const mac = createHmac('sha1', secret).update(counter).digest();
+    const expected = String((mac.readUInt32BE(mac.at(-1)! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+    return code.length === expected.length && timingSafeEqual(Buffer.from(code), Buffer.from(expected));
+  });
+}
+
+/**
+ * Before a request that needs the second factor beside the password, where the account has one. Takes a one-time code or a recovery code, and
+ * uses it up. New recovery codes take a recent sign-in instead of one, too. A wrong password is left to the request, which refuses it: no code is used for it.
+ * @throws APIError SECOND_FACTOR_REQUIRED, INVALID_CODE, ONE_TIME_CODE_USED, SECOND_FACTOR_UNREADABLE
+ */
+export async function requireCodeToo(
+  { database }: Deps,
+  ctx: GenericEndpointContext,
+  { userId, loginId }: { userId: string | undefined; loginId: string | undefined },
+): Promise<void> {
+  if (userId === undefined || !withCode.has(ctx.path)) return;
+  const sealed = await sealedFactor(database, userId);
+  if (!sealed) return;
+  const { password, code: given } = (ctx.body ?? {}) as { password?: unknown; code?: unknown };
+  const hash = (await ctx.context.internalAdapter.findCredentialAccount(userId))?.password;
+  if (typeof password !== 'string' || !hash || !(await ctx.context.password.verify({ hash, password }))) return;
+  const isGiven = typeof given === 'string' && given.trim() !== '';
+  // A sign-in of the last minutes had its second step.
+  if (!isGiven && ctx.path === renewCodes && (await isRecentLogin({ database }, loginId))) return;
+  if (!isGiven)
+    throw new APIError('FORBIDDEN', {
+      code: 'SECOND_FACTOR_REQUIRED',
+      message: 'This needs a one-time code of your authenticator app, or a recovery code, beside the password.',
+    });
+  const code = given.replaceAll(/\s/g, '');
+  const [secret, codes] = await Promise.all([opened(ctx, sealed.secret), opened(ctx, sealed.backupCodes)]);
+  if (secret === undefined || codes === undefined) throw unreadable();
+  if (isOneTimeCode(secret, code, Date.now())) {
+    if (!(await useOneTimeCode(database, hashOf(userId, code), codeLifeMs))) throw codeUsed();
+    return;
+  }
+  const left = (JSON.parse(codes) as string[]).filter((one) => one !== code);
+  const isRecovery = left.length < (JSON.parse(codes) as string[]).length;
+  const data = await symmetricEncrypt({ key: ctx.context.secretConfig, data: JSON.stringify(left) });
+  if (!isRecovery || !(await useRecoveryCode(database, sealed, data)))
+    throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: sentences['INVALID_CODE']! });
 }
 
 /** Whether the sign-in that this request wrote ends with its answer, which asks for the code. */

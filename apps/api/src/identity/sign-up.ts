@@ -2,7 +2,6 @@
 import {
   withdrawInvitations,
   createInvitation,
-  countInvitations,
   restoreInvitation,
   findInvitation,
   hasAccounts,
@@ -37,20 +36,20 @@ export async function invite({ config, database }: Deps, userId: string): Promis
   if (config.authSignup === 'closed') {
     throw new RelayError('FORBIDDEN', 'This relay takes no new accounts (AUTH_SIGNUP is closed).');
   }
-  if ((await countInvitations(database, userId)) >= config.invitationsPerUser) {
-    throw new RelayError(
-      'TOO_MANY_INVITATIONS',
-      `${config.invitationsPerUser} of your invitations wait to be used, which is the limit. Each ends after a week.`,
-    );
-  }
   const token = createToken();
-  const { expiresAt = '' } = await createInvitation(database, {
+  const made = await createInvitation(database, {
     kind: 'invite',
     tokenHash: hashToken(token),
     createdBy: userId,
     ttlSeconds: inviteTtlSeconds,
+    max: config.invitationsPerUser,
   });
-  return { url: link(config.publicUrl, 'invite', token), expiresAt };
+  if (!made)
+    throw new RelayError(
+      'TOO_MANY_INVITATIONS',
+      `${config.invitationsPerUser} of your invitations wait to be used, which is the limit. Each ends after a week.`,
+    );
+  return { url: link(config.publicUrl, 'invite', token), expiresAt: made.expiresAt ?? '' };
 }
 
 /** @throws RelayError NOT_FOUND when the link was never valid, or no longer is */

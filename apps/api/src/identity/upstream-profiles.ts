@@ -36,15 +36,23 @@ function claimsOf(idToken: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString('utf8')) as Record<string, unknown>;
 }
 
+/** The provider issued the token to this client (OpenID Connect Core, 3.1.3.7): a token of several audiences names it in `azp`. */
+function isFor(clientId: string, { aud, azp }: Record<string, unknown>): boolean {
+  const audiences = [aud].flat();
+  if (!audiences.includes(clientId)) return false;
+  return azp === undefined ? audiences.length === 1 : azp === clientId;
+}
+
 /**
- * From an ID token that was verified, and what the service says besides; null when there is no token, or the two are about
- * different people (OpenID Connect Core, 5.3.2).
+ * From an ID token that was verified, and what the service says besides; null when there is no token, it was issued to
+ * another client, or the two are about different people (OpenID Connect Core, 5.3.2).
  */
-export function openIdProfile(tokens: Tokens, said: object): Profile | null {
+export function openIdProfile(tokens: Tokens, said: object, clientId: string): Profile | null {
   if (tokens.idToken === undefined) return null;
   const claims = claimsOf(tokens.idToken);
   const info = said as Record<string, unknown>;
   const { sub } = claims;
+  if (!isFor(clientId, claims)) return null;
   if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || info['sub'] !== sub) return null;
   const names = [info['name'], claims['name'], info['preferred_username'], info['nickname']];
   return { subject: sub, user: userOf(names, info['email'], info['email_verified']) };

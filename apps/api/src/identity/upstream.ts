@@ -116,7 +116,7 @@ function provider(settings: UpstreamSettings, context: InitContext): Provider {
       const answer = await ask((known) => known.getUserInfo(tokens)).catch(() => null);
       if (!answer) return null;
       const profile = isOpenId
-        ? openIdProfile(tokens, answer.data)
+        ? openIdProfile(tokens, answer.data, settings.clientId)
         : (answer.data as unknown as { profile: Profile }).profile;
       return profile && { user: { ...profile.user }, data: profile };
     },

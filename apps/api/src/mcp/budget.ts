@@ -1,5 +1,5 @@
-/** The bounds of turns that agents start on the machines of their person (rules, 19.6): by hour, at a time, and in a chain. */
-import { agentDepthOf, openAgentTurns } from '@relay/database';
+/** The bounds of turns that agents start on the machines of their person (rules, 19.6): by hour and in a chain. Open ones are counted where they are written. */
+import { agentDepthOf } from '@relay/database';
 import { RelayError, agentLimits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from '../sessions/find.ts';
@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts';
 export const sessionMeta = 'relay/session';
 
 /**
- * Counts one turn that an agent starts, and answers how deep it is. Two calls at the same time may both be the last one at a time.
+ * Counts one turn that an agent starts, and returns how deep it is.
  * @throws RelayError SESSION_NOT_FOUND (of `fromSession`), AGENT_CHAIN_TOO_DEEP, TOO_MANY_AGENT_TURNS
  */
 export async function countTurn(deps: Operations, caller: Caller, fromSession: string | undefined): Promise<number> {
@@ -21,12 +21,6 @@ export async function countTurn(deps: Operations, caller: Caller, fromSession: s
     throw new RelayError(
       'AGENT_CHAIN_TOO_DEEP',
       `Agents started one another ${agentLimits.depth} times in a row, which is the limit. Finish the work here, or ask the person.`,
-    );
-  if ((await openAgentTurns(deps.database, userId)) >= agentLimits.openTurns)
-    throw new RelayError(
-      'TOO_MANY_AGENT_TURNS',
-      `${agentLimits.openTurns} turns that agents started are still open, which is the limit. Wait for one of them to end.`,
-      { retryAfter: 30 },
     );
   await limits.agentTurn(response, userId);
   return depth;

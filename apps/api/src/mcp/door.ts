@@ -9,6 +9,7 @@ import type { Operations } from '../deps.ts';
 import { networkOfRequest } from '../http/address.ts';
 import { authenticateUser, requireScope } from '../http/authenticate.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
+import { requireAllowedOrigin } from '../http/origins.ts';
 import { toRelayError } from '../http/errors.ts';
 import { protectedResourceOf } from '../http/protected-resource.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
@@ -47,6 +48,7 @@ export function mountMcp(app: Express, deps: Operations, rateLimits: RateLimits)
   };
 
   app.all('/mcp', async (request: Request, response: Response): Promise<void> => {
+    requireAllowedOrigin(request, deps.config);
     if (request.method !== 'POST')
       throw new RelayError('METHOD_NOT_ALLOWED', 'Use POST here: this server keeps no sessions and opens no streams.', {
         headers: { Allow: 'POST' },

@@ -15,6 +15,7 @@ import type { Operations } from '../deps.ts';
 import { type AuditNote, audited } from '../http/audit.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
 import { isRelayFault, toRelayError } from '../http/errors.ts';
+import type { AgentTurn } from '../sessions/agent-turn.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { createSession } from '../sessions/create-session.ts';
@@ -24,12 +25,19 @@ import { sendMessage } from '../sessions/send-message.ts';
 import { countTurn, sessionMeta } from './budget.ts';
 import type { Caller } from './caller.ts';
 import type { ToolResult } from './protocol.ts';
+import { reachesAll, refuseOwnSession, requireReach, signInOf } from './rights.ts';
 import type { TurnView, Waits } from './wait.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 type Tools = {
   readonly [N in AgentTool]: (caller: Caller, input: AgentToolInput<N>, meta: Value) => Promise<Value>;
 };
+
+/** The session of the caller that its client names. */
+function namedIn(meta: Value): string | undefined {
+  const named = meta[sessionMeta];
+  return typeof named === 'string' ? named : undefined;
+}
 
 /** Returns the function that calls a tool. It never rejects. */
 export function createTools(deps: Operations, waits: Waits) {
@@ -46,12 +54,22 @@ export function createTools(deps: Operations, waits: Waits) {
     const act = async () => ({ body: await work() });
     return audited(deps, { name, request, response, asked, params: {}, note }, act).then(({ body }) => body);
   };
-  const fromOf = (given: string | undefined, meta: Value): string | undefined => {
-    const named = meta[sessionMeta];
-    return typeof named === 'string' ? named : given;
+  /** Refuses a session that the token does not reach, or an answer in the session that the agent runs in. A refusal is an entry of the audit. */
+  const reached = async (
+    name: RouteName,
+    caller: Caller,
+    sessionId: string,
+    from: readonly (string | undefined)[] = [],
+  ) => {
+    try {
+      const key = await requireReach(deps, caller.principal, sessionId);
+      await refuseOwnSession(deps, caller.principal, key, from);
+    } catch (error) {
+      await recorded(name, caller, { target: sessionId }, () => Promise.reject(error as Error));
+    }
   };
   /**
-   * Counts a turn and returns its depth, before the call is recorded: a call that a limit refuses is no entry of the audit. A call that is
+   * Counts a turn, before the call is recorded: a call that a limit refuses is no entry of the audit. A call that is
    * repeated with its key starts no turn and is not counted again; if the key ends right now, its turn has the greatest depth.
    */
   const counted = async (
@@ -59,12 +77,14 @@ export function createTools(deps: Operations, waits: Waits) {
     caller: Caller,
     { idempotencyKey: key, fromSession }: { idempotencyKey?: string | undefined; fromSession?: string | undefined },
     meta: Value,
-  ): Promise<number> => {
-    const { userId } = caller.principal;
+  ): Promise<AgentTurn> => {
+    const { principal } = caller;
+    const { userId } = principal;
+    const turn = { signIn: signInOf(principal), mayHoldForGood: reachesAll(principal) };
     if (key !== undefined && (await findReplay(database, userId, name, key, deps.config.idempotencyTtlSeconds)))
-      return agentLimits.depth;
+      return { ...turn, depth: agentLimits.depth };
     if (name === 'createSession') await caller.limits.sessionCreation(caller.response, `user:${userId}`);
-    return countTurn(deps, caller, fromOf(fromSession, meta));
+    return { ...turn, depth: await countTurn(deps, caller, namedIn(meta) ?? fromSession) };
   };
 
   const tools: Tools = {
@@ -83,6 +103,7 @@ export function createTools(deps: Operations, waits: Waits) {
         ...filter,
         limit,
         archived: 'false',
+        ...(reachesAll(principal) ? {} : { startedBy: signInOf(principal) }),
         ...(after ? { after: { updatedAt: after.at, key: after.id } } : {}),
       });
       return {
@@ -92,49 +113,56 @@ export function createTools(deps: Operations, waits: Waits) {
     },
 
     start_session: async (caller, { idempotencyKey, fromSession, ...body }, meta) => {
-      const depth = await counted('createSession', caller, { idempotencyKey, fromSession }, meta);
+      const agent = await counted('createSession', caller, { idempotencyKey, fromSession }, meta);
       const note: AuditNote = {};
       return recorded('createSession', caller, note, async () => {
-        const { response } = await createSession(deps, caller.principal.userId, body, idempotencyKey, depth);
+        const { response } = await createSession(deps, caller.principal.userId, body, idempotencyKey, agent);
         note.target = response.id;
         return { sessionId: response.id, taskId: response.taskId, state: 'queued' };
       });
     },
 
     send_message: async (caller, { sessionId, idempotencyKey, fromSession, ...body }, meta) => {
-      const depth = await counted('sendMessage', caller, { idempotencyKey, fromSession }, meta);
+      await reached('sendMessage', caller, sessionId);
+      const agent = await counted('sendMessage', caller, { idempotencyKey, fromSession }, meta);
       return recorded('sendMessage', caller, { target: sessionId }, async () => {
         const { userId } = caller.principal;
         const message = { ...body, answers: null };
-        const { response } = await sendMessage(deps, userId, sessionId, message, idempotencyKey, depth);
+        const { response } = await sendMessage(deps, userId, sessionId, message, idempotencyKey, agent);
         return { sessionId: response.sessionId, taskId: response.taskId, state: response.state };
       });
     },
 
-    wait_for_turn: async ({ principal, signal }, { seconds = agentLimits.waitSecondsDefault, ...turn }) =>
-      shownTurn(await waits.wait(principal.userId, turn, seconds, signal)),
+    wait_for_turn: async ({ principal, signal }, { seconds = agentLimits.waitSecondsDefault, ...turn }) => {
+      await requireReach(deps, principal, turn.sessionId);
+      return shownTurn(await waits.wait(principal.userId, turn, seconds, signal));
+    },
 
     read_messages: async ({ principal }, { sessionId, limit = agentLimits.messagesDefault, ...range }) => {
+      await requireReach(deps, principal, sessionId);
       const answer = await readMessages(deps, principal.userId, sessionId, { limit, ...range });
       if ('json' in answer) throw new TypeError('a page of items was not asked for');
       return shownPage(answer.body);
     },
 
     answer: async (caller, { sessionId, questionId, idempotencyKey, fromSession, ...body }, meta) => {
-      const depth = await counted('answerPrompt', caller, { idempotencyKey, fromSession }, meta);
+      await reached('answerPrompt', caller, sessionId, [namedIn(meta), fromSession]);
+      const agent = await counted('answerPrompt', caller, { idempotencyKey, fromSession }, meta);
       const note = { target: sessionId, question: questionId, digest: body.digest };
       return recorded('answerPrompt', caller, note, async () => {
         const asked = { sessionId, uuid: questionId };
         const { userId } = caller.principal;
-        const { response } = await answerPrompt(deps, userId, asked, body, idempotencyKey, undefined, depth);
+        const { response } = await answerPrompt(deps, userId, asked, body, idempotencyKey, undefined, agent);
         return { sessionId: response.sessionId, taskId: response.taskId, state: 'queued' };
       });
     },
 
-    cancel: (caller, { sessionId, ...body }) =>
-      recorded('cancelSession', caller, { target: sessionId }, () =>
+    cancel: async (caller, { sessionId, ...body }) => {
+      await reached('cancelSession', caller, sessionId);
+      return recorded('cancelSession', caller, { target: sessionId }, () =>
         cancelSession(deps, caller.principal.userId, sessionId, body),
-      ),
+      );
+    },
   };
 
   const checks = Object.fromEntries(

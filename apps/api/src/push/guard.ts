@@ -8,7 +8,10 @@ import type { LookupFunction } from 'node:net';
 import { maxAddressCharacters } from '@relay/protocol';
 import ipaddr from 'ipaddr.js';
 
-/** Raised by a lookup, for a name that leads into a network that is not public. */
+/** The one reason for an address that is not public, or that does not exist: it does not show which names an inner network has. */
+export const notPublic = 'It is not an address of the public internet.';
+
+/** Raised by a lookup, for a name that leads into a network that is not public, or that does not exist. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
@@ -28,8 +31,18 @@ type Resolve = (
 const resolveAll: Resolve = (host, then) =>
   systemLookup(host, { all: true }, (error, found) => then(error, error === null ? found : []));
 
+/** Global unicast, the one part of IPv6 that is given out. The rest has addresses of IPv4 in it, or is of a local network. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** False for everything that is not an address of the public internet, in whatever spelling. */
-const isPublic = (address: string) => ipaddr.process(address).range() === 'unicast';
+function isPublic(text: string): boolean {
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
+}
+
+/** Names that mean this machine or its network. */
+const localName = /(?:^|\.)(?:local|localhost|localdomain|internal|intranet|home\.arpa|lan)$/;
 
 const portOf = (url: URL) => url.port || (url.protocol === 'https:' ? '443' : '80');
 
@@ -45,17 +58,20 @@ export function createGuard(allowedHosts: readonly string[], resolve: Resolve = 
       if (url.protocol !== 'https:' && url.protocol !== 'http:') return { why: 'It must begin with https://.' };
       if (isAllowed(url)) return { url };
       if (url.protocol !== 'https:' || portOf(url) !== '443') return { why: 'It must be https on port 443.' };
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (ipaddr.isValid(host) ? !isPublic(host) : !host.includes('.') || /\.(local|internal|localhost)\.?$/.test(host))
-        return { why: 'It is not an address of the public internet.' };
+      // A dot at the end means the same name.
+      const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+      if (ipaddr.isValid(host) ? !isPublic(host) : !host.includes('.') || localName.test(host))
+        return { why: notPublic };
       return { url };
     },
     lookupFor: (url) => (host, options, then) => {
       resolve(host, (error, found) => {
         if (error === null && !isAllowed(url) && !found.every(({ address }) => isPublic(address)))
-          error = new AddressRefused(`${host} leads into a network that is not public`);
+          error = new AddressRefused(notPublic);
+        // A name of an inner network must look like a name that does not exist.
+        if (error !== null && 'code' in error && error.code === 'ENOTFOUND') error = new AddressRefused(notPublic);
         const [first] = found;
-        if (error !== null || first === undefined) then(error ?? new Error(`${host} has no address`), '', 0);
+        if (error !== null || first === undefined) then(error ?? new AddressRefused(notPublic), '', 0);
         else if (options.all) then(null, found);
         else then(null, first.address, first.family);
       });

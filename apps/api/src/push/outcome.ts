@@ -1,7 +1,7 @@
 /** The meaning of an answer, or of none, for a delivery (rules, 14.8). */
 import type { ClaimedDelivery, DeliveryOutcome } from '@relay/database';
 import type { SubscriptionKind } from '@relay/protocol';
-import { AddressRefused } from './guard.ts';
+import { AddressRefused, notPublic } from './guard.ts';
 import type { PostAnswer } from './post.ts';
 import { quietEnd } from './quiet.ts';
 import { isOfProgram } from './targets.ts';
@@ -61,8 +61,7 @@ export function outcomeOf(
 /** For an attempt without an answer. */
 export function outcomeOfError(error: unknown, attempts: number, random: () => number = Math.random): DeliveryOutcome {
   if (error instanceof AddressRefused) {
-    const reason = 'The address leads into a network that is not public.';
-    return { state: 'failed', reason, pause: reason };
+    return { state: 'failed', reason: notPublic, pause: notPublic };
   }
   if (error instanceof ServiceRefused) return refused(error.status, attempts, random);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';

@@ -9,6 +9,7 @@ import {
   isSignInOver,
   removeSubscription,
   saveSubscription,
+  subscriptionWith,
   subscriptionsOfOthers,
 } from '@relay/database';
 import {
@@ -19,6 +20,7 @@ import {
   type SubscriptionActions,
   maxSubscriptions,
 } from '@relay/protocol';
+import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import { type Target, type WebhookTarget, addressOf, identityOf, isOfProgram, isSealed } from './targets.ts';
@@ -89,18 +91,47 @@ function requireSealed(detail: string | undefined, target: Target | undefined): 
   );
 }
 
+type Rights = Pick<Subscription, 'detail' | 'actions'>;
+
+/** Texts of sessions, and answers that allow, take a recent sign-in, unless the address has them. @throws RelayError SIGN_IN_NOT_RECENT */
+async function requireRights(deps: Operations, principal: UserPrincipal, wanted: Partial<Rights>, before?: Rights) {
+  const isMore =
+    (wanted.detail === 'text' && before?.detail !== 'text') || (wanted.actions === 'all' && before?.actions !== 'all');
+  if (isMore) await requireRecentSignIn(deps, principal);
+}
+
+/** The detail of an address that asks for none: texts after a recent sign-in, else titles. */
+async function defaultDetail(deps: Operations, principal: UserPrincipal, target: Target): Promise<Rights['detail']> {
+  if (!isSealed(target)) return 'none';
+  try {
+    await requireRecentSignIn(deps, principal);
+    return 'text';
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'SIGN_IN_NOT_RECENT') return 'title';
+    throw error;
+  }
+}
+
+/** The text for the other addresses and the apps of the person. */
+const noticeOf = (detail: Rights['detail'], actions: Rights['actions']): string =>
+  `An address to notify was added. It gets ${[
+    ...(detail === 'text' ? ['the texts of your sessions'] : []),
+    ...(actions === 'all' ? ['buttons that allow'] : []),
+  ].join(' and ')}.`;
+
 /**
  * Adds an address, or changes the same one. A webhook has to take a test first; its secret is in the answer, when it is new.
  * A browser or an app ends with the sign-in that added it.
- * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS; AuthError
- *   TOKEN_REVOKED when the sign-in ended meanwhile
+ * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS,
+ *   SIGN_IN_NOT_RECENT; AuthError TOKEN_REVOKED when the sign-in ended meanwhile
  */
 export async function addAddress(
-  { database }: Operations,
+  deps: Operations,
   push: Push,
   principal: UserPrincipal,
   body: AddSubscription,
 ): Promise<{ subscription: Subscription; secret?: string; added: boolean }> {
+  const { database } = deps;
   const { userId, sessionId: login, chainId: chain, clientId: client } = principal;
   const room = requireRoom(push);
   if (!(await push.kinds()).includes(body.kind)) throw new RelayError('KIND_NOT_CONFIGURED', notConfigured[body.kind]);
@@ -112,14 +143,16 @@ export async function addAddress(
   const address = addressOf(target);
   const checked: { url?: URL } | { why: string } = address === undefined ? {} : room.guard.check(address);
   if ('why' in checked) throw new RelayError('ADDRESS_NOT_ALLOWED', `This address cannot be notified. ${checked.why}`);
-  const detail = body.detail ?? (isSealed(target) ? 'text' : 'none');
+  const { shown, unique } = identityOf(target, checked.url);
+  const hashes = room.seal.hashes(unique);
+  const before = await subscriptionWith(database, userId, hashes);
+  const detail = body.detail ?? (await defaultDetail(deps, principal, target));
   requireSealed(detail, target);
   const actions = body.actions ?? (takesAnswers(target.kind) ? 'reject' : 'none');
   requireActions(target.kind, actions);
+  await requireRights(deps, principal, { detail, actions }, before);
   const label = body.label?.trim() ?? '';
   requireShowable(label);
-  const { shown, unique } = identityOf(target, checked.url);
-  const hashes = room.seal.hashes(unique);
   if ('endpoint' in target) await takeFromOthers(database, room, userId, target.auth, hashes);
   const saved = await saveSubscription(database, userId, {
     kind: target.kind,
@@ -135,6 +168,7 @@ export async function addAddress(
     actions,
     ...(isOfProgram(target.kind) ? { login, chain, client } : { typedIn: client }),
     verified: target.kind !== 'webhook',
+    notice: detail === 'text' || actions === 'all' ? noticeOf(detail, actions) : undefined,
   });
   if (saved === undefined)
     throw new RelayError('TOO_MANY_SUBSCRIPTIONS', `You have ${maxSubscriptions} addresses. Remove one first.`);
@@ -142,6 +176,7 @@ export async function addAddress(
     if (saved.added || isOfProgram(target.kind)) await removeSubscription(database, userId, saved.id);
     throw new AuthError('TOKEN_REVOKED', 'This sign-in was ended. Sign in again.');
   }
+  if (saved.noticed) await deps.backplane.publishControl(JSON.stringify({ v: 1, kind: 'outbox' }));
   const { subscription } = await readAddress(database, userId, saved.id);
   return { subscription, added: saved.added, ...(target.kind === 'webhook' ? { secret: target.secret } : {}) };
 }
@@ -173,14 +208,16 @@ export async function readAddress(
   return found;
 }
 
-/** @throws RelayError INVALID_REQUEST, SUBSCRIPTION_NOT_FOUND */
+/** @throws RelayError INVALID_REQUEST, SUBSCRIPTION_NOT_FOUND, SIGN_IN_NOT_RECENT */
 export async function changeAddress(
-  { database }: Operations,
+  deps: Operations,
   push: Push,
-  userId: string,
+  principal: UserPrincipal,
   id: string,
   change: ChangeSubscription,
 ): Promise<Subscription> {
+  const { database } = deps;
+  const { userId } = principal;
   const label = change.label?.trim();
   if (label === '') throw new RelayError('INVALID_REQUEST', '"label" may not be empty.');
   if (label !== undefined) requireShowable(label);
@@ -188,6 +225,7 @@ export async function changeAddress(
   const target = push.room?.seal.open(sealed) as Target | undefined;
   requireSealed(change.detail, target);
   requireActions(subscription.kind, change.actions);
+  await requireRights(deps, principal, change, subscription);
   const { language, ...columns } = change;
   const spoken =
     language === undefined || target === undefined

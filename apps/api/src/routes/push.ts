@@ -73,7 +73,7 @@ export function pushRoutes(deps: Operations, push: Push): Handlers<Names> {
     }),
     changeSubscription: async ({ principal, params, body }) => ({
       status: 200,
-      body: await changeAddress(deps, push, principal.userId, params.id, body),
+      body: await changeAddress(deps, push, principal, params.id, body),
     }),
     removeSubscription: async ({ principal, params }) => {
       await removeAddress(deps, principal.userId, params.id);

@@ -3,16 +3,17 @@ import { type SessionRecord, findSession } from '@relay/database';
 import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, onceOnly } from './accept.ts';
+import { type AgentTurn, refuseForGood } from './agent-turn.ts';
 import { withSession } from './find.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { requireOpenPrompt } from './open-prompt.ts';
 
 /**
- * `on`: the address whose notification, or the program, it was given in. `agentDepth`: an agent answers, so deep in a chain of agents.
+ * `on`: the address whose notification, or the program, it was given in. `agent`: an agent answers.
  * Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
  * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER, INVALID_REQUEST,
- *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT
+ *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT, PERSON_MUST_ANSWER
  */
 export async function answerPrompt(
   deps: Operations,
@@ -21,7 +22,7 @@ export async function answerPrompt(
   body: AnswerPrompt,
   idempotencyKey: string | undefined,
   on?: string,
-  agentDepth?: number,
+  agent?: AgentTurn,
 ): Promise<Accepted<AnsweredPrompt>> {
   let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
@@ -36,7 +37,8 @@ export async function answerPrompt(
     const accept = async () => {
       const { prompt } = await requireOpenPrompt(tx, record, uuid, body.digest);
       const { content, answer } = judgeAnswer(prompt, body);
-      const followUp = { content, answers: { uuid, ...answer, on }, agentDepth };
+      if (agent && !agent.mayHoldForGood) refuseForGood(prompt, body);
+      const followUp = { content, answers: { uuid, ...answer, on }, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, followUp);
       after = changed;
       return { ...sent, promptId: uuid };

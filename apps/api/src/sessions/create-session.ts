@@ -18,11 +18,12 @@ import {
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
+import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
- * `agentDepth`: an agent starts it, so deep in a chain of agents.
+ * `agent`: an agent starts it.
  * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
  *   INVALID_IMAGE, AGENT_NOT_OFFERED, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
  */
@@ -31,7 +32,7 @@ export async function createSession(
   userId: string,
   body: CreateSession,
   idempotencyKey: string | undefined,
-  agentDepth?: number,
+  agent?: AgentTurn,
 ): Promise<Accepted<CreatedSession>> {
   checkMessage(body.message, 'message');
   const images = checkImages(body.images);
@@ -75,6 +76,7 @@ export async function createSession(
             '"pendingId" names a session already. Make a new one for each session.',
           );
       }
+      if (agent) await requireFreeTurn(tx, userId);
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {
@@ -87,7 +89,8 @@ export async function createSession(
         projectPath: body.projectPath ?? '',
         pendingId: body.pendingId,
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
-        agentDepth,
+        agentDepth: agent?.depth,
+        startedBy: agent?.signIn,
       });
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');

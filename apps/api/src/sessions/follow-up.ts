@@ -5,6 +5,7 @@ import { type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, timeToLive } from './accept.ts';
+import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 
 interface FollowUp {
   content: string;
@@ -13,8 +14,8 @@ interface FollowUp {
   queueTtlSeconds?: number | undefined;
   /** The open question that it answers; null: none. Absent: the oldest one, if any. */
   answers?: (PromptAnswer & { uuid: string }) | null;
-  /** How deep in a chain of agents it is; absent: a person sent it. */
-  agentDepth?: number | undefined;
+  /** Absent: a person sent it. */
+  agent?: AgentTurn | undefined;
 }
 
 /**
@@ -26,8 +27,9 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers, agentDepth }: FollowUp,
+  { content, images, queueTtlSeconds, answers, agent }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
+  if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
     key,
     deviceId,
@@ -36,7 +38,7 @@ export async function acceptFollowUp(
     images,
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
     queueLimit: deps.config.queueLimit,
-    agentDepth,
+    agentDepth: agent?.depth,
     ...(answers === undefined ? {} : { answers }),
   });
   if (enqueued.kind === 'full')

@@ -4,13 +4,14 @@ import type { SendMessage, SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly } from './accept.ts';
 import { withSession } from './find.ts';
+import type { AgentTurn } from './agent-turn.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
 
 /**
- * Accepts a message behind whatever runs and waits in the session. `agentDepth`: an agent sends it, so deep in a chain of agents.
+ * Accepts a message behind whatever runs and waits in the session. `agent`: an agent sends it.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
  *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
  *   with it PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER
@@ -21,7 +22,7 @@ export async function sendMessage(
   sessionId: string,
   body: SendMessage,
   idempotencyKey: string | undefined,
-  agentDepth?: number,
+  agent?: AgentTurn,
 ): Promise<Accepted<SentMessage>> {
   const { content, answers: uuid } = body;
   checkMessage(content, 'content');
@@ -50,7 +51,7 @@ export async function sendMessage(
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
-      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agentDepth };
+      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined ? {} : { answers }),

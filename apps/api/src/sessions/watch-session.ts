@@ -1,13 +1,5 @@
 /** Watching (rules, 14.1): per user; the instance that owns the device informs the daemon. */
-import {
-  type Db,
-  type SessionRecord,
-  countWatches,
-  findSession,
-  setNotify,
-  unwatchSession,
-  watchSession,
-} from '@relay/database';
+import { type Db, type SessionRecord, findSession, setNotify, unwatchSession, watchSession } from '@relay/database';
 import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession, withSession } from './find.ts';
@@ -17,10 +9,11 @@ async function publishWatch(deps: Operations, { key, session }: SessionRecord): 
   await deps.publisher.sessions([key]);
 }
 
-/** @throws RelayError TOO_MANY_WATCHED */
-async function requireRoom(db: Db, userId: string, more = 1): Promise<void> {
-  if ((await countWatches(db, userId)) + more > limits.watchedSessions)
-    throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
+/** True the first time. @throws RelayError TOO_MANY_WATCHED */
+async function startWatching(tx: Db, userId: string, key: string): Promise<boolean> {
+  const started = await watchSession(tx, userId, key, limits.watchedSessions);
+  if (started !== 'full') return started === 'first';
+  throw new RelayError('TOO_MANY_WATCHED', `You watch ${limits.watchedSessions} sessions. Stop watching some.`);
 }
 
 const asInSettings = (deps: Operations, userId: string, sessionId: string): Promise<void> =>
@@ -34,7 +27,7 @@ export async function chooseNotify(
   level: 'all' | 'watched' | 'off',
 ): Promise<void> {
   if (level === 'off') await unwatchSession(tx, userId, key);
-  else if (await watchSession(tx, userId, key)) await requireRoom(tx, userId, 0);
+  else await startWatching(tx, userId, key);
   await setNotify(tx, key, level === 'watched' ? null : level);
 }
 
@@ -45,8 +38,7 @@ export async function watch(
   sessionId: string,
 ): Promise<{ sessionId: string; first: boolean }> {
   const record = await requireSession(deps.database, userId, sessionId);
-  if (!record.session.watched) await requireRoom(deps.database, userId);
-  const first = await watchSession(deps.database, userId, record.key);
+  const first = await deps.database.sql.transaction((tx) => startWatching(tx, userId, record.key));
   const wasOff = record.session.notify === 'off';
   if (wasOff) await asInSettings(deps, userId, sessionId);
   if (first || wasOff) await publishWatch(deps, record);

@@ -100,6 +100,29 @@ describe('a program that runs agents', () => {
     await (await connect(program)).close();
   });
 
+  it('S2: gets agents:answer only if it asks, and the page of consent names it', async () => {
+    const { authorization_endpoint: _a, ...documents } = (
+      await relay.call('GET', '/.well-known/oauth-protected-resource/mcp', { user: null })
+    ).body as Record<string, unknown>;
+    expect(documents['scopes_supported']).toEqual(['agents:drive']);
+    const registered = await browser.send('POST', '/auth/relay/register', { body: { redirect_uris: [redirect] } });
+    expect(registered.body).toMatchObject({ scope: 'agents:drive offline_access' });
+    const scopeOf = async (scope: string | undefined) => {
+      const query = new URLSearchParams({
+        ...{ response_type: 'code', client_id: 'relay-mcp', redirect_uri: redirect, state: 'x' },
+        ...{ code_challenge: 'a'.repeat(43), code_challenge_method: 'S256', ...(scope === undefined ? {} : { scope }) },
+      });
+      const answer = await browser.send('GET', `/auth/oauth2/authorize?${query.toString()}`);
+      const where = (answer.body as { url?: string } | undefined)?.url ?? answer.headers['location'] ?? '';
+      const page = new URL(where, browser.origin);
+      expect(page.pathname).toBe('/consent');
+      return page.searchParams.get('scope')!.split(' ').sort();
+    };
+    for (const scope of [undefined, '', 'agents:drive'])
+      expect(await scopeOf(scope)).toEqual(['agents:drive', 'offline_access']);
+    expect(await scopeOf('agents:answer')).toEqual(['agents:answer', 'agents:drive', 'offline_access']);
+  });
+
   it('cannot ask for more than the tools', async () => {
     const query = new URLSearchParams({
       ...{ response_type: 'code', client_id: 'relay-mcp', redirect_uri: redirect, state: 'x' },

@@ -105,6 +105,36 @@ describe('an attacker', () => {
       }
     });
 
+    it('S3: gets no code of the web app sent to another port or name of this machine', async () => {
+      const port = new URL(relay.config.publicUrl).port;
+      for (const redirect of [
+        'http://localhost:51234/callback',
+        'http://localhost/callback',
+        `http://127.0.0.1:${port}/callback`,
+        `http://[::1]:${port}/callback`,
+        `http://LOCALHOST:${port}/callback`,
+        `http://localhost:0${port}/callback`,
+        `http://localhost:${port}`,
+        `http://evil@localhost:${port}/callback`,
+      ]) {
+        const where = await browser.authorize('relay-web', pkce().challenge, { redirect_uri: redirect });
+        expect([redirect, where.pathname, where.port]).toEqual([redirect, '/error', port]);
+        expect(where.searchParams.get('code')).toBeNull();
+      }
+      for (const query of [
+        `client_id=relay-web&redirect_uri=${encodeURIComponent(`${relay.config.publicUrl}/callback`)}&redirect_uri=http%3A%2F%2Flocalhost%3A51234%2Fcallback`,
+        'client_id=%20relay-web&redirect_uri=http%3A%2F%2Flocalhost%3A51234%2Fcallback',
+        'client_id=relay-web&client_id=relay-cli&redirect_uri=http%3A%2F%2Flocalhost%3A51234%2Fcallback',
+      ]) {
+        const rest = `response_type=code&scope=openid&state=x&code_challenge=${pkce().challenge}&code_challenge_method=S256`;
+        const answer = await browser.send('GET', `/auth/oauth2/authorize?${rest}&${query}`);
+        expect(JSON.stringify([answer.body, answer.headers.location])).not.toMatch(/[?&]code=|51234/);
+      }
+      const { verifier, challenge } = pkce();
+      const code = await browser.code('relay-web', challenge);
+      expect((await redeem(relay, 'relay-web', code, verifier, 'http://localhost:51234/callback')).status).toBe(400);
+    });
+
     it('cannot exchange a code that was sent elsewhere', async () => {
       const { verifier, challenge } = pkce();
       const code = await browser.code('relay-cli', challenge);

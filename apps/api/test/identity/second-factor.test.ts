@@ -87,8 +87,9 @@ describe('one-time codes', () => {
   });
 
   it('are turned off with the password, and then nothing of them is kept', async () => {
-    const { id, email, browser } = await person();
-    const off = (secret: string) => browser.send('POST', '/auth/two-factor/disable', { body: { password: secret } });
+    const { id, email, uri, browser } = await person();
+    const off = (secret: string) =>
+      browser.send('POST', '/auth/two-factor/disable', { body: { password: secret, code: oneTimeCode(uri, 1) } });
     expect(await off('not the password')).toEqual(refusal('INVALID_PASSWORD'));
     expect((await off(password)).status).toBe(200);
     expect(await stateOf(browser)).toEqual({ on: false, hasPassword: true });
@@ -113,8 +114,11 @@ describe('one-time codes', () => {
     const third = await halfWay(email);
     await giveRecoveryCode(third, 'none-such0');
     await giveRecoveryCode(third, recoveryCodes[0]!);
-    await browser.send('POST', '/auth/two-factor/generate-backup-codes', { body: { password } });
-    await browser.send('POST', '/auth/two-factor/disable', { body: { password } });
+    const renewed = await browser.send('POST', '/auth/two-factor/generate-backup-codes', {
+      body: { password, code: recoveryCodes[1]! },
+    });
+    const { backupCodes } = renewed.body as { backupCodes: string[] };
+    await browser.send('POST', '/auth/two-factor/disable', { body: { password, code: backupCodes[0]! } });
     const rows = await relay.database.models.auditEntry.findMany({ where: { userId: id }, orderBy: { id: 'asc' } });
     expect(rows.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
       'signIn done',
@@ -184,6 +188,56 @@ describe('recovery codes', () => {
     const other = await halfWay(email);
     expect(await giveRecoveryCode(other, recoveryCodes[0]!)).toEqual(refusal('INVALID_BACKUP_CODE'));
     expect((await giveRecoveryCode(other, fresh[0]!)).status).toBe(200);
+  });
+});
+
+describe('an attacker with the password and a browser that is signed in', () => {
+  it.each(['/relay/confirm', '/two-factor/disable', '/two-factor/generate-backup-codes'])(
+    'S8: gets nothing from %s without a code, and each code counts once',
+    async (path) => {
+      const { id, email, uri, usedCode, browser, recoveryCodes } = await person();
+      const send = (body: object) => browser.send('POST', `/auth${path}`, { body });
+      await relay.database.models.login.updateMany({
+        where: { userId: id },
+        data: { createdAt: new Date(0), confirmedAt: null },
+      });
+      expect(await send({ password })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
+      for (const code of ['', '   ', null])
+        expect(await send({ password, code })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
+      for (const code of ['000000', oneTimeCode(uri, 10), oneTimeCode(uri, -10), 'none-such0', 'undefined', '[]'])
+        expect([code, await send({ password, code })]).toEqual([code, refusal('INVALID_CODE')]);
+      // Used, or too old by now.
+      expect((await send({ password, code: usedCode })).body.code).toMatch(/^(?:ONE_TIME_CODE_USED|INVALID_CODE)$/);
+      for (const code of [123456, { a: 1 }, ['000000']]) expect((await send({ password, code })).status).toBe(400);
+      // Codes of another person, and names of fields of the library.
+      expect(await send({ password, code: (await person()).recoveryCodes[0] })).toEqual(refusal('INVALID_CODE'));
+      expect(await send({ password, totp: oneTimeCode(uri, 1) })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
+      // A wrong password uses no code.
+      expect(await send({ password: 'not the password', code: recoveryCodes[0] })).toEqual(refusal('INVALID_PASSWORD'));
+      expect(await stateOf(browser)).toMatchObject({ on: true, recoveryCodesLeft: 10 });
+      const [login] = await relay.database.models.login.findMany({ where: { user: { email } } });
+      expect(login!.confirmedAt).toBeNull();
+
+      const both = await Promise.all([1, 2].map(() => send({ password, code: ` ${oneTimeCode(uri, 1)} ` })));
+      // After the first one the account has no second step.
+      const isOff = path === '/two-factor/disable';
+      expect(both.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
+      if (!isOff) expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
+    },
+  );
+
+  it('S8: a recovery code confirms once, and is used up', async () => {
+    const { browser, recoveryCodes } = await person();
+    const send = (code: string) => browser.send('POST', '/auth/relay/confirm', { body: { password, code } });
+    expect((await send(recoveryCodes[0]!)).status).toBe(200);
+    expect(await send(recoveryCodes[0]!)).toEqual(refusal('INVALID_CODE'));
+    expect(await stateOf(browser)).toMatchObject({ recoveryCodesLeft: 9 });
+  });
+
+  it('S8: a person without a second step is asked for the password alone', async () => {
+    const browser = new Browser(relay);
+    await browser.signUp('plain-step-up@example.com');
+    expect((await browser.send('POST', '/auth/relay/confirm', { body: { password } })).status).toBe(200);
   });
 });
 

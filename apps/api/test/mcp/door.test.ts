@@ -75,6 +75,36 @@ describe('POST /mcp', () => {
     });
   });
 
+  it('S14: refuses the pages of other origins, whatever they ask', async () => {
+    const headersOf = (origin: string) => ({
+      ...accept,
+      Origin: origin,
+      Authorization: `Bearer ${relay.token('alice', agent)}`,
+    });
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      'http://localhost:4001',
+      'http://127.0.0.1:4000',
+      'https://localhost:4000',
+      'http://localhost:4000.evil.example',
+    ])
+      for (const method of ['POST', 'GET', 'DELETE'] as const) {
+        const answer = await relay.call(method, '/mcp', {
+          user: null,
+          headers: headersOf(origin),
+          ...(method === 'POST' ? { body: list } : {}),
+        });
+        expect([origin, answer.status, answer.body]).toEqual([
+          origin,
+          403,
+          expect.objectContaining({ code: 'ORIGIN_NOT_ALLOWED' }),
+        ]);
+      }
+    for (const own of [new URL(relay.config.publicUrl).origin])
+      expect((await relay.call('POST', '/mcp', { user: null, headers: headersOf(own), body: list })).status).toBe(200);
+  });
+
   it.each(['GET', 'DELETE'] as const)('has no sessions and no streams: %s is 405', async (method) => {
     const answer = await relay.call(method, '/mcp', { user: null, headers: accept });
     expect(answer).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });

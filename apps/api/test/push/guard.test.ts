@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AddressRefused, createGuard } from '../../src/push/guard.ts';
+import { AddressRefused, createGuard, notPublic } from '../../src/push/guard.ts';
+import { outcomeOfError } from '../../src/push/outcome.ts';
 
 const guard = createGuard(['ntfy.internal:8080', '127.0.0.1:9000']);
 
@@ -47,6 +48,49 @@ describe('the guard of addresses that people give', () => {
     expect(guard.check(address)).toMatchObject({ why: expect.any(String) });
   });
 
+  const open = { address: '93.184.216.34', family: 4 };
+  const inner = { address: '10.1.2.3', family: 4 };
+
+  it.each([
+    'https://[::1.2.3.4]/',
+    'https://[::7f00:1]/',
+    'https://[::a9fe:a9fe]/',
+    'https://[::]/',
+    'https://[64:ff9b:1::7f00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[fec0::1]/',
+    'https://[::ffff:0:7f00:1]/',
+    'https://[100::1]/',
+    'https://localhost./',
+    'https://LOCALHOST../',
+    'https://api.localhost./',
+    'https://redis./',
+    'https://relay.cluster.local./',
+    'https://router.lan/',
+    'https://nas.home.arpa/',
+    'https://127.0.0.1./',
+  ])('S11: refuses %s', (address) => {
+    expect(guard.check(address)).toEqual({ why: notPublic });
+  });
+
+  it('S11: refuses a name that leads inside and a name that does not exist with the same words', async () => {
+    const outcomes = [];
+    for (const answer of [
+      { found: [inner] },
+      { code: 'ENOTFOUND' },
+      { found: [] },
+      { found: [{ address: '::7f00:1', family: 6 }] },
+    ]) {
+      const looking = createGuard([], (_host, then) =>
+        'code' in answer ? then(Object.assign(new Error('x'), { code: answer.code }), []) : then(null, answer.found),
+      ).lookupFor(new URL('https://hook.example.com/'));
+      const error = await new Promise((resolve) => looking('hook.example.com', {}, resolve));
+      outcomes.push(outcomeOfError(error, 1, () => 0.5));
+    }
+    expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(outcomes[0]).toMatchObject({ state: 'failed', reason: notPublic });
+  });
+
   const lookUp = (given: { address: string; family: number }[], url = 'https://hook.example.com/') =>
     new Promise<unknown>((resolve) => {
       const looking = createGuard(['hook.example.com:8080'], (_host, then) => then(null, given)).lookupFor(
@@ -54,8 +98,6 @@ describe('the guard of addresses that people give', () => {
       );
       looking('hook.example.com', { all: true }, (error, found) => resolve(error ?? found));
     });
-  const open = { address: '93.184.216.34', family: 4 };
-  const inner = { address: '10.1.2.3', family: 4 };
 
   it('gives the socket exactly the addresses that were checked', async () => {
     expect(await lookUp([open])).toEqual([open]);

@@ -3,6 +3,7 @@ import type { AddSubscription } from '@relay/protocol';
 import { type TestRelay, openPushKeys, startRelay } from '@relay/testing';
 import { expectRefusal, expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
+import { until } from '../until.ts';
 
 const ntfy = (topic: string, more: Partial<AddSubscription> = {}): AddSubscription => ({
   kind: 'ntfy',
@@ -174,5 +175,85 @@ describe('addresses to notify', () => {
     expect((await bare.call('readPushConfig')).body).toMatchObject({ kinds: [] });
     expectRefusal(await bare.call('addSubscription', { body: ntfy('x') }), 'KIND_NOT_CONFIGURED');
     await bare.stop();
+  });
+
+  describe('with texts or with buttons that allow', () => {
+    const { keys } = openPushKeys();
+    let count = 0;
+    const browser = (more: Partial<AddSubscription> = {}): AddSubscription => ({
+      ...{ kind: 'webpush', endpoint: `https://push.example.com/s7-${(count += 1)}`, keys, ...more },
+    });
+    const stale = [
+      { issuedSecondsAgo: 1000, expiresInSeconds: 3600 },
+      { signedInSecondsAgo: 1000 },
+      { signedInSecondsAgo: 90_000, issuedSecondsAgo: 1 },
+    ];
+    const by = (user: string, options: object) => ({
+      user: null,
+      headers: { Authorization: `Bearer ${relay.token(user, options)}` },
+    });
+
+    it.each(stale)('S7: are not added or changed with a sign-in that is not recent: %o', async (options) => {
+      const user = `s7-${JSON.stringify(options).length}-${(count += 1)}`;
+      const late = by(user, options);
+      const known = await added(browser({ detail: 'title', actions: 'reject' }), user);
+      for (const more of [
+        { detail: 'text' },
+        { actions: 'all' },
+        { detail: 'text', actions: 'all', installation: 'mine' },
+      ] as const) {
+        const answer = await relay.call('addSubscription', { ...late, body: browser(more) });
+        expect(answer).toMatchObject({ status: 403, body: { code: 'SIGN_IN_NOT_RECENT' } });
+        // Nor in two steps.
+        const change = await relay.call('changeSubscription', {
+          ...late,
+          params: { id: known.id },
+          body: more.installation ? { detail: 'text' } : more,
+        });
+        expect(change).toMatchObject({ status: 403, body: { code: 'SIGN_IN_NOT_RECENT' } });
+      }
+      for (const kind of ['unifiedpush', 'webpush'] as const) {
+        const plain = await relay.call('addSubscription', { ...late, body: { ...browser(), kind } });
+        expect(plain).toMatchObject({ status: 201, body: { subscription: { detail: 'title', actions: 'reject' } } });
+      }
+      expect((await list(user)).filter(({ detail, actions }) => detail === 'text' || actions === 'all')).toEqual([]);
+      // The address keeps its rights: pauses and names need no password.
+      const trusted = browser({ detail: 'text', actions: 'all' });
+      const { id } = await added(trusted, user);
+      expect((await relay.call('addSubscription', { ...late, body: trusted })).status).toBe(200);
+      const body = { label: 'Desk', detail: 'text', actions: 'all' } as const;
+      expect((await relay.call('changeSubscription', { ...late, params: { id }, body })).status).toBe(200);
+    });
+
+    it('S7: are told to the other addresses and the apps of the person, and not to themselves', async () => {
+      const user = 'noticed';
+      const older = await added(browser({ detail: 'title' }), user);
+      const notices = async () =>
+        (await relay.call('listNotifications', { user })).body.notifications.filter(
+          ({ cause }) => cause === 'account_changed',
+        );
+      expect(await notices()).toEqual([]);
+      const foreign = browser({ detail: 'text', actions: 'all' });
+      const newer = await added(foreign, user);
+      expect(await notices()).toEqual([
+        expect.objectContaining({
+          name: 'An address to notify was added. It gets the texts of your sessions and buttons that allow.',
+        }),
+      ]);
+      const told = async () =>
+        (
+          await relay.database.sql.query<{ subscription_id: string }>`
+            SELECT subscription_id FROM deliveries WHERE cause = 'account_changed'`
+        ).map((row) => row.subscription_id);
+      await until('the notice is on its way', async () => (await told()).includes(older.id));
+      expect(await told()).not.toContain(newer.id);
+      // The same address again sends nothing; a new address of an installation sends a notice.
+      await add(foreign, user);
+      expect(await notices()).toHaveLength(1);
+      await added(browser({ detail: 'text', installation: 'app-1' }), user);
+      expect(await notices()).toHaveLength(2);
+      expect((await add(browser({ detail: 'text', installation: 'app-1' }), user)).status).toBe(200);
+      expect(await notices()).toHaveLength(3);
+    });
   });
 });

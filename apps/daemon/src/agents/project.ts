@@ -1,7 +1,7 @@
 /** The folder in which an agent may work: as an app names it → a real one inside the folders that the user allowed. */
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { reasonOf, systemCode } from '@relay/daemon-kit';
 
 export interface ProjectRules {
@@ -20,24 +20,26 @@ type Project = { directory: string } | { error: string };
  * allowed folder does not lead out of it. Of a path outside, an error does not tell whether it exists or where it leads
  * (rules, 16.3).
  */
-export function projectFolder(path: string, rules: ProjectRules): Project {
+export function projectFolder(path: string, rules: ProjectRules, identify: Identify = identityOf): Project {
   const { defaultPath, allowed } = rules;
   const asked = path === '' ? resolve(defaultPath) : fromHome(path);
   if (!isAbsolute(asked)) return { error: `The project path must be absolute, but it is "${path}".` };
   if (asked.includes('\0')) return { error: 'The project path contains a null character. Choose another folder.' };
   const real = existing(resolve(asked));
-  if (allowed && !isIn(allowed, real)) {
+  if (allowed && !isIn(allowed, real, identify)) {
     return {
       error: `The project path ${asked} lies outside the folders that this daemon may work in: ${allowed.join(', ')}. Allow it with --allow on that machine.`,
     };
   }
-  if (!isOpen(real, rules))
+  if (!isOpen(real, rules, identify))
     return { error: `The project path ${asked} holds keys or the state of a program: no agent is started there.` };
   try {
     const directory = realpathSync(asked);
     if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
     // Checked again: a link may have been changed since.
-    return isOpen(directory, rules) ? { directory } : { error: `The project path ${asked} has just changed.` };
+    return isOpen(directory, rules, identify)
+      ? { directory }
+      : { error: `The project path ${asked} has just changed.` };
   } catch (error) {
     const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be used (${reasonOf(error)})`;
     return { error: `The project path ${asked} ${why} on this machine.` };
@@ -48,17 +50,30 @@ export function projectFolder(path: string, rules: ProjectRules): Project {
  * Whether work in this folder may be seen by apps: the same rule, also for a deleted folder. An unknown folder
  * (empty) is outside.
  */
-export function isAllowed(path: string, rules: ProjectRules): boolean {
+export function isAllowed(path: string, rules: ProjectRules, identify: Identify = identityOf): boolean {
   if (rules.allowed === undefined && rules.closed === undefined) return true;
   if (!isAbsolute(path) || path.includes('\0')) return false;
-  return isOpen(existing(resolve(path)), rules);
+  return isOpen(existing(resolve(path)), rules, identify);
 }
 
 /** `real` has no links. */
-const isOpen = (real: string, { allowed, closed = [] }: ProjectRules): boolean =>
-  (allowed === undefined || isIn(allowed, real)) && !isIn(closed, real);
+const isOpen = (real: string, { allowed, closed = [] }: ProjectRules, identify: Identify): boolean =>
+  (allowed === undefined || isIn(allowed, real, identify)) && !isIn(closed, real, identify);
 
-const isIn = (folders: readonly string[], real: string): boolean => folders.some((folder) => contains(folder, real));
+/** Compares by device and inode: names that differ in case, in their form or by a mount can mean one folder. */
+function isIn(folders: readonly string[], real: string, identify: Identify): boolean {
+  const wanted = new Set<string>();
+  for (const folder of folders) {
+    const found = identify(folder);
+    if (found !== undefined) wanted.add(found);
+  }
+  if (wanted.size === 0) return false;
+  for (const at of upwards(real)) {
+    const found = identify(at);
+    if (found !== undefined && wanted.has(found)) return true;
+  }
+  return false;
+}
 
 /** The path with its links followed, also broken ones: an error must not reveal their target. */
 function existing(path: string, links = maxLinks): string {
@@ -87,13 +102,22 @@ export function fromHome(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
 }
 
-function contains(folder: string, directory: string): boolean {
-  let real: string;
+/** A folder as the file system knows it; undefined when it does not exist. */
+export type Identify = (path: string) => string | undefined;
+
+export function identityOf(path: string): string | undefined {
   try {
-    real = realpathSync(folder);
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
   } catch {
-    return false;
+    return undefined;
   }
-  const below = relative(real, directory);
-  return below === '' || (below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below));
+}
+
+/** The folder and all above it. */
+function* upwards(path: string): Generator<string> {
+  for (let at = path; ; at = dirname(at)) {
+    yield at;
+    if (dirname(at) === at) return;
+  }
 }

@@ -5,12 +5,15 @@ import type { Terminal } from './terminal.ts';
 /** Undefined answers, which decline, where no person sits at a terminal: a service, a pipe. */
 export function keyboardOf(terminal: Terminal): AskAtDesk {
   let before: Promise<unknown> = Promise.resolve();
-  return ({ prompt, result = '', options = [] }, signal) => {
+  return ({ prompt, result = '', options = [], kind }, signal) => {
     if (!terminal.ask) return Promise.resolve(undefined);
     const { ask } = terminal;
     const choices = options.map((label, index) => `  ${index + 1}) ${label}\n`).join('');
     const details = result.trim() === '' ? '' : `${result.trim()}\n`;
-    const text = `\nAn agent asks for permission: ${prompt}\n${details}${choices}Type a number; anything else declines: `;
+    const isPermission = kind === 'permission';
+    const text =
+      `\nAn agent asks${isPermission ? ' for permission' : ''}: ${prompt}\n${details}${choices}` +
+      `Type a number${isPermission ? '; anything else declines' : ', or the answer'}: `;
     const answer = before.then(() => (signal.aborted ? undefined : ask(text, signal)));
     before = answer.catch(() => undefined);
     return answer;

@@ -106,8 +106,8 @@ export function createAccount({ publicUrl }: Place) {
     signOut: () => post<unknown>('/sign-out'),
     signOutEverywhere: () => post<unknown>('/relay/sign-out-everywhere'),
     me: () => get<Me>('/relay/me'),
-    /** Shows again that it is this person. @throws RelayError INVALID_PASSWORD */
-    confirm: (password: string) => post<unknown>('/relay/confirm', { password }),
+    /** Shows again that it is this person. @throws RelayError INVALID_PASSWORD, SECOND_FACTOR_REQUIRED, INVALID_CODE */
+    confirm: (password: string, code?: string) => post<unknown>('/relay/confirm', { password, code }),
     giveCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-totp', body),
     giveRecoveryCode: (body: GivenCode) => post<GoOn>('/two-factor/verify-backup-code', body),
     passkeys: async () => (await get<{ passkeys: Passkey[] }>('/relay/passkeys')).passkeys,
@@ -127,9 +127,9 @@ export function createAccount({ publicUrl }: Place) {
     secondFactor: () => get<SecondFactor>('/relay/second-factor'),
     /** On with the first code that is given. @throws RelayError INVALID_PASSWORD, as the two after it */
     beginSecondFactor: (password: string) => post<NewSecondFactor>('/two-factor/enable', { password }),
-    renewRecoveryCodes: (password: string) =>
-      post<Pick<NewSecondFactor, 'backupCodes'>>('/two-factor/generate-backup-codes', { password }),
-    turnOffSecondFactor: (password: string) => post<unknown>('/two-factor/disable', { password }),
+    renewRecoveryCodes: (password: string, code: string) =>
+      post<Pick<NewSecondFactor, 'backupCodes'>>('/two-factor/generate-backup-codes', { password, code }),
+    turnOffSecondFactor: (password: string, code: string) => post<unknown>('/two-factor/disable', { password, code }),
     rename: (name: string) => post<unknown>('/update-user', { name }),
     changePassword: (currentPassword: string, newPassword: string) =>
       post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),

@@ -1,6 +1,7 @@
 /** Facts about a question without showing it: whether it is dangerous, and what its choices mean. */
 import type { Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { visibleText } from '../ui/visible.ts';
 
 export type Option = Prompt['options'][number];
 
@@ -22,20 +23,39 @@ const plain: Readonly<Record<string, readonly [RegExp, 'allowOnce' | 'reject' | 
 /** The same words for the same choice, whichever agent asks; where it says more, its own. */
 export function labelOf({ kind, label }: Option): string {
   const [same, ours] = plain[kind ?? ''] ?? [];
-  return same?.test(label.trim()) ? words.question[ours!] : label;
+  return same?.test(label.trim()) ? words.question[ours!] : visibleText(label);
 }
+
+/** The command and, after it, the folder where it would run. */
+export const commandOf = ({ command = '', cwd = '' }: NonNullable<Prompt['subject']>): string =>
+  visibleText([command, cwd === '' ? '' : `# ${cwd.replace(/[\r\n]/g, ' ')}`].filter(Boolean).join('\n'));
 
 /** The most that a card shows of one text. */
 const shownCharacters = 200;
 
+const rawQuestionOf = ({ prompt, result }: Prompt): string => (prompt === '' ? result : prompt);
+
 /** The question itself, in the words of the agent. */
-export const questionOf = ({ prompt, result }: Prompt): string => (prompt === '' ? result : prompt);
+export const questionOf = (prompt: Prompt): string => visibleText(rawQuestionOf(prompt));
+
+/** Names and values, which an answer repeats as they are. */
+const kept = new Set(['id', 'name', 'default', 'digest', 'kind', 'type', 'expires', 'at']);
+
+/** All that is shown of a question, with what would hide in it. Names and values that an answer repeats stay as they are. */
+export function shownOf<T>(value: T): T {
+  if (typeof value === 'string') return visibleText(value) as T;
+  if (Array.isArray(value)) return value.map((one: unknown) => shownOf(one)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]: [string, unknown]) => [key, kept.has(key) ? one : shownOf(one)]),
+  ) as T;
+}
 
 /** True when a card has room for all of the question. */
 export const fitsCard = (prompt: Prompt): boolean => questionOf(prompt).length <= shownCharacters;
 
 /** Characters that cannot be seen, or turn a text around, may change what is read. */
-const isHiding = (text: string) => /[^\n\P{C}]|[\p{Zl}\p{Zp}]/u.test(text);
+const isHiding = (text: string) => /[^\n\P{C}]|[\p{Zl}\p{Zp}]/u.test(text) || visibleText(text) !== text;
 
 /** Allow once and reject, where all that is allowed is on a card: the question, and a short command. */
 export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } | undefined {
@@ -45,7 +65,7 @@ export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } 
   const command = subject?.command ?? '';
   if (id === undefined || digest === undefined || allow?.id === undefined || reject?.id === undefined) return undefined;
   if (subject?.diffs !== undefined || command.length > shownCharacters || !fitsCard(prompt)) return undefined;
-  const shown = `${questionOf(prompt)}\n${command}`;
+  const shown = `${rawQuestionOf(prompt)}\n${command}`;
   if (![context, subject?.tool, subject?.input].every((text) => shown.includes(text ?? ''))) return undefined;
   return isHiding(shown) || isDestructive(shown) ? undefined : { allow, reject };
 }

@@ -1,10 +1,11 @@
 /** A question of the agent, docked above the composer: all that it is about, and the buttons, inside of one card. */
-import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react';
 import { Hand } from '../transcript/icons.tsx';
+import { Folder } from '../ui/icons.tsx';
 import type { Device, FieldValues, Prompt, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
 import { agentName, loadWords, words } from '../catalogue.ts';
-import { type Option, isDestructive, isNo, labelOf } from './prompt.ts';
+import { type Option, isDestructive, isNo, labelOf, shownOf } from './prompt.ts';
 import { Diffs } from '../transcript/parts/diff-screen.tsx';
 import { diffsOf } from '../transcript/parts/patch.ts';
 import { diffList } from '../transcript/parts/shape.ts';
@@ -37,10 +38,12 @@ interface QuestionCardProps {
 export function QuestionCard(props: QuestionCardProps) {
   const { session, device, prompt, at, all, onMove, busy, dismissing, onAnswer, onDismiss } = props;
   const card = useRef<HTMLElement>(null);
-  const { subject, context } = prompt;
-  const title = prompt.prompt === '' ? prompt.result : prompt.prompt;
+  const shown = useMemo(() => shownOf(prompt), [prompt]);
+  const { subject, context } = shown;
+  const title = shown.prompt === '' ? shown.result : shown.prompt;
   const extra = context && !title.includes(context) ? context : undefined;
   const command = subject?.command ?? '';
+  const folder = subject && (subject.cwd ?? shownOf(session.projectPath));
   const diffs = subject?.diffs ? diffList(subject.diffs) : extra === undefined ? [] : diffsOf(extra);
   const danger = isDestructive(command === '' ? (extra ?? '') : command);
   const main = prompt.options.find(({ kind }) => kind === (danger ? 'reject_once' : 'allow_once'));
@@ -85,7 +88,7 @@ export function QuestionCard(props: QuestionCardProps) {
       <p className="sr" role="alert" ref={spoken} />
       <div className="h">
         <Hand className="i" aria-hidden />
-        <span>{headOf(prompt, session.agentType, device?.name, diffs.length)}</span>
+        <span>{headOf(shown, session.agentType, device?.name, diffs.length)}</span>
         {all > 1 && (
           <span className="r turns">
             <button type="button" className="ghost" disabled={at === 0} onClick={() => onMove(at - 1)}>
@@ -101,8 +104,15 @@ export function QuestionCard(props: QuestionCardProps) {
       <div className="bd">
         <h2>{title}</h2>
         {command !== '' && !title.includes(command) && <Region label={title} text={command} />}
-        {subject?.input !== undefined && command === '' && diffs.length === 0 && (
-          <Region label={title} text={subject.input} />
+        {folder && (
+          <p className="folder">
+            <Folder className="i" aria-hidden />
+            <span className="sr">{words.question.folder}</span>
+            <code dir="ltr">{folder}</code>
+          </p>
+        )}
+        {subject?.input !== undefined && (
+          <Input label={title} text={subject.input} isFolded={command !== '' || diffs.length > 0} />
         )}
         {extra !== undefined && diffs.length === 0 && extra !== command && <Region label={title} text={extra} />}
       </div>
@@ -114,7 +124,7 @@ export function QuestionCard(props: QuestionCardProps) {
       {isForm(prompt) ? (
         <Suspense fallback={<div className="acts">{dismiss}</div>}>
           <Form
-            {...{ sessionId: session.id, prompt, busy, options }}
+            {...{ sessionId: session.id, prompt: shown as FormPrompt, busy, options }}
             refusal={props.refusal}
             onAnswer={props.onFields}
             onEdit={props.onEdit}
@@ -142,6 +152,17 @@ const isOfField = ({ fields: [first] }: FormPrompt, label: string): boolean =>
   (first?.type === 'boolean'
     ? /^(?:yes|no)$/i.test(label)
     : first?.choices?.some((choice) => choice.label === label) === true);
+
+/** The input of a tool. Beside a command or a change it is one click away. */
+const Input = ({ label, text, isFolded }: { label: string; text: string; isFolded: boolean }): ReactNode =>
+  isFolded ? (
+    <details className="input">
+      <summary>{words.question.input}</summary>
+      <Region label={label} text={text} />
+    </details>
+  ) : (
+    <Region label={label} text={text} />
+  );
 
 const Region = ({ label, text }: { label: string; text: string }): ReactNode => (
   <pre className="cmd" tabIndex={0} role="region" aria-label={label} dir="auto">

@@ -5,7 +5,7 @@ import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
-import { type Option, fitsCard, isNo, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
+import { type Option, commandOf, fitsCard, isNo, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -149,7 +149,7 @@ export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
         </Link>
         <Snooze item={item} />
       </div>
-      {prompt?.subject?.command !== undefined && <pre>{prompt.subject.command}</pre>}
+      {prompt?.subject?.command !== undefined && <pre dir="ltr">{commandOf(prompt.subject)}</pre>}
       <Problem refusal={answer.refusal} />
       <div className="acts">
         {choices?.map((option, index) => (

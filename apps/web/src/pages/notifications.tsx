@@ -8,6 +8,7 @@ import { AnswersChoice } from '../push/answers-choice.tsx';
 import { readBrowserPush, turnOff, turnOn } from '../push/browser.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Field } from '../ui/field.tsx';
@@ -73,8 +74,9 @@ function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; on
   const publicKey = config.vapid?.publicKey;
   const ids = all.map(({ id }) => id);
   const state = useResource(ids.join(), () => readBrowserPush(place, ids, publicKey));
-  const on = useAction(async () => {
-    await turnOn(client, place, publicKey!);
+  const on = useRecentAction(async () => {
+    // The texts take a recent sign-in; without asking for them the relay leaves them out.
+    await turnOn(client, place, publicKey!, { detail: 'text' });
     onChange();
     state.reload();
   });
@@ -94,10 +96,16 @@ function ThisBrowser({ config, all, onChange }: Known & { config: PushConfig; on
             {now.kind === 'off' && (
               <>
                 <p>{words.notifications.off}</p>
-                <Problem refusal={on.refusal} />
-                <button type="button" className="primary" aria-disabled={on.busy} onClick={() => void on.run()}>
-                  {on.busy ? words.notifications.turningOn : words.notifications.turnOn}
-                </button>
+                <form onSubmit={submitting(on.run)} method="post" className="stacked">
+                  {on.again && <PasswordAgain {...on} />}
+                  <Problem refusal={on.refusal} />
+                  <div className="actions start">
+                    <button type="submit" className="primary" aria-disabled={on.busy}>
+                      {on.busy ? words.notifications.turningOn : words.notifications.turnOn}
+                    </button>
+                  </div>
+                </form>
+                {on.again && <ProvidersAgain returnTo="/notifications" />}
               </>
             )}
             {now.kind === 'on' && (

@@ -9,6 +9,7 @@ import { Copy } from '../ui/copy.tsx';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
+import { SecondCode } from '../ui/recent-action.tsx';
 import { useResource } from '../ui/resource.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { saveFile } from '../ui/save-file.ts';
@@ -72,10 +73,11 @@ function Known({ state, email, onChange }: KnownProps) {
     );
   const withPassword = {
     begin: async (password: string) => setBegun(await account.beginSecondFactor(password)),
-    renew: async (password: string) => setCodes((await account.renewRecoveryCodes(password)).backupCodes),
-    off: async (password: string) => {
+    renew: async (password: string, code: string) =>
+      setCodes((await account.renewRecoveryCodes(password, code)).backupCodes),
+    off: async (password: string, code: string) => {
       // This browser gets another sign-in with the answer.
-      await keepingPush(client, place, () => access.during(() => account.turnOffSecondFactor(password)));
+      await keepingPush(client, place, () => access.during(() => account.turnOffSecondFactor(password, code)));
       onChange({ on: false });
     },
   };
@@ -87,8 +89,9 @@ function Known({ state, email, onChange }: KnownProps) {
         lead={words.secondFactor.asks[asks]}
         action={words.secondFactor.actions[asks]}
         danger={asks === 'off'}
-        work={async (password) => {
-          await withPassword[asks](password);
+        needsCode={asks !== 'begin'}
+        work={async (password, code) => {
+          await withPassword[asks](password, code);
           setAsks(undefined);
         }}
         onNo={() => setAsks(undefined)}
@@ -129,15 +132,18 @@ interface AskPasswordProps {
   lead: string;
   action: string;
   danger: boolean;
-  work: (password: string) => Promise<unknown>;
+  /** The second step is on. */
+  needsCode: boolean;
+  work: (password: string, code: string) => Promise<unknown>;
   onNo: () => void;
 }
 
-function AskPassword({ email, lead, action, danger, work, onNo }: AskPasswordProps) {
+function AskPassword({ email, lead, action, danger, needsCode, work, onNo }: AskPasswordProps) {
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
   const confirm = useAction(work);
   return (
-    <form onSubmit={submitting(() => confirm.run(password))} className="stacked" method="post">
+    <form onSubmit={submitting(() => confirm.run(password, code))} className="stacked" method="post">
       <p>{lead}</p>
       <input className="sr" tabIndex={-1} aria-hidden="true" autoComplete="username" readOnly value={email} />
       <PasswordField
@@ -149,6 +155,7 @@ function AskPassword({ email, lead, action, danger, work, onNo }: AskPasswordPro
         value={password}
         onValue={setPassword}
       />
+      {needsCode && <SecondCode code={code} setCode={setCode} />}
       <Problem refusal={confirm.refusal} />
       <div className="actions start">
         {danger ? (

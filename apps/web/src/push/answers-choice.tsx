@@ -3,8 +3,9 @@ import { useState } from 'react';
 import type { Subscription } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
+import { submitting } from '../ui/action.ts';
 import { Problem } from '../ui/notice.tsx';
+import { PasswordAgain, ProvidersAgain, useRecentAction } from '../ui/recent-action.tsx';
 
 const choices = ['none', 'reject', 'all'] as const;
 
@@ -12,8 +13,10 @@ export function AnswersChoice({ subscription }: { subscription: Subscription }) 
   const { client } = useRooms();
   const { id } = subscription;
   const [chosen, setChosen] = useState(subscription.actions);
-  const choose = useAction(async (actions: Subscription['actions']) => {
+  const [wanted, setWanted] = useState<Subscription['actions']>('all');
+  const choose = useRecentAction(async (actions: Subscription['actions']) => {
     const before = chosen;
+    setWanted(actions);
     setChosen(actions);
     try {
       await client.call('changeSubscription', { params: { id }, body: { actions } });
@@ -35,7 +38,20 @@ export function AnswersChoice({ subscription }: { subscription: Subscription }) 
         </label>
       ))}
       {chosen !== 'none' && <p className="soft">{words.here.locked}</p>}
-      <Problem refusal={choose.refusal} />
+      {choose.again ? (
+        <form onSubmit={submitting(() => choose.run(wanted))} method="post" className="stacked">
+          <PasswordAgain {...choose} />
+          <Problem refusal={choose.refusal} />
+          <div className="actions start">
+            <button type="submit" aria-disabled={choose.busy}>
+              {words.here.answersOf[wanted]}
+            </button>
+          </div>
+        </form>
+      ) : (
+        <Problem refusal={choose.refusal} />
+      )}
+      {choose.again && <ProvidersAgain returnTo="/notifications" />}
     </fieldset>
   );
 }

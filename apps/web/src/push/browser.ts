@@ -1,5 +1,5 @@
 /** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
-import type { Client } from '@relay/client';
+import { type Client, RelayError } from '@relay/client';
 import type { AddSubscription } from '@relay/protocol';
 import type { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
@@ -137,7 +137,16 @@ async function renew(client: Client, place: Place): Promise<void> {
   if (vapid === undefined || isKnown) return;
   const choices = await choicesHere(client);
   if (choices === undefined) return;
-  await turnOn(client, place, vapid.publicKey, choices);
+  // Another endpoint is another address: without a recent sign-in it gets neither texts nor buttons that allow.
+  await turnOn(client, place, vapid.publicKey, choices).catch((error: unknown) => {
+    if (!(error instanceof RelayError) || error.code !== 'SIGN_IN_NOT_RECENT') throw error;
+    const { actions } = choices;
+    return turnOn(client, place, vapid.publicKey, {
+      ...choices,
+      detail: 'title',
+      actions: actions === 'all' ? 'reject' : actions,
+    });
+  });
   // It has an address of its own; the one before leads nowhere.
   await client.call('removeSubscription', { params: { id } });
 }

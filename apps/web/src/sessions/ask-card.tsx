@@ -4,7 +4,7 @@ import { ChevronRight } from '../ui/icons.tsx';
 import type { Device, InboxItem, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { type Option, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
+import { type Option, commandOf, labelOf, questionOf, quickAnswers } from '../conversation/prompt.ts';
 import { useAnswer } from '../conversation/use-answer.ts';
 import { Snooze } from '../inbox/lazy.ts';
 import { sessionPath } from '../ui/address.ts';
@@ -44,7 +44,7 @@ export function AskCard({ session, device, item }: AskCardProps) {
           {[titleOf(session), place].filter((part) => part && part !== question).join(' · ')}
         </span>
       </Link>
-      {prompt?.subject?.command !== undefined && <pre>{prompt.subject.command}</pre>}
+      {prompt?.subject?.command !== undefined && <pre dir="ltr">{commandOf(prompt.subject)}</pre>}
       <Problem refusal={answer.refusal} />
       <div className="acts">
         {quick ? (

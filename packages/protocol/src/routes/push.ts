@@ -39,7 +39,13 @@ export const pushRoutes = {
     scope: 'sessions:write',
     body: push.AddSubscription,
     success: { 200: push.AddedSubscription, 201: push.AddedSubscription },
-    errors: ['ADDRESS_NOT_ALLOWED', 'KIND_NOT_CONFIGURED', 'SUBSCRIPTION_TAKEN', 'TOO_MANY_SUBSCRIPTIONS'],
+    errors: [
+      'ADDRESS_NOT_ALLOWED',
+      'KIND_NOT_CONFIGURED',
+      'SUBSCRIPTION_TAKEN',
+      'TOO_MANY_SUBSCRIPTIONS',
+      'SIGN_IN_NOT_RECENT',
+    ],
   },
   readSubscription: {
     ...endpoints.readSubscription,
@@ -54,7 +60,7 @@ export const pushRoutes = {
     scope: 'sessions:write',
     body: push.ChangeSubscription,
     success: { 200: push.Subscription },
-    errors: ['SUBSCRIPTION_NOT_FOUND'],
+    errors: ['SUBSCRIPTION_NOT_FOUND', 'SIGN_IN_NOT_RECENT'],
   },
   removeSubscription: {
     ...endpoints.removeSubscription,

@@ -47,7 +47,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const { quirks = {} } = options;
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
   const notes = createNotes();
-  const settings = createSettings(timings.openMs);
+  const settings = createSettings(timings.openMs, options.askAtDesk !== undefined);
   let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,

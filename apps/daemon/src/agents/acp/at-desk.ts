@@ -1,4 +1,4 @@
-/** A permission that is answered at the machine (`--ask-at-desk`): apps see that there is a question, and cannot answer it. */
+/** Permissions and forms that are answered at the machine (`--ask-at-desk`): apps see that there is a question, and cannot answer it. */
 import { type Clock, type Question, firstLine } from '@relay/daemon-kit';
 import { limits } from '@relay/protocol';
 import type { Fields } from './content.ts';
@@ -17,13 +17,16 @@ async function answerAtDesk<R>(
   askAtDesk: AskAtDesk,
   signal: AbortSignal,
 ): Promise<{ response: R; rejected: boolean }> {
+  let why = '';
   for (let round = 0; round < maxRounds; round += 1) {
-    const words = await askAtDesk(asking.question(''), signal).catch(() => undefined);
-    if (signal.aborted) break;
+    const words = await askAtDesk(asking.question(why), signal).catch(() => undefined);
+    // An absent answer does not fill an optional field.
+    if (signal.aborted || (words === undefined && asking.fill)) break;
     const reply = asking.reply(words ?? '');
     if (reply.kind === 'answer') return { response: reply.response, rejected: reply.rejected ?? false };
     if (reply.kind === 'decline') return { response: reply.response, rejected: true };
     if (words === undefined) break;
+    why = reply.why ?? '';
   }
   return { response: asking.cancelled, rejected: true };
 }
@@ -36,15 +39,15 @@ interface Surroundings {
   questionMs: number;
 }
 
-/** The permissions of one conversation that are open at the machine. */
+/** The questions of one conversation that are open at the machine. */
 export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings) {
   const open = new Set<AbortController>();
   return {
     /** The question stays on this machine; the task continues, and apps see why nothing happens. */
-    async ask<R>(asking: Asking<R>, signal: AbortSignal, call: Fields): Promise<R> {
+    async ask<R>(asking: Asking<R>, signal: AbortSignal, call?: Fields): Promise<R> {
       const active = turn();
       if (!active || active.detached) return asking.cancelled;
-      tell(active, call);
+      if (call) tell(active, call);
       const about = firstLine(asking.question('').prompt, limits.titleCharacters);
       active.report.progress('Waiting for an answer at the machine', about);
       const stop = new AbortController();

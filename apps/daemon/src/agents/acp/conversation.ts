@@ -143,7 +143,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     form: (request, signal) => {
       if (!turn) own.begin();
-      return questions.ask(askForm(request), signal);
+      return (desk ?? questions).ask(askForm(request), signal);
     },
 
     async answer({ taskId, message: words, answer }, report, signal) {

@@ -32,7 +32,17 @@ interface Told {
 
 const maxSessions = 1000;
 
-export function createSettings(limitMs: number): Settings {
+/** A choice of model or reasoning. Every other setting can decide whether the agent asks. */
+const isOfModel = ({ category, id }: Fields): boolean =>
+  category === 'model' ||
+  category === 'thought_level' ||
+  (typeof category !== 'string' &&
+    /^(?:effort|reasoning|thinking|thought)(?:[_-]?(?:effort|level))?$/i.test(wordsOf(id)));
+
+/** `onlyModels`: apps see and change the model and its reasoning, and nothing else. */
+export function createSettings(limitMs: number, onlyModels = false): Settings {
+  const configOf = (answer: Fields) =>
+    configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) });
   const sessions = new Map<string, Told>();
   let listener: (sessionId: string) => void = () => undefined;
 
@@ -63,7 +73,7 @@ export function createSettings(limitMs: number): Settings {
       const config = configOf(answer);
       if (config.length > 0) tell(sessionId, { settings: config, isConfig: true });
       else {
-        const settings = [...modesOf(answer), ...modelsOf(answer)];
+        const settings = [...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)];
         // An agent that resumes a session may omit settings that it reported before.
         if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
       }
@@ -77,9 +87,15 @@ export function createSettings(limitMs: number): Settings {
     async change(agent, sessionId, { id, value }) {
       const told = sessions.get(sessionId);
       const setting = told?.settings.find((one) => one.id === id);
-      if (!told || told.settings.length === 0)
+      if (!told || (told.settings.length === 0 && !onlyModels))
         throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
-      if (!setting) throw new SettingRefused('INVALID_SETTING', `The session has no setting "${id}".`);
+      if (!setting)
+        throw new SettingRefused(
+          'INVALID_SETTING',
+          onlyModels
+            ? `"${id}" can be changed at the machine only: permissions are answered there (--ask-at-desk).`
+            : `The session has no setting "${id}".`,
+        );
       if (!setting.options.some((option) => option.id === value))
         throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
       if (told.isConfig) {
@@ -116,7 +132,7 @@ const named = (id: unknown, { name, description }: Fields) => ({
 });
 const isNamed = ({ id }: { id: string }) => id !== '';
 
-function configOf({ configOptions }: Fields): Setting[] {
+function configIn({ configOptions }: Fields): Setting[] {
   return listOf(configOptions).flatMap((option) => {
     // A switch is offered to clients only that say they have them, which this one does not.
     if (typeof option.currentValue !== 'string') return [];

@@ -102,6 +102,8 @@ export const words: typeof english = {
       machine === undefined ? 'Möchte einen Befehl ausführen' : `Möchte einen Befehl auf ${machine} ausführen`,
     wantsEdit: (files) => plural(files, { one: 'Möchte eine Datei bearbeiten', other: 'Möchte # Dateien bearbeiten' }),
     wantsTool: (tool) => (tool === undefined ? 'Bittet um Erlaubnis' : `Möchte ${tool} verwenden`),
+    folder: 'Ordner:',
+    input: 'Eingabe',
     allowOnce: 'Einmal erlauben',
     allowAlways: 'Immer erlauben',
     reject: 'Ablehnen',
@@ -140,6 +142,8 @@ export const words: typeof english = {
     loadingMachines: 'Deine Rechner werden geladen…',
     yourPassword: 'Dein Passwort',
     notRecent: 'Deine Anmeldung ist älter als 15 Minuten.',
+    yourCode: 'Code des zweiten Schritts',
+    codeHint: 'Aus deiner Authenticator-App, oder ein Wiederherstellungscode.',
     atLeast: (length) => `Mindestens ${length} Zeichen.`,
   },
   signIn: {
@@ -163,7 +167,10 @@ export const words: typeof english = {
     'sessions:write': 'Sitzungen starten, Nachrichten senden, stoppen und umbenennen',
     'devices:read': 'Deine Rechner sehen',
     'devices:write': 'Rechner bestätigen, umbenennen und entfernen',
-    'agents:drive': 'Einen Agenten auf deinen Rechnern arbeiten lassen: Sitzungen sehen, starten und lenken',
+    'agents:drive':
+      'Einen Agenten auf deinen Rechnern arbeiten lassen: Sitzungen starten, und diese sehen, lenken und beantworten',
+    'agents:answer':
+      'Einen Agenten in allen deinen Sitzungen für dich handeln lassen: lesen, Nachrichten senden und Befehle erlauben, auch auf Dauer',
     offline_access: 'Angemeldet bleiben, während du weg bist',
     profile: 'Deinen Namen sehen',
     email: 'Deine E-Mail-Adresse sehen',

@@ -102,6 +102,8 @@ export const words = {
       machine === undefined ? 'Wants to run a command' : `Wants to run a command on ${machine}`,
     wantsEdit: (files: number) => plural(files, { one: 'Wants to edit a file', other: 'Wants to edit # files' }),
     wantsTool: (tool: string | undefined) => (tool === undefined ? 'Asks for permission' : `Wants to use ${tool}`),
+    folder: 'Folder:',
+    input: 'Input',
     allowOnce: 'Allow once',
     allowAlways: 'Always allow',
     reject: 'Reject',
@@ -135,6 +137,8 @@ export const words = {
     loadingMachines: 'Loading your machines…',
     yourPassword: 'Your password',
     notRecent: 'You signed in more than 15 minutes ago.',
+    yourCode: 'Code of the second step',
+    codeHint: 'From your authenticator app, or a recovery code.',
     atLeast: (length: number) => `At least ${length} characters.`,
   },
   signIn: {
@@ -158,7 +162,9 @@ export const words = {
     'sessions:write': 'Start sessions, send messages, stop and rename',
     'devices:read': 'See your machines',
     'devices:write': 'Approve, rename and remove machines',
-    'agents:drive': 'Let an agent work on your machines: see, start and steer sessions',
+    'agents:drive': 'Let an agent work on your machines: start sessions, and see, steer and answer those it started',
+    'agents:answer':
+      'Let an agent act for you in all your sessions: read them, send messages and approve commands, also for good',
     offline_access: 'Stay signed in while you’re away',
     profile: 'See your name',
     email: 'See your email address',

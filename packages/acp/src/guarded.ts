@@ -1,0 +1,49 @@
+/**
+ * The stream of a client without the frames that the library would log with their own texts: answers to requests that were never sent, and
+ * notifications that it cannot read.
+ */
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+
+type Fields = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** A notification in the form that the library reads without a complaint; undefined: it is of no use. */
+function notification({ method, params }: Fields): AnyMessage | undefined {
+  if (!isObject(params)) return undefined;
+  const { sessionId, requestId } = params;
+  if (method === 'session/cancel' && typeof sessionId === 'string')
+    return { jsonrpc: '2.0', method, params: { sessionId } };
+  if (method === '$/cancel_request' && (typeof requestId === 'string' || typeof requestId === 'number'))
+    return { jsonrpc: '2.0', method, params: { requestId } };
+  return undefined;
+}
+
+/** `onStray`: the client answered a request that it did not get. */
+export function guarded({ readable, writable }: Stream, onStray: () => void = () => undefined): Stream {
+  const asked = new Set<unknown>();
+  const writer = writable.getWriter();
+  const incoming = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message: unknown, controller) {
+      const pass = (one: AnyMessage | undefined) => one && controller.enqueue(one);
+      if (!isObject(message) || Array.isArray(message)) return pass(message as AnyMessage);
+      if ('method' in message)
+        return pass(
+          'id' in message || typeof message['method'] !== 'string' ? (message as AnyMessage) : notification(message),
+        );
+      const isAnswer = 'id' in message || 'result' in message || 'error' in message;
+      if (!isAnswer || asked.delete(message['id'])) pass(message as AnyMessage);
+      else onStray();
+    },
+  });
+  return {
+    readable: readable.pipeThrough(incoming),
+    writable: new WritableStream<AnyMessage>({
+      write(message) {
+        if ('method' in message && 'id' in message) asked.add(message.id);
+        return writer.write(message);
+      },
+      close: () => writer.close(),
+      abort: (reason) => writer.abort(reason),
+    }),
+  };
+}
