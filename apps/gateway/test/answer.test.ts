@@ -107,8 +107,8 @@ describe('F1: the answer in a page of history', () => {
 });
 
 describe('F1: whether an answer is the end', () => {
-  const one: Answer = { uuid: 'a', content: 'done', timestamp: '', length: 1 };
-  const other: Answer = { uuid: 'b', content: 'more', timestamp: '', length: 2 };
+  const one: Answer = { uuid: 'a', content: 'done', timestamp: '', length: 1, earlier: [] };
+  const other: Answer = { uuid: 'b', content: 'more', timestamp: '', length: 2, earlier: [] };
   const answer = fc.constantFrom(undefined, one, other, { ...one, length: 2 });
   const circumstances: fc.Arbitrary<Circumstances> = fc.record({
     before: answer,

@@ -194,7 +194,7 @@ describe('a full disk', () => {
         closed: () => undefined,
         keepsQuestions: true,
         isWatched: () => false,
-        log: { warn: (what) => warnings.push(what) },
+        log: { info: () => undefined, warn: (what) => warnings.push(what) },
       });
     const words = (taskId: string) =>
       ({ taskId, sessionId: 's1', message: 'Water the garden', projectPath: '/', images: [] }) as const;

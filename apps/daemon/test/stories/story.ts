@@ -204,7 +204,7 @@ export function storyOf(seed: number): Story {
             : call.truth.output === undefined
               ? {}
               : { content: text(call.truth.output) };
-      if ('content' in content && content.content.length === 0) delete call.truth.output;
+      if (content.content?.length === 0) delete call.truth.output;
       into.push(update('tool_call_update', { toolCallId: call.id, status, ...content }));
       call.truth.status = status;
       open.splice(open.indexOf(call), 1);

@@ -57,7 +57,7 @@ export function createDesk({ turn, askAtDesk, clock, questionMs }: Surroundings)
       open.delete(stop);
       cancelWait();
       active.rejected = rejected;
-      active.report.answered?.({ call }, !rejected);
+      if (call) active.report.answered?.({ call }, !rejected);
       return response;
     },
     asking: () => open.size > 0,
