@@ -13,6 +13,11 @@ export const tiers = {
     ignore: notUnit,
     env: { TEST_DATABASE: 'postgres' },
   },
+  stories: {
+    about: 'ten thousand random agents, whose true story is known (rules, 20.9)',
+    match: ['**/apps/daemon/test/stories/stories.test.ts'],
+    env: { STORIES: '10000' },
+  },
   redis: {
     about: 'deleted means gone from Redis, too',
     match: ['**/tests/{erasure,account-deletion}.test.ts'],

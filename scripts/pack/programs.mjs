@@ -27,7 +27,7 @@ export const programs = {
     bin: { 'agent-session-relay': 'apps/standalone/dist/main.js', 'relay-admin': 'apps/standalone/dist/admin.js' },
     entries: {
       'apps/standalone/dist/main.js': 'apps/standalone/dist/main.js',
-      'apps/standalone/dist/program.js': 'apps/standalone/dist/program.cjs',
+      'apps/standalone/dist/programs.js': 'apps/standalone/dist/program.cjs',
       'apps/standalone/dist/admin.js': 'apps/standalone/dist/admin.js',
       'packages/database/dist/embedded-create.js': 'apps/standalone/dist/embedded-create.js',
       'packages/database/dist/embedded-worker.js': 'apps/standalone/dist/embedded-worker.js',

@@ -1,10 +1,4 @@
 /** `npm start`: the whole relay in one process. */
-import { setFlagsFromString } from 'node:v8';
-import { startBundle } from '@relay/service/start';
+import { loadPrograms } from './bundle.ts';
 
-// WebAssembly (the embedded PostgreSQL) stays with V8's baseline compiler. Optimizing a few huge functions costs 60 to 100 MB
-// that are never given back, and doubles the work of a start; small statements take a tenth longer without, large ones a
-// third (docs/performance.md). Flags come before the bundle, because V8 keeps compiled code for the same flags only.
-setFlagsFromString('--liftoff-only');
-
-startBundle(new URL('./program.cjs', import.meta.url));
+loadPrograms().serve();

@@ -83,4 +83,7 @@ async function adminReply(deps: AdminDeps, request: AdminRequest, logger: Logger
   }
 }
 
-runService(start, { isForPeople });
+/** Runs the relay until it is stopped. */
+export function serve(): void {
+  runService(start, { isForPeople });
+}

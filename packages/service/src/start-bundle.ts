@@ -42,9 +42,9 @@ function keep(file: string, source: string, script: Script): void {
 
 /**
  * Runs `bundle`, a CommonJS module in ASCII that `scripts/pack/bundle.mjs` made. The compiled code is the file `<bundle>.compiled` beside it;
- * another release of Node, or other flags of V8, replace it.
+ * another release of Node, or other flags of V8, replace it. Returns the exports of the module.
  */
-export function startBundle(bundle: URL): void {
+export function startBundle(bundle: URL): unknown {
   const file = fileURLToPath(bundle);
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
   const keptFile = `${file}.compiled`;
@@ -62,4 +62,5 @@ export function startBundle(bundle: URL): void {
   const run = script.runInThisContext() as (...words: unknown[]) => void;
   const module = { exports: {} };
   run(module.exports, createRequire(file), module, file, dirname(file));
+  return module.exports;
 }
