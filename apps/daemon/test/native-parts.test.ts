@@ -195,7 +195,11 @@ const agents = [
 const essence = (items: readonly Item[]) =>
   items
     .filter(({ role, part }) => role === 'AGENT' && part.kind !== 'usage')
-    .map(({ uuid, content, part: { name: _name, left: _left, ...part } }) => ({ uuid, content, part }));
+    .map(({ uuid, content, part: { name: _name, left: _left, ended: _ended, about: _about, ...part } }) => ({
+      uuid,
+      content,
+      part,
+    }));
 
 describe.each(agents)('a turn in the files of $preset', ({ preset, sessionId, file, rows, live }) => {
   it('has the same items, uuids and order as the same turn live', async () => {
