@@ -75,7 +75,7 @@ describe('an app at a real relay', () => {
       return app.inbox.all.flatMap(({ type, output }) => (type === 'task_output' ? [output as string] : [])).join('');
     };
     const plain = await shown({ detail: 'off' });
-    expect(plain).toContain('line 2999\ntotal 0changed src/a.ts\n[Careful: it is late]\nFirst.\nSecond.');
+    expect(plain).toContain('line 2999\n\ntotal 0changed src/a.ts\n[Careful: it is late]\nFirst.\nSecond.');
     expect(await shown(undefined)).toBe(plain);
   });
 
