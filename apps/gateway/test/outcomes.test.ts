@@ -72,30 +72,33 @@ describe('the outcome of a task', () => {
     ['never drops a task from its status', { growingStatus: true, hidesItsSessions: true, neverActive: true }],
     ['says each text by itself', { spokenTurns: true, growingStatus: true }],
     ['ends its turns without a text', { emptyResult: true, statusOnce: true }],
-  ])('F1, A8: of a task that ended in the gap of a reconnect is found with all its texts, when its daemon %s', async (_, habits) => {
-    const { daemon, task, id } = await start(habits);
-    await relay.call('watch', { body: { sessionId: id } });
-    daemon.say(task, 'let me see');
-    const behind = await say(relay, id, 'and then?');
-    await daemon.drop();
-    daemon.finish(task, 'the answer');
-    await daemon.connect(1);
-    expect(await daemon.nextTask()).toMatchObject({ id: behind });
-    expect(await readTask(relay, task.id)).toMatchObject({
-      state: 'completed',
-      result: 'the answer',
-      note: expect.any(String),
-    });
-    const said = await heard(daemon, id);
-    // A8: all texts since the instruction, also where they were not said live.
-    expect(said.map(({ content }) => content)).toEqual(['let me see', 'the answer']);
-    expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
-    const { body } = await relay.call('listNotifications');
-    const ofSessions = (body.notifications as { sessionId: string }[]).filter(({ sessionId }) => sessionId !== '');
-    expect(ofSessions).toMatchObject([{ sessionId: id, cause: 'done' }]);
-    await relay.call('unwatch', { body: { sessionId: id } });
-    await relay.database.sql.execute`DELETE FROM notifications`;
-  });
+  ])(
+    'F1, A8: of a task that ended in the gap of a reconnect is found with all its texts, when its daemon %s',
+    async (_, habits) => {
+      const { daemon, task, id } = await start(habits);
+      await relay.call('watch', { body: { sessionId: id } });
+      daemon.say(task, 'let me see');
+      const behind = await say(relay, id, 'and then?');
+      await daemon.drop();
+      daemon.finish(task, 'the answer');
+      await daemon.connect(1);
+      expect(await daemon.nextTask()).toMatchObject({ id: behind });
+      expect(await readTask(relay, task.id)).toMatchObject({
+        state: 'completed',
+        result: 'the answer',
+        note: expect.any(String),
+      });
+      const said = await heard(daemon, id);
+      // A8: all texts since the instruction, also where they were not said live.
+      expect(said.map(({ content }) => content)).toEqual(['let me see', 'the answer']);
+      expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
+      const { body } = await relay.call('listNotifications');
+      const ofSessions = (body.notifications as { sessionId: string }[]).filter(({ sessionId }) => sessionId !== '');
+      expect(ofSessions).toMatchObject([{ sessionId: id, cause: 'done' }]);
+      await relay.call('unwatch', { body: { sessionId: id } });
+      await relay.database.sql.execute`DELETE FROM notifications`;
+    },
+  );
 
   it('F1: was said live before the end was lost: it is not said again', async () => {
     const { daemon, task, id } = await start({ spokenTurns: true });
