@@ -35,12 +35,22 @@ export interface CallBook<T extends BookedCall> {
 const maxGone = 20_000;
 
 export function createCallBook<T extends BookedCall>(): CallBook<T> {
-  const calls = new Set<T>();
+  /** Every call with the ids that name it, oldest first. */
+  const calls = new Map<T, string[]>();
   const byId = new Map<string, T>();
+  /** Calls that only a permission showed when they began: few, while a turn can have thousands of others. */
+  const shown = new Set<T>();
   const gone = new Set<string>();
 
-  const newestOpen = (is: (call: T) => boolean): T | undefined =>
-    [...calls].findLast((call) => !call.reported && !call.closed && is(call));
+  const newestOpen = (among: Iterable<T>, is: (call: T) => boolean): T | undefined => {
+    let newest: T | undefined;
+    for (const call of among) if (!call.reported && !call.closed && is(call)) newest = call;
+    return newest;
+  };
+  const name = (call: T, id: string) => {
+    calls.set(call, [...(calls.get(call) ?? []), id]);
+    byId.set(id, call);
+  };
 
   const named = (id: string, update: Fields, source: Source, turn: number): T | undefined => {
     const known = byId.get(id);
@@ -59,34 +69,33 @@ export function createCallBook<T extends BookedCall>(): CallBook<T> {
       const id = wordsOf(update.toolCallId);
       const known = named(id, update, source, turn);
       if (known) return known;
-      const same = newestOpen(
-        (call) =>
-          call.turn === turn &&
-          isSameCall(call.fields, update) &&
-          (source === 'question' ? call.announced || !call.answered : !call.announced),
-      );
-      if (same && source !== 'question' && id !== '') byId.set(id, same);
+      const isSame = (call: T) => call.turn === turn && isSameCall(call.fields, update);
+      if (source === 'question')
+        return newestOpen(calls.keys(), (call) => (call.announced || !call.answered) && isSame(call));
+      const same = newestOpen(shown, (call) => !call.announced && isSame(call));
+      if (same && id !== '') name(same, id);
       return same;
     },
     add(call) {
-      calls.add(call);
-      byId.set(call.id, call);
+      name(call, call.id);
+      if (!call.announced) shown.add(call);
       gone.delete(call.id);
     },
     remove(call) {
+      for (const id of calls.get(call) ?? []) {
+        if (byId.get(id) !== call) continue;
+        byId.delete(id);
+        gone.add(id);
+      }
       calls.delete(call);
-      for (const [id, one] of byId)
-        if (one === call) {
-          byId.delete(id);
-          gone.add(id);
-        }
+      shown.delete(call);
       for (const id of gone) {
         if (gone.size <= maxGone) break;
         gone.delete(id);
       }
     },
     isGone: (update, source) => source === 'update' && gone.has(wordsOf(update.toolCallId)),
-    all: () => [...calls],
+    all: () => [...calls.keys()],
     get size() {
       return calls.size;
     },

@@ -99,8 +99,9 @@ export function createCalls(
 
   /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
   const letGo = (): Change[] => {
+    if (book.size <= maxTools) return [];
     const [oldest] = book.all();
-    if (book.size <= maxTools || oldest === undefined) return [];
+    if (oldest === undefined) return [];
     finished.delete(oldest);
     book.remove(oldest);
     return end(oldest, 'unknown');
