@@ -85,8 +85,9 @@ describe('the demonstration', () => {
     await connection.event('PROGRESS', task);
     connection.send({ type: 'task_cancel', task_id: task });
     await connection.status();
-    const shown = await parts();
+    let shown = await parts();
+    // The daemon reports its status before the agent has stopped.
+    while (shown.at(-1)?.what !== 'cancelled') shown = await parts();
     expect(shown.find(({ kind }) => kind === 'plan')).toMatchObject({ entries: { length: 4 } });
-    expect(shown.at(-1)).toMatchObject({ kind: 'mark', what: 'cancelled' });
   });
 });
