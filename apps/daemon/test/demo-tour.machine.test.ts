@@ -85,9 +85,14 @@ describe('the demonstration', () => {
     await connection.event('PROGRESS', task);
     connection.send({ type: 'task_cancel', task_id: task });
     await connection.status();
-    let shown = await parts();
-    // The daemon reports its status before the agent has stopped.
-    while (shown.at(-1)?.what !== 'cancelled') shown = await parts();
+    const ofTask = async () => {
+      const shown = await parts();
+      return shown.slice(shown.findLastIndex(({ kind }) => kind === 'user'));
+    };
+    let shown = await ofTask();
+    // The daemon reports its status before the agent has stopped, and the agent can announce one more call.
+    while (!shown.some(({ what }) => what === 'cancelled')) shown = await ofTask();
     expect(shown.find(({ kind }) => kind === 'plan')).toMatchObject({ entries: { length: 4 } });
+    expect(shown.filter(({ status }) => status === 'completed')).toEqual([]);
   });
 });
