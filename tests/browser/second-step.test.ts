@@ -52,17 +52,17 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await page.getByLabel(label, { exact: true }).fill(code);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
-  const confirmPassword = (button: string) =>
-    owner.page
-      .getByLabel('Your password', { exact: true })
-      .fill(password)
-      .then(() => owner.page.getByRole('button', { name: button, exact: true }).click());
+  const confirm = async (button: string, code?: string, typed = password) => {
+    await owner.page.getByLabel('Your password', { exact: true }).fill(typed);
+    if (code !== undefined) await owner.page.getByLabel('Code of the second step', { exact: true }).fill(code);
+    await owner.page.getByRole('button', { name: button, exact: true }).click();
+  };
 
   it('is set up with the password, a QR code or its key, and a code; ten recovery codes are shown once', async () => {
     const { page } = owner;
     await owner.goto('/account');
     await owner.click('Set up');
-    await confirmPassword('Continue');
+    await confirm('Continue');
     await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
     secret = (await page.getByLabel('the key', { exact: true }).textContent())!;
     await everyLook(owner, 'second-step-set-up');
@@ -136,20 +136,20 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await person.context.close();
   });
 
-  it('has new recovery codes, and is turned off, with the password', async () => {
+  it('has new recovery codes, and is turned off, with the password and a code', async () => {
     const { page } = owner;
     await owner.click('New recovery codes');
-    await confirmPassword('New recovery codes');
+    await confirm('New recovery codes', codes[2]!);
     const list = page.getByRole('list', { name: 'Recovery codes' });
     await list.waitFor();
-    expect(await list.getByRole('listitem').allTextContents()).not.toContain(codes[2]);
+    const renewed = await list.getByRole('listitem').allTextContents();
+    expect(renewed).not.toContain(codes[3]);
     await owner.click('I have saved them');
     await owner.click('Turn off');
     await everyLook(owner, 'second-step-off');
-    await page.getByLabel('Your password', { exact: true }).fill('not the password');
-    await owner.click('Turn off');
+    await confirm('Turn off', renewed[0]!, 'not the password');
     await owner.text('The current password is wrong');
-    await confirmPassword('Turn off');
+    await confirm('Turn off', renewed[1]!);
     await owner.page.getByRole('button', { name: 'Set up', exact: true }).waitFor();
     const person = await newPerson(browser, relay.url);
     await person.goto('/sessions');
