@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createMemory } from '../src/memory.ts';
 import { shortNames } from '../src/naming.ts';
+import { itemLine, questionText, toolText } from '../src/show/item.ts';
 import { promptText } from '../src/show/question.ts';
 import { styleOf } from '../src/show/style.ts';
 import { tableOf } from '../src/show/table.ts';
@@ -116,5 +117,34 @@ describe('what was shown already', () => {
     expect(memory.isNew(said('6', 'yes', 40_000), 'history')).toBe(true);
     expect(memory.isNew(said('7', 'go'), 'live')).toBe(true);
     expect(memory.isNew(said('8', 'go', 1000), 'live')).toBe(true);
+  });
+});
+
+describe('an item', () => {
+  const item = (part: Record<string, unknown>) => ({
+    ...{ uuid: 'a', role: 'AGENT' as const, content: '', timestamp: '2026-01-01T00:00:00.000Z', seq: 1 },
+    part: { kind: 'tool', title: 'npm test', ...part },
+  });
+  const wish = { style: plainStyle, columns: 80, full: false };
+
+  it('W1: has a tick for a completed call alone', () => {
+    for (const status of ['rejected', 'cancelled', 'unknown', 'interrupted', 'failed', 'running', undefined]) {
+      const word = status === undefined || status === 'interrupted' ? 'unknown' : status;
+      const one = item(status === undefined ? {} : { status });
+      expect(toolText(one, wish)).toMatch(new RegExp(`^[^✔].* npm test · ${word}\\n$`));
+      expect(itemLine(one)).toBe(word === 'running' ? '' : `${word === 'failed' ? '✘' : '⊘'} npm test · ${word}`);
+    }
+    expect(toolText(item({ status: 'completed' }), wish)).toMatch(/^✔ .* npm test · completed\n$/);
+  });
+
+  it('W1: has no tick for a question that was answered with No', () => {
+    const options = ['allow_once', 'reject_once'].map((kind) => ({ id: kind, label: kind, kind }));
+    const asked = (option: string) =>
+      questionText(
+        item({ kind: 'question', state: 'answered', question: { title: 'Run?', options }, answer: { option } }),
+        wish,
+      );
+    expect(asked('allow_once')).toMatch(/^✔/);
+    expect(asked('reject_once')).toMatch(/^⊘/);
   });
 });

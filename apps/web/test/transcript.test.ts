@@ -10,7 +10,7 @@ import { changedWords } from '../src/transcript/parts/changed-words.ts';
 import { linesOf, diffsOf } from '../src/transcript/parts/patch.ts';
 import { colouredLines } from '../src/transcript/parts/terminal-colours.ts';
 import { plainOutput } from '../src/transcript/parts/terminal-text.ts';
-import { noMemory, rowsOf, toolShape } from '../src/transcript/rows.ts';
+import { noMemory, rowsOf } from '../src/transcript/rows.ts';
 import { createTexts } from '../src/transcript/texts.ts';
 import { settled } from '../src/transcript/use-items.ts';
 
@@ -62,18 +62,33 @@ describe('items', () => {
 describe('rows', () => {
   const kinds = (items: readonly LogItem[]) => rows(items).map(({ kind }) => kind);
 
-  it('fold finished calls in a row; edits, failures and what runs stay visible', () => {
-    const list = [
-      tool('a'),
-      tool('b', { does: 'search' }),
-      tool('c', { does: 'edit' }),
-      tool('d', { status: 'failed' }),
-      tool('e', { status: 'running' }),
-    ];
-    expect(kinds(list)).toEqual(['folded', 'tools']);
+  it('fold completed reads and searches in a row, and nothing else', () => {
     expect(kinds([tool('a')])).toEqual(['tools']);
-    const shown = html([tool('a'), tool('b'), tool('c', { does: 'execute' }), tool('d', { does: 'search' })]);
-    expect(shown).toContain('Read 2 files, ran a command, searched');
+    expect(html([tool('a'), tool('b'), tool('d', { does: 'search' })])).toContain('Read 2 files, searched');
+    const asked = { answer: 'allowed' };
+    const others: Record<string, unknown>[] = [
+      ...['edit', 'delete', 'move', 'execute', 'other', 'new'].map((does) => ({ does })),
+      ...['pending', 'running', 'failed', 'rejected', 'cancelled', 'unknown', 'interrupted'].map((status) => ({
+        status,
+      })),
+      { asked },
+      { exit: 1 },
+      { diffs: [{ path: 'a', change: 'add' }] },
+    ];
+    for (const fields of others)
+      expect(kinds([tool('a'), tool('b', { does: 'search' }), tool('c', fields), tool('d', fields)])).toEqual([
+        'folded',
+        'tools',
+      ]);
+  });
+
+  it('take a call out of its fold when it turns out to have changed a file, or to have failed', () => {
+    for (const fields of [{ diffs: [{ path: 'a', change: 'edit' }] }, { status: 'failed' }]) {
+      const memory = noMemory();
+      const seen = (list: readonly LogItem[]) => rows(list, memory).map(({ key, kind }) => `${kind} ${key}`);
+      expect(seen([tool('a'), tool('b'), tool('c')])).toEqual(['folded a']);
+      expect(seen([tool('a'), tool('b'), tool('c', fields)])).toEqual(['folded a', 'tools c']);
+    }
   });
 
   it('stay as they are when a call finishes, when more come, and when older ones come', () => {
@@ -100,11 +115,10 @@ describe('rows', () => {
       item('q', { kind: 'question', state: 'answered', question, answer: { option, at } });
     const list = [call('before'), call('asked'), asked('n'), call('after')];
     for (let time = 0; time < 2; time += 1) rows(list);
-    expect(list.filter(({ part }) => part.kind === 'tool').map((one) => toolShape(one).status)).toEqual([
-      'failed',
-      'rejected',
-      'failed',
-    ]);
+    const states = rows(list).flatMap((row) =>
+      row.kind === 'tools' ? row.calls.map(({ tool: { status } }) => status) : [],
+    );
+    expect(states).toEqual(['failed', 'rejected', 'failed']);
     expect(html(list)).toContain('Rejected');
     expect(html([call('asked'), asked('another')])).not.toContain('Rejected');
   });
@@ -126,13 +140,25 @@ describe('rows', () => {
 
 describe('parts', () => {
   it('tell each state of a call by an icon and a word', () => {
-    const shown = ['pending', 'running', 'completed', 'failed', 'cancelled'].map((status) =>
+    const statuses = [
+      'pending',
+      'running',
+      'completed',
+      'failed',
+      'rejected',
+      'cancelled',
+      'unknown',
+      'interrupted',
+      'later',
+    ];
+    const shown = statuses.map((status) =>
       html([
         tool('npm test', { does: 'execute', command: 'npm test', status, output: status === 'failed' ? 'boom' : '' }),
       ]),
     );
-    for (const [index, word] of ['Waiting', 'Running', 'Ran', 'Failed', 'Cancelled'].entries())
-      expect(shown[index]).toContain(`>${word}<`);
+    const verbs = ['Waiting', 'Running', 'Ran', 'Failed', 'Rejected', 'Cancelled', 'Unknown', 'Unknown', 'Unknown'];
+    for (const [index, word] of verbs.entries()) expect(shown[index]).toContain(`>${word}<`);
+    expect(shown.map((one) => one.includes('aria-label="Done"'))).toEqual(statuses.map((one) => one === 'completed'));
     expect(shown[3]).toContain('boom');
     expect(new Set(shown.map((one) => /class="lucide ([^"]*)"/.exec(one)?.[1])).size).toBeGreaterThanOrEqual(3);
   });

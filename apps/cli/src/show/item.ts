@@ -62,11 +62,17 @@ function callOf({ title, command, name }: Fields): string {
   return ran === '' || words.includes(ran) ? words : `${words}  $ ${ran}`;
 }
 
+/** The state of a call. `interrupted` is the word of older daemons, and no state is no report. */
+const stateOf = (part: Fields): string => {
+  const state = textOf(part.status);
+  return state === '' || state === 'interrupted' ? 'unknown' : state;
+};
+
 /** One line with icon, time, what it does and how it stands; diffs, and the end of the output of a call that failed, below it. */
 export function toolText(item: Item, wish: ItemWish): string {
   const { style, columns, full } = wish;
   const part = fieldsOf(item.part);
-  const state = textOf(part.status) || 'completed';
+  const state = stateOf(part);
   const [icon, paint] = iconOf(state);
   const what = callOf(part);
   const exit = countOf(part.exit) ?? 0;
@@ -98,11 +104,11 @@ export function questionText(item: Item, { style }: ItemWish): string {
   const { question, state, answer } = fieldsOf(item.part);
   const { title, options } = fieldsOf(question);
   if (state === 'open') return '';
-  const [icon, paint] = iconOf(textOf(state));
   const { option, text, by } = fieldsOf(answer);
   const chosen = listOf(options, 1000)
     .map(fieldsOf)
     .find(({ id }) => typeof id === 'string' && id === option);
+  const [icon, paint] = iconOf(textOf(chosen?.kind).startsWith('reject') ? 'rejected' : textOf(state));
   const said = textOf(text) || textOf(chosen?.label);
   const who = textOf(by) === '' ? '' : ` (${fitted(short(by), 60)})`;
   const asked = fitted(short(textOf(title) || item.content, 4096), 300);
@@ -139,7 +145,7 @@ export const unknownText = (item: Item, style: Style): string =>
 export function itemLine(item: Item): string {
   const part = fieldsOf(item.part);
   if (part.kind === 'mark') return short(part.text, 1000) || short(part.what);
-  const state = textOf(part.status);
-  if (part.kind !== 'tool' || ['', 'pending', 'running'].includes(state)) return '';
+  const state = stateOf(part);
+  if (part.kind !== 'tool' || ['pending', 'running'].includes(state)) return '';
   return `${iconOf(state)[0]} ${callOf(part)} · ${short(state, 64)}`;
 }

@@ -4,8 +4,11 @@ import { TriangleAlert, WifiOff } from '../transcript/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { taskSentence } from '../api/words.ts';
 import { agentName, words } from '../catalogue.ts';
+import { type LogItem, isGrowing } from '../transcript/items.ts';
 import { Elapsed } from '../transcript/parts/elapsed.tsx';
+import { toolOf } from '../transcript/parts/shape.ts';
 import { Note } from '../transcript/parts/small-parts.tsx';
+import { nowOf } from '../transcript/parts/tool-state.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { doingNow } from '../ui/doing.ts';
 import { WorkingSign } from '../ui/mark.tsx';
@@ -25,7 +28,21 @@ const unfinished = new Set(['queued', 'sent', 'running']);
 export const isWorking = ({ lastTask, status }: Session): boolean =>
   (lastTask !== undefined && unfinished.has(lastTask.state)) || status === 'active';
 
-function doing(session: Session, device: Device | undefined): string | undefined {
+/** The part of an agent's work that is open now, or undefined between two of them. */
+function openWork(items: readonly LogItem[]): string | undefined {
+  for (const item of items.toReversed()) {
+    const { kind, status } = item.part;
+    if (kind === 'tool' && (status === 'pending' || status === 'running')) {
+      const tool = toolOf(item.part);
+      if (!tool.asked || tool.asked.answer) return nowOf(tool);
+    }
+    if (isGrowing(item) && item.part.kind === 'text') return words.doing.Writing;
+    if (isGrowing(item) && item.part.kind === 'thought') return words.doing.Thinking;
+  }
+  return undefined;
+}
+
+export function doing(session: Session, device: Device | undefined, items: readonly LogItem[]): string | undefined {
   const { lastTask, progress } = session;
   if (!isWorking(session)) return undefined;
   // The last task may wait behind one that runs.
@@ -33,7 +50,12 @@ function doing(session: Session, device: Device | undefined): string | undefined
   if (lastTask?.state === 'queued' && !isRunning)
     return device?.status === 'offline' ? words.list.waitingFor(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
-  if (!isRunning || !progress) return words.list.state.active;
+  const open = openWork(items);
+  if (open !== undefined) return open;
+  // Items know the end of a call, the last progress does not.
+  const isOver =
+    progress && Object.hasOwn(words.doing, progress.action) && items.some(({ part }) => part.kind === 'tool');
+  if (!isRunning || !progress || isOver) return words.list.state.active;
   return doingNow(progress);
 }
 
@@ -42,12 +64,13 @@ interface ActivityProps {
   /** When the person said what is being worked on. */
   saidAt: string | undefined;
   device: Device | undefined;
+  items: readonly LogItem[];
   /** The log says already that the agent failed. */
   isErrorShown: boolean;
 }
 
-export function Activity({ session, saidAt, device, isErrorShown }: ActivityProps) {
-  const what = doing(session, device);
+export function Activity({ session, saidAt, device, items, isErrorShown }: ActivityProps) {
+  const what = doing(session, device, items);
   const sinceMs = useSince(
     `${session.lastTask?.id ?? ''} ${session.lastTask?.state ?? ''}`,
     Date.parse(session.runningSince ?? saidAt ?? ''),

@@ -196,7 +196,13 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
               </div>
             )}
             <Problem refusal={refusal} />
-            <Activity session={session} saidAt={lastSaid?.timestamp} device={device} isErrorShown={isErrorShown} />
+            <Activity
+              session={session}
+              saidAt={lastSaid?.timestamp}
+              device={device}
+              items={items}
+              isErrorShown={isErrorShown}
+            />
           </div>
           <Composer session={session} queue={queue} messages={messages} device={device} onSaid={said} />
         </div>

@@ -8,7 +8,7 @@ import { FoldedTools } from './parts/folded-tools.tsx';
 import { markOf, picture, pictures, planOf, questionOf } from './parts/shape.ts';
 import { AskedLine, ErrorNote, Mark, Picture, Plan, Thought, UserMessage } from './parts/small-parts.tsx';
 import { Tool } from './parts/tool.tsx';
-import { type Row, toolShape } from './rows.ts';
+import type { Row } from './rows.ts';
 import { type Texts, useText } from './texts.ts';
 import { Guard } from '../ui/guard.tsx';
 
@@ -102,9 +102,6 @@ function ItemView({ item, texts, tookMs }: { item: LogItem; texts: Texts; tookMs
   );
 }
 
-const calls = (items: readonly LogItem[]) =>
-  items.map((item) => ({ uuid: item.uuid, at: item.timestamp, tool: toolShape(item) }));
-
 interface RowProps {
   row: Row;
   texts: Texts;
@@ -135,8 +132,8 @@ export const RowView = memo(
       case 'tools':
         return (
           <Guard instead={<p>{words.unknown}</p>}>
-            <div className="tools" role="group" aria-label={timeOf(row.items[0]?.timestamp ?? '')}>
-              {calls(row.items).map(({ uuid, at, tool }) => (
+            <div className="tools" role="group" aria-label={timeOf(row.calls[0]?.at ?? '')}>
+              {row.calls.map(({ uuid, at, tool }) => (
                 <Tool key={uuid} uuid={uuid} tool={tool} at={at} />
               ))}
             </div>
@@ -145,7 +142,7 @@ export const RowView = memo(
       case 'folded':
         return (
           <Guard instead={<p>{words.unknown}</p>}>
-            <FoldedTools calls={calls(row.items)} tookMs={row.tookMs} />
+            <FoldedTools calls={row.calls} tookMs={row.tookMs} />
           </Guard>
         );
     }
@@ -156,7 +153,7 @@ export const RowView = memo(
 function isSame(one: Row, other: Row): boolean {
   if (one.kind !== other.kind || one.key !== other.key) return false;
   if (one.kind === 'item' && other.kind === 'item') return one.item === other.item && one.tookMs === other.tookMs;
-  if ('items' in one && 'items' in other)
-    return one.items.length === other.items.length && one.items.every((item, index) => item === other.items[index]);
+  if ('calls' in one && 'calls' in other)
+    return one.calls.length === other.calls.length && one.calls.every((call, index) => call === other.calls[index]);
   return true;
 }

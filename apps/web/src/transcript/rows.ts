@@ -1,15 +1,14 @@
 /** The rows of a log: items, calls of tools in a row, and lines between them. */
 import { dayKey } from '../catalogue.ts';
 import { type LogItem, isGrowing } from './items.ts';
-import { isFinished } from './parts/tool-state.ts';
-import { type ToolShape, markOf, picture, planOf, questionOf, toolOf } from './parts/shape.ts';
+import { type ToolShape, askedIn, markOf, picture, planOf, questionOf, toolOf } from './parts/shape.ts';
 
 export type Row =
   | { key: string; kind: 'earlier' }
   | { key: string; kind: 'day' | 'new'; at: string }
   | { key: string; kind: 'item'; item: LogItem; tookMs: number | undefined }
-  | { key: string; kind: 'tools'; items: readonly LogItem[] }
-  | { key: string; kind: 'folded'; items: readonly LogItem[]; tookMs: number | undefined };
+  | { key: string; kind: 'tools'; calls: readonly Call[] }
+  | { key: string; kind: 'folded'; calls: readonly Call[]; tookMs: number | undefined };
 
 /**
  * Decisions about items when they were first seen: nothing is regrouped under the reader's eyes, neither by new items
@@ -23,33 +22,52 @@ interface RowMemory {
 }
 export const noMemory = (): RowMemory => ({ folds: new Map(), starts: new Set() });
 
-const tools = new WeakMap<LogItem, ToolShape>();
-export function toolShape(item: LogItem): ToolShape {
-  const known = tools.get(item);
-  if (known) return known;
-  const shape = toolOf(item.part);
-  tools.set(item, shape);
-  return shape;
+/** A call as its line shows it. */
+export interface Call {
+  uuid: string;
+  at: string;
+  tool: ToolShape;
 }
 
-/** Agents report a call that a person rejected as failed, just before its question: it never ran. */
-function markRejected(items: readonly LogItem[]): void {
-  items.forEach(({ part }, at) => {
-    if (part.kind !== 'question') return;
-    const { answer, command } = questionOf(part);
-    if (!answer?.isNo) return;
-    const call = items.slice(0, at).findLast((item) => item.part.kind === 'tool');
-    const shape = call && toolShape(call);
-    if (shape?.command === command && shape?.status === 'failed') tools.set(call!, { ...shape, status: 'rejected' });
-  });
+type Questions = ReadonlyMap<LogItem, LogItem>;
+/** One object per call and question, so that a line that did not change is not rendered again. */
+const known = new WeakMap<LogItem, { question: LogItem | undefined; call: Call }>();
+function callOf(item: LogItem, questions: Questions): Call {
+  const question = questions.get(item);
+  const before = known.get(item);
+  if (before && before.question === question) return before.call;
+  const tool = toolOf(item.part, question && questionOf(question.part));
+  const call = { uuid: item.uuid, at: item.timestamp, tool };
+  known.set(item, { question, call });
+  return call;
 }
 
-const loud = new Set(['edit', 'delete', 'move']);
-/** Finished, and nothing of it needs a look. */
-const isQuiet = (item: LogItem): boolean => {
-  const { status, does, diffs, exit } = toolShape(item);
-  return status === 'completed' && diffs.length === 0 && !loud.has(does ?? '') && (exit ?? 0) === 0;
-};
+/** The question about each call. Older daemons do not link them: the call is the last one before its question, with the same command. */
+function questionsOf(items: readonly LogItem[]): Questions {
+  const byUuid = new Map(items.filter(({ part }) => part.kind === 'question').map((item) => [item.uuid, item]));
+  const questions = new Map<LogItem, LogItem>();
+  let last: LogItem | undefined;
+  for (const item of items) {
+    const { part } = item;
+    const linked = part.kind === 'tool' ? byUuid.get(askedIn(part) ?? '') : undefined;
+    if (linked) {
+      questions.set(item, linked);
+      byUuid.delete(linked.uuid);
+    }
+  }
+  for (const item of items) {
+    if (item.part.kind === 'tool') last = item;
+    if (!last || !byUuid.has(item.uuid) || questions.has(last) || last.part['asked'] !== undefined) continue;
+    const { command } = questionOf(item.part);
+    if (command !== undefined && command === last.part['command']) questions.set(last, item);
+  }
+  return questions;
+}
+
+const reads = new Set(['read', 'search', 'fetch']);
+/** It only read, and it worked. */
+const isQuiet = ({ status, does, diffs, exit, asked }: ToolShape): boolean =>
+  status === 'completed' && reads.has(does ?? '') && diffs.length === 0 && (exit ?? 0) === 0 && !asked;
 
 /** Whether there is anything to see: open questions are shown above the composer, figures below it. */
 export function isShown(item: LogItem): boolean {
@@ -61,6 +79,33 @@ export function isShown(item: LogItem): boolean {
   if (kind === 'plan') return planOf(item.part).length > 0;
   if (kind === 'image') return picture(item.part) !== undefined;
   return ['tool', 'user', 'error'].includes(kind) || item.content.trim() !== '' || isGrowing(item);
+}
+
+const placeholder = /^\[image: [^\]\n]*\]$/gm;
+const bare = (text: string) => text.replace(placeholder, ' ').replace(/\s+/g, ' ').trim();
+const unrepeated = new WeakMap<LogItem, LogItem>();
+/**
+ * Older daemons sent an answer with images again as one text, with a placeholder for each image: only what is new in that text is shown.
+ */
+function withoutRepeats(items: readonly LogItem[]): LogItem[] {
+  let said = '';
+  let hasImage = false;
+  return items.map((item) => {
+    const { kind } = item.part;
+    if (kind === 'user') [said, hasImage] = ['', false];
+    hasImage ||= kind === 'image';
+    if (kind !== 'text' || isGrowing(item)) return item;
+    const end = hasImage ? [...item.content.matchAll(placeholder)].at(-1) : undefined;
+    const after = end && end.index + end[0].length;
+    const repeats = after !== undefined && said.includes(bare(item.content.slice(0, after)));
+    const rest = item.content.slice(after).trim();
+    const isNew = !said.includes(bare(rest));
+    said += ` ${bare(item.content)}`;
+    if (!repeats) return item;
+    const shown = unrepeated.get(item) ?? { ...item, content: isNew ? rest : '' };
+    unrepeated.set(item, shown);
+    return shown;
+  });
 }
 
 const between = (from: string, to: string | undefined): number | undefined => {
@@ -82,11 +127,16 @@ export function rowsOf(
   all: readonly LogItem[],
   { memory, hasMore, earlierFailed = false, newFrom }: RowOptions,
 ): Row[] {
-  // The line of an answered question shows the choice: the message that was the choice would say it a second time.
-  const isSaid = ({ part: { answers }, content }: LogItem) =>
-    answers && questionOf(all.find(({ uuid }) => uuid === answers)?.part).answer?.text === content;
-  const items = all.filter((item) => isShown(item) && !isSaid(item));
-  markRejected(items);
+  const questions = questionsOf(all);
+  /** Questions that the line of their call answers. */
+  const inCalls = new Set([...questions.values()].filter(({ part }) => questionOf(part).answer));
+  // The line of a question shows its answer, that of a call only the choice: the message that was it would show it a second time.
+  const isSaid = ({ part: { answers }, content }: LogItem) => {
+    const question = answers ? all.find(({ uuid }) => uuid === answers) : undefined;
+    const answer = question && questionOf(question.part).answer;
+    return answer && answer.text === content && (answer.option !== undefined || !inCalls.has(question));
+  };
+  const items = withoutRepeats(all).filter((item) => isShown(item) && !inCalls.has(item) && !isSaid(item));
   const rows: Row[] = earlierFailed ? [{ key: 'earlier', kind: 'earlier' }] : [];
   let day = hasMore && items[0] ? dayKey(items[0].timestamp) : '';
   for (let at = 0; at < items.length;) {
@@ -100,50 +150,52 @@ export function rowsOf(
       at += 1;
       continue;
     }
-    const group = groupAt(items, at, memory, newFrom);
+    const { calls, isFold } = groupAt(items, at, { questions, memory, newFrom });
+    const end = items[at + calls.length]?.timestamp;
     rows.push(
-      group.length >= 2 && folds(group[0]!, memory)
-        ? {
-            key: item.uuid,
-            kind: 'folded',
-            items: group,
-            tookMs: between(item.timestamp, items[at + group.length]?.timestamp),
-          }
-        : { key: item.uuid, kind: 'tools', items: group },
+      isFold
+        ? { key: item.uuid, kind: 'folded', calls, tookMs: between(item.timestamp, end) }
+        : { key: item.uuid, kind: 'tools', calls },
     );
-    at += group.length;
+    at += calls.length;
   }
   return rows;
 }
 
-function folds(item: LogItem, { folds: known }: RowMemory): boolean {
-  const before = known.get(item.uuid);
-  if (before !== undefined) return before;
-  // Seen at work, it stays as it is until the person comes back.
-  const now = isFinished(toolShape(item)) && isQuiet(item);
-  known.set(item.uuid, now);
-  return now;
+/** A call that was seen at work stays as it is until the person comes back; news of a folded call may take it out. */
+function folds({ uuid, tool }: Call, { folds: decided }: RowMemory): boolean {
+  const isFold = isQuiet(tool) && decided.get(uuid) !== false;
+  if (!decided.has(uuid)) decided.set(uuid, isFold);
+  return isFold;
 }
 
+interface GroupOptions {
+  questions: Questions;
+  memory: RowMemory;
+  newFrom: string | undefined;
+}
 /** Calls that stand together: at least two that fold, or others with what stands between them. */
-function groupAt(items: readonly LogItem[], from: number, memory: RowMemory, newFrom: string | undefined): LogItem[] {
-  const belongs = (index: number) => {
+function groupAt(items: readonly LogItem[], from: number, { questions, memory, newFrom }: GroupOptions) {
+  const callAt = (index: number): Call | undefined => {
     const item = items[index];
-    if (item?.part.kind !== 'tool') return false;
-    if (index === from) return true;
-    return (
-      !memory.starts.has(item.uuid) &&
-      item.uuid !== newFrom &&
-      dayKey(item.timestamp) === dayKey(items[from]!.timestamp)
-    );
+    if (item?.part.kind !== 'tool') return undefined;
+    const isFirst =
+      memory.starts.has(item.uuid) ||
+      item.uuid === newFrom ||
+      dayKey(item.timestamp) !== dayKey(items[from]!.timestamp);
+    return index > from && isFirst ? undefined : callOf(item, questions);
   };
-  const foldable = (index: number) => belongs(index) && folds(items[index]!, memory);
+  const foldable = (index: number) => {
+    const call = callAt(index);
+    return call !== undefined && folds(call, memory);
+  };
   const isFold = foldable(from) && foldable(from + 1);
-  const group: LogItem[] = [];
-  for (let index = from; belongs(index); index++) {
-    if (isFold ? !foldable(index) : index > from && foldable(index) && foldable(index + 1)) break;
-    group.push(items[index]!);
+  const calls: Call[] = [];
+  for (let index = from; ; index++) {
+    const call = callAt(index);
+    if (!call || (isFold ? !foldable(index) : index > from && foldable(index) && foldable(index + 1))) break;
+    calls.push(call);
   }
   memory.starts.add(items[from]!.uuid);
-  return group;
+  return { calls, isFold };
 }

@@ -2,6 +2,7 @@
 import { type UIEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type Place, keepPlace, placeOf } from './places.ts';
+import { linesShown } from './parts/diff-view.tsx';
 import type { Row } from './rows.ts';
 
 /** Nearer than this is at the end. */
@@ -14,7 +15,11 @@ function estimate(row: Row | undefined): number {
     const lines = row.item.content.split('\n', 400).reduce((sum, line) => sum + 1 + Math.floor(line.length / 90), 0);
     return row.item.part.kind === 'user' ? 60 + Math.min(lines, 13) * 22 : 8 + lines * 24;
   }
-  if (row?.kind === 'tools') return row.items.length * 42;
+  if (row?.kind === 'tools')
+    return row.calls.reduce(
+      (sum, { tool }) => sum + 42 + tool.diffs.reduce((lines, diff) => lines + linesShown(diff), 0) * 20,
+      0,
+    );
   return row?.kind === 'folded' ? 32 : 20;
 }
 

@@ -195,6 +195,7 @@ export const words: typeof english = {
     Searching: 'Sucht',
     Running: 'Führt aus',
     Thinking: 'Denkt nach',
+    Writing: 'Schreibt',
     Fetching: 'Ruft ab',
     Switching: 'Wechselt zu',
   },

@@ -6,6 +6,7 @@ const toThe = (agent: string) => (agent === '' ? 'den Agenten' : agent === 'demo
 
 const verbs: Readonly<Record<string, readonly [now: string, past: string]>> = {
   read: ['Liest', 'Gelesen:'],
+  create: ['Erstellt', 'Erstellt:'],
   edit: ['Bearbeitet', 'Bearbeitet:'],
   delete: ['Löscht', 'Gelöscht:'],
   move: ['Verschiebt', 'Verschoben:'],
@@ -17,11 +18,9 @@ const verbs: Readonly<Record<string, readonly [now: string, past: string]>> = {
 };
 const verb = (does: string | undefined) => verbs[does ?? ''] ?? verbs['other']!;
 const calls = (does: string, count: number): string => {
-  if (does === 'execute') return plural(count, { one: 'einen Befehl ausgeführt', other: '# Befehle ausgeführt' });
   if (does === 'read') return plural(count, { one: 'eine Datei gelesen', other: '# Dateien gelesen' });
   if (does === 'search') return plural(count, { one: 'einmal gesucht', other: '#-mal gesucht' });
-  if (does === 'fetch') return plural(count, { one: 'eine Seite abgerufen', other: '# Seiten abgerufen' });
-  return plural(count, { one: 'ein Werkzeug verwendet', other: '# Werkzeuge verwendet' });
+  return plural(count, { one: 'eine Seite abgerufen', other: '# Seiten abgerufen' });
 };
 
 export const words: typeof english = {
@@ -75,8 +74,14 @@ export const words: typeof english = {
     waiting: 'Wartet',
     failed: 'Fehlgeschlagen',
     cancelled: 'Abgebrochen',
-    interrupted: 'Unterbrochen',
+    notRun: 'Nicht ausgeführt',
+    unknown: 'Unbekannt',
     rejected: 'Abgelehnt',
+    answered: (answer, by = '') => {
+      const said = answer && (answer === 'allowed' ? 'erlaubt' : 'abgelehnt');
+      const place = by === 'machine' ? 'am Rechner' : by && `auf ${by}`;
+      return capital(`${said ?? ''} ${place}`.trim());
+    },
     done: 'Fertig',
     now: (does) => verb(does)[0],
     past: (does) => verb(does)[1],
@@ -96,7 +101,7 @@ export const words: typeof english = {
   },
   diff: {
     region: (path) => `Änderungen an ${path}`,
-    show: (count) => plural(count, { one: '# geänderte Zeile zeigen', other: '# geänderte Zeilen zeigen' }),
+    show: (count) => plural(count, { one: 'Noch # geänderte Zeile zeigen', other: 'Noch # geänderte Zeilen zeigen' }),
     screen: 'Vollbild',
     onScreen: (path) => `Vollbild, ${path}`,
     close: 'Schließen',
@@ -104,6 +109,7 @@ export const words: typeof english = {
     previous: 'Vorige Datei',
     fileOf: (index, all) => `Datei ${number(index)} von ${number(all)}`,
     tooLarge: 'Binär oder zu groß zum Anzeigen.',
+    noLines: 'Keine Zeile geändert.',
     moved: (from) => `verschoben von ${from}`,
     added: (count) => `${number(count)} hinzugefügt`,
     removed: (count) => `${number(count)} entfernt`,

@@ -190,6 +190,7 @@ export const words = {
     Searching: 'Searching',
     Running: 'Running',
     Thinking: 'Thinking',
+    Writing: 'Writing',
     Fetching: 'Fetching',
     Switching: 'Switching',
   },

@@ -6,6 +6,7 @@ const the = (agent: string) => (agent === '' ? 'the agent' : agent === 'demo' ? 
 /** Verbs of tools: the present, and the past. */
 const verbs: Readonly<Record<string, readonly [now: string, past: string]>> = {
   read: ['Reading', 'Read'],
+  create: ['Creating', 'Created'],
   edit: ['Editing', 'Edited'],
   delete: ['Deleting', 'Deleted'],
   move: ['Moving', 'Moved'],
@@ -18,11 +19,9 @@ const verbs: Readonly<Record<string, readonly [now: string, past: string]>> = {
 const verb = (does: string | undefined) => verbs[does ?? ''] ?? verbs['other']!;
 /** Of several calls in one phrase. */
 const calls = (does: string, count: number): string => {
-  if (does === 'execute') return plural(count, { one: 'ran a command', other: 'ran # commands' });
   if (does === 'read') return plural(count, { one: 'read a file', other: 'read # files' });
   if (does === 'search') return count === 2 ? 'searched twice' : plural(count, { one: 'searched', other: 'searched # times' }); // prettier-ignore
-  if (does === 'fetch') return plural(count, { one: 'fetched a page', other: 'fetched # pages' });
-  return plural(count, { one: 'used a tool', other: 'used # tools' });
+  return plural(count, { one: 'fetched a page', other: 'fetched # pages' });
 };
 
 export const words = {
@@ -76,8 +75,14 @@ export const words = {
     waiting: 'Waiting',
     failed: 'Failed',
     cancelled: 'Cancelled',
-    interrupted: 'Interrupted',
+    notRun: 'Not run',
+    unknown: 'Unknown',
     rejected: 'Rejected',
+    /** The answer, where the state of the call does not show it, and its place. */
+    answered: (answer: 'allowed' | 'rejected' | undefined, by = '') => {
+      const place = by === 'machine' ? 'at the machine' : by && `on ${by}`;
+      return capital(`${answer ?? ''} ${place}`.trim());
+    },
     done: 'Done',
     now: (does: string | undefined) => verb(does)[0],
     past: (does: string | undefined) => verb(does)[1],
@@ -85,7 +90,7 @@ export const words = {
     output: (title: string) => `Output of ${title}`,
     noOutput: 'No output.',
     given: 'Input',
-    /** Of calls that are one line: "Ran 4 commands, read 3 files". */
+    /** Of calls that are one line: "Read 3 files, searched twice". */
     folded: (counts: ReadonlyMap<string, number>) => capital(listOf([...counts].map(([does, n]) => calls(does, n)))),
   },
   terminal: {
@@ -98,7 +103,7 @@ export const words = {
   },
   diff: {
     region: (path: string) => `Changes to ${path}`,
-    show: (count: number) => plural(count, { one: 'Show # changed line', other: 'Show # changed lines' }),
+    show: (count: number) => plural(count, { one: 'Show # more changed line', other: 'Show # more changed lines' }),
     screen: 'Full screen',
     onScreen: (path: string) => `Full screen, ${path}`,
     close: 'Close',
@@ -106,6 +111,7 @@ export const words = {
     previous: 'Previous file',
     fileOf: (index: number, all: number) => `File ${number(index)} of ${number(all)}`,
     tooLarge: 'Binary or too large to show.',
+    noLines: 'No lines changed.',
     moved: (from: string) => `moved from ${from}`,
     added: (count: number) => `${number(count)} added`,
     removed: (count: number) => `${number(count)} removed`,

@@ -32,12 +32,20 @@ export function DiffScreens({ children }: { children: ReactNode }) {
   );
 }
 
-/** The files of one change, one under the other. `isNamed`: the path of a single file is written elsewhere. */
-export function Diffs({ diffs, isNamed = false }: { diffs: readonly Diff[]; isNamed?: boolean }) {
+interface DiffsProps {
+  diffs: readonly Diff[];
+  /** The path of a single file is written elsewhere. */
+  isNamed?: boolean;
+  /** The change was made. */
+  isDone?: boolean;
+}
+
+/** The files of one change, one under the other. */
+export function Diffs({ diffs, isNamed = false, isDone = false }: DiffsProps) {
   const open = useContext(OpenContext);
   return diffs.map((diff, index) => (
     <div key={index} className="of-file">
-      {(diffs.length > 1 || !isNamed) && <DiffFile diff={diff} />}
+      {(diffs.length > 1 || !isNamed) && <DiffFile diff={diff} isDone={isDone} />}
       <DiffView diff={diff} />
       {open && (
         <button

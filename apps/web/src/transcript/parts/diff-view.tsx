@@ -1,14 +1,15 @@
 /** The change of a file: lines with numbers, changed words marked, sideways scroll inside. */
-import { type ReactNode, memo, useEffect, useMemo, useState } from 'react';
+import { Fragment, type ReactNode, memo, useEffect, useMemo, useState } from 'react';
 import type { Diff, Hunk } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
 import { useColours } from '../markdown/coloured.tsx';
 import type { Stretch } from '../markdown/highlight.ts';
 import { languageOfPath } from '../markdown/languages.ts';
+import { workOfChange } from './tool-state.ts';
 import { type CompareWords, type DiffLine, type Range, linesOf } from './patch.ts';
 
-/** A longer diff shows its hunks one by one. */
-const foldedLines = 80;
+/** The first lines of a longer diff; a person asks for the rest. */
+const firstLines = 80;
 
 export const DiffCounts = ({ diff }: { diff: Pick<Diff, 'added' | 'removed'> }) => (
   <>
@@ -28,8 +29,9 @@ export const DiffCounts = ({ diff }: { diff: Pick<Diff, 'added' | 'removed'> }) 
 );
 
 /** The file of a diff, where more than one stand together. */
-export const DiffFile = ({ diff }: { diff: Diff }) => (
+export const DiffFile = ({ diff, isDone }: { diff: Diff; isDone: boolean }) => (
   <p className="file">
+    {isDone && <span className="soft">{words.tool.past(workOfChange(diff.change))}</span>}
     <code className="cut">{diff.path}</code>
     {diff.from !== undefined && <span className="soft cut">{words.diff.moved(diff.from)}</span>}
     <span className="r num">
@@ -38,40 +40,53 @@ export const DiffFile = ({ diff }: { diff: Diff }) => (
   </p>
 );
 
-export const DiffView = memo(function DiffView({ diff }: { diff: Diff }) {
-  const hunks = diff.hunks ?? [];
-  const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  if (lines === 0) return <p className="pad soft">{words.diff.tooLarge}</p>;
+/** `isWhole`: all of its lines. */
+export const DiffView = memo(function DiffView({ diff, isWhole = false }: { diff: Diff; isWhole?: boolean }) {
+  const [all, setAll] = useState(isWhole);
+  const { hunks } = diff;
+  const shown = useMemo(() => (all ? (hunks ?? []) : beginningOf(hunks ?? [])), [hunks, all]);
+  if (!hunks || shown.length === 0)
+    return <p className="pad soft">{hunks ? words.diff.noLines : words.diff.tooLarge}</p>;
   const { key } = languageOfPath(diff.path);
+  const left = changedLines(hunks) - changedLines(shown);
   return (
     <div className="diff" tabIndex={0} role="region" aria-label={words.diff.region(diff.path)} dir="ltr">
-      {hunks.map((hunk, index) => (
-        <HunkView key={index} hunk={hunk} language={key} isFirst={index === 0} folded={lines > foldedLines} />
+      {shown.map((hunk, index) => (
+        <Fragment key={index}>
+          {index > 0 && (
+            <span className="gap" aria-hidden="true">
+              …
+            </span>
+          )}
+          <HunkLines hunk={hunk} language={key} />
+        </Fragment>
       ))}
+      {left > 0 && (
+        <button type="button" className="gap" onClick={() => setAll(true)}>
+          {words.diff.show(left)}
+        </button>
+      )}
     </div>
   );
 });
 
-function HunkView(props: { hunk: Hunk; language: string; isFirst: boolean; folded: boolean }) {
-  const { hunk, language, isFirst } = props;
-  const [folded, setFolded] = useState(props.folded);
-  const changed = hunk.lines.filter((line) => /^[+-]/.test(line)).length;
-  if (folded)
-    return (
-      <button type="button" className="gap" onClick={() => setFolded(false)}>
-        {words.diff.show(changed)} · {hunk.new}–{hunk.new + Math.max(0, hunk.lines.length - 1)}
-      </button>
-    );
-  return (
-    <>
-      {!isFirst && (
-        <span className="gap" aria-hidden="true">
-          …
-        </span>
-      )}
-      <HunkLines hunk={hunk} language={language} />
-    </>
+const changedLines = (hunks: readonly Hunk[]): number =>
+  hunks.reduce((sum, { lines }) => sum + lines.filter((line) => /^[+-]/.test(line)).length, 0);
+
+/** As many lines as a diff shows before a person asks for more. */
+export const linesShown = ({ hunks = [] }: Diff): number =>
+  Math.min(
+    firstLines,
+    hunks.reduce((sum, { lines }) => sum + lines.length, 0),
   );
+
+function beginningOf(hunks: readonly Hunk[]): Hunk[] {
+  let room = firstLines;
+  return hunks.flatMap((hunk) => {
+    const lines = hunk.lines.slice(0, room);
+    room -= lines.length;
+    return lines.length === 0 ? [] : [lines.length === hunk.lines.length ? hunk : { ...hunk, lines }];
+  });
 }
 
 const classes = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;

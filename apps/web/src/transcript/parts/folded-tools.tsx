@@ -1,23 +1,17 @@
-/** Finished calls in a row: one line, the calls inside. */
+/** Completed calls in a row that only read: one line, the calls inside. */
 import { useId, useState } from 'react';
 import { ChevronDown } from '../icons.tsx';
 import { ChevronRight } from '../../ui/icons.tsx';
 import { lasted, words } from '../../catalogue.ts';
 import { Tool } from './tool.tsx';
-import type { ToolShape } from './shape.ts';
-
-interface Call {
-  uuid: string;
-  at: string;
-  tool: ToolShape;
-}
+import type { Call } from '../rows.ts';
 
 export function FoldedTools({ calls, tookMs }: { calls: readonly Call[]; tookMs: number | undefined }) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const counts = new Map<string, number>();
   for (const { tool } of calls) {
-    const does = ['execute', 'read', 'search', 'fetch'].find((known) => known === tool.does) ?? 'other';
+    const does = tool.does ?? '';
     counts.set(does, (counts.get(does) ?? 0) + 1);
   }
   return (

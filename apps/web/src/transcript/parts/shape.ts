@@ -45,19 +45,60 @@ function diffOf(value: unknown): Diff | undefined {
 }
 export const diffList = (value: unknown): Diff[] => listOf(value, diffOf, 50);
 
-export type ToolShape = Omit<Part<'tool'>, 'kind' | 'places' | 'diffs'> & {
+export interface AskedShape {
+  /** Undefined while the question has no answer. */
+  answer: 'allowed' | 'rejected' | undefined;
+  /** The choice in the agent's words, where it is for more than once. */
+  choice: string | undefined;
+  by: string | undefined;
+  at: string | undefined;
+}
+
+export type ToolShape = Omit<Part<'tool'>, 'kind' | 'places' | 'diffs' | 'asked'> & {
   paths: readonly string[];
   diffs: readonly Diff[];
+  asked?: AskedShape;
 };
 
-export function toolOf(part: unknown): ToolShape {
+/** The uuid of the question that the agent asked about this call. */
+export const askedIn = (part: unknown): string | undefined => textOf(fieldsOf(fieldsOf(part)['asked'])['question']);
+
+/** The permission of a call, from the call itself and from its question, which may be known earlier. */
+function askedOf(value: unknown, question: QuestionShape | undefined): AskedShape | undefined {
+  if (value === undefined && !question) return undefined;
+  const { answer, by, at } = fieldsOf(value);
+  const given = question?.answer;
+  const option = given?.option;
+  const kind = option?.kind ?? '';
+  const chosen = kind.startsWith('reject') ? 'rejected' : kind.startsWith('allow') ? 'allowed' : undefined;
+  return {
+    answer: answer === 'allowed' || answer === 'rejected' ? answer : chosen,
+    choice: kind === 'allow_always' || kind === 'reject_always' ? option?.label : undefined,
+    by: textOf(by) ?? given?.by,
+    at: textOf(at) ?? given?.at,
+  };
+}
+
+const toolStates = new Set(['pending', 'running', 'completed', 'failed', 'rejected', 'cancelled']);
+/** Words of older and of later releases are ‘unknown’. Older daemons completed calls that the person had rejected. */
+function statusOf({ status, asked }: Fields, answer: AskedShape['answer']): string {
+  if (answer === 'rejected' && fieldsOf(asked)['answer'] === undefined) return 'rejected';
+  return typeof status === 'string' && toolStates.has(status) ? status : 'unknown';
+}
+
+/** `question`: the question about this call, where it is known. */
+export function toolOf(part: unknown, question?: QuestionShape): ToolShape {
   const fields = fieldsOf(part);
+  const asked = askedOf(fields['asked'], question);
   return with_<ToolShape>({
     id: textOf(fields['id']) ?? '',
     name: textOf(fields['name']),
     does: textOf(fields['does']),
     title: textOf(fields['title']) ?? '',
-    status: textOf(fields['status']) ?? 'completed',
+    status: statusOf(fields, asked?.answer),
+    ended: textOf(fields['ended']),
+    asked,
+    about: textOf(fields['about']),
     input: textOf(fields['input']),
     command: textOf(fields['command']),
     cwd: textOf(fields['cwd']),
@@ -104,7 +145,15 @@ export interface QuestionShape {
   /** Of a permission for a command. */
   command: string | undefined;
   /** `isNo`: an option that rejects. */
-  answer: { text: string; at: string; by: string | undefined; isNo: boolean } | undefined;
+  answer:
+    | {
+        text: string;
+        at: string;
+        by: string | undefined;
+        isNo: boolean;
+        option: { label: string; kind?: string } | undefined;
+      }
+    | undefined;
 }
 /** A question that is no longer open, or is shown in its card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
@@ -125,6 +174,7 @@ export function questionOf(part: unknown): QuestionShape {
     state: textOf(state) ?? '',
     command: textOf(fieldsOf(asked.subject)['command']),
     answer: given && {
+      option: chosen && with_<{ label: string; kind?: string }>({ label: chosen.label, kind: chosen.kind }),
       isNo: chosen?.kind?.startsWith('reject') === true,
       text: chosen?.label ?? textOf(given['text']) ?? textOf(given['option']) ?? '',
       at: textOf(given['at']) ?? '',

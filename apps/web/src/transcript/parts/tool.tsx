@@ -12,14 +12,14 @@ import {
   Terminal as TerminalIcon,
   Wrench,
 } from '../icons.tsx';
-import { Check, ChevronRight, Clock, Search, Trash2, X } from '../../ui/icons.tsx';
-import { words } from '../../catalogue.ts';
+import { Check, ChevronRight, CircleHelp, Clock, Search, Trash2, X } from '../../ui/icons.tsx';
+import { lasted, timeOf, words } from '../../catalogue.ts';
 import { Elapsed } from './elapsed.tsx';
 import { Diffs } from './diff-screen.tsx';
 import { DiffCounts } from './diff-view.tsx';
 import type { ToolShape } from './shape.ts';
 import { Terminal } from './terminal.tsx';
-import { didNotRun } from './tool-state.ts';
+import { beganAt, targetOf, tookOf, verbOf } from './tool-state.ts';
 
 const icons: Readonly<Record<string, IconComponent>> = {
   read: BookOpen,
@@ -32,28 +32,12 @@ const icons: Readonly<Record<string, IconComponent>> = {
   fetch: Globe,
 };
 
-function verbOf({ status, does }: ToolShape): string {
-  if (status === 'pending') return words.tool.waiting;
-  if (status === 'running') return words.tool.now(does);
-  if (status === 'failed') return words.tool.failed;
-  if (status === 'cancelled') return words.tool.cancelled;
-  if (status === 'interrupted') return words.tool.interrupted;
-  if (status === 'rejected') return words.tool.rejected;
-  return words.tool.past(does);
-}
-
 function iconOf({ status, does }: ToolShape): IconComponent {
   if (status === 'pending') return Clock;
-  if (didNotRun(status)) return Ban;
+  if (status === 'unknown') return CircleHelp;
+  if (status === 'rejected' || status === 'cancelled') return Ban;
   if (status === 'running' && does !== 'execute') return LoaderCircle;
   return icons[does ?? ''] ?? Wrench;
-}
-
-/** The target of a tool call, in one line. */
-function targetOf({ command, paths, title, name }: ToolShape): { text: string; isCode: boolean } {
-  if (command) return { text: command.split('\n')[0]!, isCode: true };
-  if (paths.length === 1) return { text: paths[0]!, isCode: true };
-  return { text: title === '' ? (name ?? '') : title, isCode: false };
 }
 
 interface ToolProps {
@@ -66,9 +50,8 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
   const id = useId();
   const inside = insideOf(uuid, tool);
   const [chosen, setChosen] = useState<boolean>();
-  // Failed calls and small changes are open by default; a person's choice stays.
-  const changed = tool.diffs.reduce((sum, { added, removed }) => sum + added + removed, 0);
-  const isOpen = inside !== undefined && (chosen ?? (tool.status === 'failed' || (changed > 0 && changed <= 40)));
+  // Failed calls and changes are open by default; a person's choice stays.
+  const isOpen = inside !== undefined && (chosen ?? (tool.status === 'failed' || tool.diffs.length > 0));
   const Icon = iconOf(tool);
   const target = targetOf(tool);
   const content = (
@@ -99,6 +82,7 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
           {content}
         </button>
       )}
+      <AskedLine tool={tool} />
       {isOpen && (
         <div className="inside" id={id}>
           {inside}
@@ -108,30 +92,43 @@ export const Tool = memo(function Tool({ uuid, tool, at }: ToolProps) {
   );
 });
 
+/** The answer to the permission of a call, with its place and its time. */
+function AskedLine({ tool: { asked, status } }: { tool: ToolShape }): ReactNode {
+  if (!asked?.answer) return null;
+  const { answer, choice, by, at } = asked;
+  return (
+    <p className="asked num">
+      {[choice, words.tool.answered(answer === status ? undefined : answer, by), timeOf(at ?? '')]
+        .filter(Boolean)
+        .join(' · ')}
+    </p>
+  );
+}
+
 function Outcome({ tool, at }: { tool: ToolShape; at: string }): ReactNode {
   const { status, exit, diffs } = tool;
-  if (status === 'running') return <Elapsed since={at} />;
-  if (status === 'pending' || didNotRun(status)) return null;
+  if (status === 'running') return <Elapsed since={beganAt(tool, at)} />;
+  if (status !== 'completed' && status !== 'failed') return null;
   const counts = diffs.reduce((sum, diff) => ({ added: sum.added + diff.added, removed: sum.removed + diff.removed }), {
     added: 0,
     removed: 0,
   });
+  const took = tookOf(tool, at);
+  const isGood = status === 'completed' && (exit ?? 0) === 0;
   return (
     <>
       {exit !== undefined && exit !== 0 && <span>{words.tool.exit(exit)}</span>}
+      {took !== undefined && took >= 1000 && <span>{lasted(took)}</span>}
       <DiffCounts diff={counts} />
-      {status === 'failed' ? (
-        <X className="i no" aria-hidden />
-      ) : (
-        <Check className="i ok" role="img" aria-label={words.tool.done} />
-      )}
+      {status === 'failed' && <X className="i no" aria-hidden />}
+      {isGood && <Check className="i ok" role="img" aria-label={words.tool.done} />}
     </>
   );
 }
 
 /** Undefined when the row says everything. */
 function insideOf(uuid: string, tool: ToolShape): ReactNode {
-  const { diffs, output, input, command, left, data, status } = tool;
+  const { diffs, output, input, command, left, data, status, about, title } = tool;
   const target = targetOf(tool);
   const rows: ReactNode[] = [];
   if (command?.includes('\n'))
@@ -140,8 +137,17 @@ function insideOf(uuid: string, tool: ToolShape): ReactNode {
         {command}
       </pre>,
     );
+  if (about?.trim() && about !== title && about !== command)
+    rows.push(
+      <p key="about" className="pad soft">
+        {about}
+      </p>,
+    );
   // A diff shows all that was asked for.
-  if (diffs.length > 0) rows.push(<Diffs key="diffs" diffs={diffs} isNamed={diffs[0]?.path === target.text} />);
+  if (diffs.length > 0)
+    rows.push(
+      <Diffs key="diffs" diffs={diffs} isDone={status === 'completed'} isNamed={diffs[0]?.path === target.text} />,
+    );
   else if (input && input !== command)
     rows.push(
       <pre key="input" className="plain" tabIndex={0} role="region" aria-label={words.tool.given}>

@@ -51,7 +51,7 @@ export default function DiffScreen({ diffs, index, onIndex, onDone }: DiffScreen
         {diffs.length > 1 && step(1)}
       </header>
       <div className="screen-body" ref={body}>
-        <DiffView key={index} diff={diff} />
+        <DiffView key={index} diff={diff} isWhole />
       </div>
     </dialog>
   );
