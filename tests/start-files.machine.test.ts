@@ -42,6 +42,8 @@ describe('a program', () => {
   ])('of the role %s is loaded from one file', async (role, args) => {
     const files = await loaded(`apps/${role}/dist/main.js`, args);
     expect(files.sort()).toEqual([
+      // It loads the bundle for `relay-admin`, too.
+      ...(role === 'standalone' ? ['apps/standalone/dist/bundle.js'] : []),
       `apps/${role}/dist/main.js`,
       `apps/${role}/dist/program.cjs`,
       'packages/service/dist/start-bundle.js',

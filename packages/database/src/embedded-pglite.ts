@@ -28,11 +28,6 @@ interface PGliteEvents {
   onPanic?: (message: string) => void;
 }
 
-class Engine extends PGlite {
-  /** Only queries that PGlite itself sends need the types of arrays; the pg driver sends ours. */
-  override async _initArrayTypes(): Promise<void> {}
-}
-
 /** Starts PGlite. Throws an Error with PostgreSQL's message when it cannot. */
 export async function startPGlite(
   { cluster, template, sync = false }: PGliteStart,
@@ -45,14 +40,12 @@ export async function startPGlite(
     return false; // not printed
   };
   try {
-    const engine = new Engine({
+    return await PGlite.create({
       ...(cluster === undefined ? {} : sync ? { fs: new SyncedFiles(cluster) } : { dataDir: cluster }),
       ...(template === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(template)]) }),
       startParams: startParams(sync && cluster !== undefined),
       onStderr: listen,
     });
-    await engine.waitReady;
-    return engine;
   } catch (error) {
     const reason = said || reasonOf(error);
     throw new Error(reason, { cause: error });
