@@ -139,7 +139,7 @@ describeWith('chromium', 'the second step at sign-in', () => {
   it('has new recovery codes, and is turned off, with the password and a code', async () => {
     const { page } = owner;
     await owner.click('New recovery codes');
-    await confirm('New recovery codes', codes[2]!);
+    await confirm('New recovery codes', codes[2]);
     const list = page.getByRole('list', { name: 'Recovery codes' });
     await list.waitFor();
     const renewed = await list.getByRole('listitem').allTextContents();
@@ -147,9 +147,9 @@ describeWith('chromium', 'the second step at sign-in', () => {
     await owner.click('I have saved them');
     await owner.click('Turn off');
     await everyLook(owner, 'second-step-off');
-    await confirm('Turn off', renewed[0]!, 'not the password');
+    await confirm('Turn off', renewed[0], 'not the password');
     await owner.text('The current password is wrong');
-    await confirm('Turn off', renewed[1]!);
+    await confirm('Turn off', renewed[1]);
     await owner.page.getByRole('button', { name: 'Set up', exact: true }).waitFor();
     const person = await newPerson(browser, relay.url);
     await person.goto('/sessions');
