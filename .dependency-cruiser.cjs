@@ -3,7 +3,7 @@
 
 const room = '^(packages|apps)/([^/]+)/';
 const ofAnApp = '^apps/[^/]+/src/';
-const top = '^apps/[^/]+/src/(main|program|admin|server|open|index)\\.ts$';
+const top = '^apps/[^/]+/src/(main|program|administer|server|open|index)\\.ts$';
 /** Where requests and upgrades come in. */
 const doors = [
   '^apps/[^/]+/src/routes/',
