@@ -138,7 +138,7 @@ export const words = {
     yourPassword: 'Your password',
     notRecent: 'You signed in more than 15 minutes ago.',
     yourCode: 'Code of the second step',
-    codeHint: 'From your authenticator app, or a recovery code.',
+    codeHint: 'From your app, or a recovery code.',
     atLeast: (length: number) => `At least ${length} characters.`,
   },
   signIn: {
@@ -162,9 +162,8 @@ export const words = {
     'sessions:write': 'Start sessions, send messages, stop and rename',
     'devices:read': 'See your machines',
     'devices:write': 'Approve, rename and remove machines',
-    'agents:drive': 'Let an agent work on your machines: start sessions, and see, steer and answer those it started',
-    'agents:answer':
-      'Let an agent act for you in all your sessions: read them, send messages and approve commands, also for good',
+    'agents:drive': 'Let an agent start sessions on your machines, and see, steer and answer these',
+    'agents:answer': 'Let an agent see, steer and answer all your sessions, and approve commands for good',
     offline_access: 'Stay signed in while you’re away',
     profile: 'See your name',
     email: 'See your email address',
