@@ -8,8 +8,14 @@ export const tiers = {
     match: ['**/*.machine.test.ts'],
   },
   postgres: {
-    about: 'unit tests of the database and of the rooms above it, on PostgreSQL',
-    match: ['**/packages/database/test/*.test.ts', '**/apps/{api,gateway}/test/**/*.test.ts'],
+    about: 'unit tests of the database, on PostgreSQL',
+    match: ['**/packages/database/test/*.test.ts'],
+    ignore: notUnit,
+    env: { TEST_DATABASE: 'postgres' },
+  },
+  doors: {
+    about: 'unit tests of api and gateway, on PostgreSQL; no part of test:machine',
+    match: ['**/apps/{api,gateway}/test/**/*.test.ts'],
     ignore: notUnit,
     env: { TEST_DATABASE: 'postgres' },
   },
