@@ -209,7 +209,7 @@ describeWith('chromium', 'a conversation', () => {
     const taskId = await start('Count to a million', 'native-3');
     await status('active');
     await person.click('Stop');
-    expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
     daemon.send({ type: 'status', running_tasks: [] });
     await person.text('You stopped the agent here.');
   });

@@ -245,7 +245,7 @@ describeWith('chromium', 'a live transcript', () => {
 
     await person.click('Stop');
     await person.click('Stop this');
-    expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
     daemon.say(taskId, 'queue', [set('dig', { open: null }), put(item('dug', 3, { kind: 'mark', what: 'cancelled' }))]);
     finish(taskId, 'CANCELLED', {});
     const next = await daemon.next('task_resume');

@@ -28,7 +28,7 @@ describe('POST /api/sessions/:id/cancel', () => {
   it('cancels a running task at once and tells the daemon; the session is idle', async () => {
     const begun = await begin(scene, 'running');
     expect(await cancelled(begun.id)).toEqual({ taskId: begun.taskId, state: 'cancelled' });
-    expect(await scene.daemon.next('task_cancel')).toEqual({ type: 'task_cancel', task_id: begun.taskId });
+    await scene.daemon.next('task_cancel', (frame) => frame.task_id === begun.taskId);
     const update = await updateOf(scene.app, begun.id, ({ status }) => status === 'idle');
     expect(update.session).toMatchObject({ lastTask: { id: begun.taskId, state: 'cancelled' } });
     expect(await stateOf(begun.taskId)).toBe('cancelled');
@@ -38,7 +38,8 @@ describe('POST /api/sessions/:id/cancel', () => {
     const { id, taskId } = await create(scene.daemon.deviceId);
     await scene.daemon.next('task_start', (frame) => frame.task_id === taskId);
     expect(await cancelled(id)).toEqual({ taskId, state: 'cancelled' });
-    expect(await scene.daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    // A sweep may have sent the cancel of an earlier task twice.
+    await scene.daemon.next('task_cancel', (frame) => frame.task_id === taskId);
     await updateOf(scene.app, id, ({ status }) => status === 'idle');
   });
 
