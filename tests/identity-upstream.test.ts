@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -361,8 +361,14 @@ describe('a service that is away', () => {
     const issuer = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     await begin({ authUpstream: upstream({ issuer }) });
     const body = { provider: 'corp', callbackURL: '/devices' };
-    const answer = await new Browser(relay).send('POST', '/auth/sign-in/social', { body });
-    expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    jest.useFakeTimers({
+      doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'],
+    });
+    const answer = new Browser(relay).send('POST', '/auth/sign-in/social', { body });
+    await once(silent, 'request');
+    jest.advanceTimersByTime(10_000);
+    expect(await answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    jest.useRealTimers();
   });
 
   it('or that calls itself something else is not used', async () => {

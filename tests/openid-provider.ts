@@ -120,6 +120,9 @@ function remember(cookies: Map<string, string>, answer: Answer): void {
   }
 }
 
+/** Keys of providers that have closed: an RSA key costs a fifth of a second, and no two open providers share one. */
+const freeKeys: (readonly SigningKey[])[] = [];
+
 export async function startOpenIdProvider(options: OpenIdProviderOptions = {}): Promise<OpenIdProvider> {
   let handler: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => response.end();
   const asked = new Map<string, number>();
@@ -148,7 +151,8 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions = {}): 
   const state = { visitor: 'alice' };
 
   const adapter = memory();
-  let keys = options.keys ?? [createSigningKey('ec'), createSigningKey('rsa')];
+  const own = options.keys ?? freeKeys.pop() ?? [createSigningKey('ec'), createSigningKey('rsa')];
+  let keys = own;
   const begin = () => {
     const made = new Provider(issuer, configurationWith(keys));
     return { provider: made, callback: made.callback() };
@@ -246,6 +250,9 @@ export async function startOpenIdProvider(options: OpenIdProviderOptions = {}): 
         await listen(port);
       }
     },
-    close,
+    close: async () => {
+      await close();
+      if (!options.keys) freeKeys.push(own);
+    },
   };
 }

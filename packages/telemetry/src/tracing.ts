@@ -63,9 +63,11 @@ const nowNs = (): bigint => BigInt(Math.round((performance.timeOrigin + performa
 /** Decided by the id, so that every instance decides alike: its last 52 bits are random (W3C Trace Context, level 2). */
 const isWithin = (share: number, traceId: string) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
 
+/** One for all tracers of this process: Node walks through every store whenever a promise is made, as long as the process lives. */
+const running = new AsyncLocalStorage<Context>();
+
 export function createTracer(options: TracerOptions): Tracer {
   const { share = 1 } = options;
-  const running = new AsyncLocalStorage<Context>();
   const exporter = createSpanExporter(options);
 
   const start = (first: string, { kind = 'internal', parent, attributes = {} }: SpanOptions = {}): Span => {

@@ -87,13 +87,14 @@ const lookMs = 50;
 const isUnderWay = (token: RefreshToken | null) =>
   token?.rotatedAt && !token.rotationReplayResponse && token.rotatedAt.getTime() > Date.now() - renewalMs;
 
+/** One for all instances of this process: Node walks through every store whenever a promise is made, as long as the process lives. */
+const watched = new AsyncLocalStorage<Watched>();
+
 /** `endChain` runs before the library forgets the tokens of a chain, because a used one of it came again. */
 export function createLibraryStorage(
   database: Database,
   endChain: (of: { chain: string; userId: string; clientId: string; headers: Headers | undefined }) => Promise<void>,
 ): LibraryStorage {
-  const watched = new AsyncLocalStorage<Watched>();
-
   /** The library marks a token as used, then writes the next one; in between everything may have been forgotten. */
   async function endedMeanwhile(operation: string, args: unknown, result: unknown, current: Watched): Promise<void> {
     const token = result as (RefreshToken & { sessionId: string | null }) | null;
