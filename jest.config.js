@@ -11,5 +11,5 @@ export default {
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {},
   testTimeout: 60_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
 };
