@@ -12,6 +12,7 @@ export const tiers = {
   machine: {
     about: 'our programs as processes, PostgreSQL, Redis, HAProxy and other programs of the system',
     match: ['**/*.machine.test.ts'],
+    options: ['--testTimeout', '120000'],
   },
   postgres: {
     about: 'unit tests of the database, on PostgreSQL',
@@ -35,7 +36,11 @@ export const tiers = {
     match: ['**/tests/{erasure,account-deletion}.test.ts'],
     env: { TEST_BACKPLANE: 'redis' },
   },
-  pages: { about: 'the pages in a browser', match: ['**/tests/browser/*.test.ts'] },
+  pages: {
+    about: 'the pages in a browser',
+    match: ['**/tests/browser/*.test.ts'],
+    options: ['--testTimeout', '120000'],
+  },
   house: {
     about: 'manifests, packages, executables and the tools of this repository',
     match: ['**/*.house.test.ts'],

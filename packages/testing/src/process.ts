@@ -21,7 +21,7 @@ export interface RelayProcess extends RelayAddress {
 }
 
 const thisRelease = fileURLToPath(new URL('../../..', import.meta.url));
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 90_000;
 
 /** Starts the built program and waits until it answers. Rejects, with what it wrote, when it ends before. */
 export async function startRelayProcess(
