@@ -39,7 +39,7 @@ export const tiers = {
   pages: {
     about: 'the pages in a browser',
     match: ['**/tests/browser/*.test.ts'],
-    options: ['--testTimeout', '120000'],
+    options: ['--testTimeout', '120000', '--maxWorkers', '2'],
   },
   house: {
     about: 'manifests, packages, executables and the tools of this repository',

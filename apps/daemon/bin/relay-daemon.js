@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // Linked by npm before anything is built; the program itself is in dist.
-import '../dist/main.js';
+import '../dist/bundle.js';

@@ -79,7 +79,7 @@ describe('a daemon whose files can no longer grow', () => {
   it('ends every task, says why, and continues', async () => {
     const relay = await home.relay();
     const folder = registered(home, relay);
-    const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+    const main = fileURLToPath(new URL('../dist/bundle.js', import.meta.url));
     // 16 blocks for every file: what goes beyond is refused with EFBIG, as a full disk refuses with ENOSPC.
     const limited = `trap '' XFSZ; ulimit -f 16; exec "$0" "$@"`;
     const words = [process.execPath, main, 'run', '--home', folder, '--project', home.folder(), '--', 'cat'];

@@ -59,7 +59,7 @@ describe('an agent that tells 100 MB of output, 50,000 calls and titles of a meg
 });
 
 describe('a disk that takes no more in the middle of a turn', () => {
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../dist/bundle.js', import.meta.url));
   /** 256 blocks of 512 bytes for every file: what goes beyond is refused with EFBIG, as a full disk refuses with ENOSPC. */
   const limited = async ({ relay, folder }: { relay: RelayDouble; folder: string }) => {
     const words = [process.execPath, main, 'run', '--home', folder];
