@@ -12,6 +12,4 @@ export default {
   transform: {},
   testTimeout: 60_000,
   maxWorkers: 3,
-  // A hook that ran out of time can leave a browser open, and Jest would wait for it.
-  forceExit: true,
 };

@@ -1,7 +1,7 @@
 /** Promise: a message that waits behind a turn is written when the turn ends, also when the end is saved by a gateway that the daemon has left. */
 import { expect, it } from '@jest/globals';
 import { connectApp, connectDaemon, startRelay } from '@relay/testing';
-import { run, say } from './conversation.ts';
+import { run, say, tick } from './conversation.ts';
 import { openHeldDatabase } from './held-database.ts';
 
 it.each(['TASK_COMPLETE', 'ERROR'])(
@@ -21,7 +21,7 @@ it.each(['TASK_COMPLETE', 'ERROR'])(
       await held.reached;
       const hello = [{ type: 'status', running_tasks: [] }];
       const next = await connectDaemon(relay, { gateway: 1, registration: daemon.registration, hello });
-      await next.next('ping');
+      await tick(next, app);
       held.release();
       expect(await next.next('task_resume')).toMatchObject({ task_id: followUp });
     } finally {

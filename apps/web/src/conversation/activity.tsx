@@ -78,7 +78,8 @@ export function Activity({ session, saidAt, device, items, isErrorShown }: Activ
   const code = session.lastTask?.code;
   if (what !== undefined)
     return (
-      <p className="now-line" role="status">
+      // Work that goes on changes its words with each call, and the log announces what is finished.
+      <p className="now-line" role={session.lastTask?.state === 'running' ? undefined : 'status'}>
         <WorkingSign />
         <span className="cut">{what}</span>
         <Elapsed since={sinceMs} />

@@ -22,6 +22,8 @@ interface FileResult {
 
 interface Results {
   readonly testResults: readonly FileResult[];
+  /** Jest sets it after the reporters have run. */
+  readonly success: boolean;
 }
 
 /** The cost of a run, file by file, in seconds. */
@@ -99,6 +101,9 @@ export function costLine({ wall, files }: TestRecord): string {
   return `CPU: ${sum.toFixed(0)} s in ${files.length} files, ${clock(wall)} passed. Most: ${names.join(', ')}.\n`;
 }
 
+/** Jest writes its summary after the reporters have run. */
+const exitAfterMs = 10_000;
+
 export default class RunReporter {
   readonly #root: string;
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'relay-test-cpu-'));
@@ -154,6 +159,8 @@ export default class RunReporter {
     if (to !== undefined) writeFileSync(to, JSON.stringify(record));
     process.stderr.write(costLine(record));
     process.stderr.write(tableOf(skippedSuites(results, this.#root)));
+    // A hook that ran out of time can leave a browser or a socket open, for which Jest would wait without end.
+    setTimeout(() => process.exit(results.success ? 0 : 1), exitAfterMs).unref();
   }
 }
 
