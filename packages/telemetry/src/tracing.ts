@@ -63,7 +63,7 @@ const nowNs = (): bigint => BigInt(Math.round((performance.timeOrigin + performa
 /** Decided by the id, so that every instance decides alike: its last 52 bits are random (W3C Trace Context, level 2). */
 const isWithin = (share: number, traceId: string) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
 
-/** One for all tracers of this process: Node walks through every store whenever a promise is made, as long as the process lives. */
+/** All tracers of a process share this store: each promise visits every store of the process. */
 const running = new AsyncLocalStorage<Context>();
 
 export function createTracer(options: TracerOptions): Tracer {

@@ -87,7 +87,7 @@ const lookMs = 50;
 const isUnderWay = (token: RefreshToken | null) =>
   token?.rotatedAt && !token.rotationReplayResponse && token.rotatedAt.getTime() > Date.now() - renewalMs;
 
-/** One for all instances of this process: Node walks through every store whenever a promise is made, as long as the process lives. */
+/** All instances of a process share this store: each promise visits every store of the process. */
 const watched = new AsyncLocalStorage<Watched>();
 
 /** `endChain` runs before the library forgets the tokens of a chain, because a used one of it came again. */

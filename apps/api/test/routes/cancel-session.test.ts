@@ -38,7 +38,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     const { id, taskId } = await create(scene.daemon.deviceId);
     await scene.daemon.next('task_start', (frame) => frame.task_id === taskId);
     expect(await cancelled(id)).toEqual({ taskId, state: 'cancelled' });
-    // A sweep may have sent the cancel of an earlier task twice.
+    // The cancel of an earlier task can arrive twice.
     await scene.daemon.next('task_cancel', (frame) => frame.task_id === taskId);
     await updateOf(scene.app, id, ({ status }) => status === 'idle');
   });

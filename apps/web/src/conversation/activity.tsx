@@ -78,7 +78,7 @@ export function Activity({ session, saidAt, device, items, isErrorShown }: Activ
   const code = session.lastTask?.code;
   if (what !== undefined)
     return (
-      // Work that goes on changes its words with each call, and the log announces what is finished.
+      // This line changes with each call. The log announces finished items alone.
       <p className="now-line" role={session.lastTask?.state === 'running' ? undefined : 'status'}>
         <WorkingSign />
         <span className="cut">{what}</span>

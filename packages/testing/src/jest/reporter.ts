@@ -159,7 +159,7 @@ export default class RunReporter {
     if (to !== undefined) writeFileSync(to, JSON.stringify(record));
     process.stderr.write(costLine(record));
     process.stderr.write(tableOf(skippedSuites(results, this.#root)));
-    // A hook that ran out of time can leave a browser or a socket open, for which Jest would wait without end.
+    // A hook that timed out can leave a browser or a socket open, and Jest would wait for it forever.
     setTimeout(() => process.exit(results.success ? 0 : 1), exitAfterMs).unref();
   }
 }
