@@ -27,8 +27,8 @@ export const tiers = {
     env: { TEST_DATABASE: 'postgres' },
   },
   stories: {
-    about: 'ten thousand random agents, whose true story is known (rules, 20.9)',
-    match: ['**/apps/daemon/test/stories/stories.test.ts'],
+    about: 'ten thousand random agents, whose true story is known (rules, 20.9), and as many random transcripts',
+    match: ['**/apps/daemon/test/stories/stories.test.ts', '**/apps/{web,cli}/test/{transcript,parts}.test.ts'],
     env: { STORIES: '10000' },
   },
   redis: {

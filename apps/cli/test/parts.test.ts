@@ -15,7 +15,7 @@ import { plain } from '../src/show/text.ts';
 import { type Streams, terminalOn } from '../src/terminal.ts';
 
 const seed = 20261123;
-const parts = 12_000;
+const parts = process.env.STORIES ? 12_000 : 3000;
 
 const hostileText = fc.oneof(
   { weight: 6, arbitrary: fc.string({ maxLength: 12 }) },
@@ -172,7 +172,7 @@ describe('a part of any shape', () => {
         terminal.out(promptText(prompt as unknown as Parameters<typeof promptText>[0], 'd:a:n', style));
         expectHarmless(take());
       }),
-      { numRuns: 2000, seed },
+      { numRuns: parts / 6, seed },
     );
   });
 });

@@ -211,7 +211,7 @@ describe('one message, whichever way it comes', () => {
   });
 
   it('may be said again when its time is over', async () => {
-    const short = await startRelay({ config: { dedupeWindowMs: 1 } });
+    const short = await startRelay({ config: { dedupeWindowMs: 1, daemonReplyTimeoutMs: 200 } });
     try {
       const watcher = await connectApp(short);
       const desk = await connectDaemon(short);
