@@ -28,7 +28,7 @@ export const tiers = {
   },
   stories: {
     about: 'ten thousand random agents, whose true story is known (rules, 20.9), and as many random transcripts',
-    match: ['**/apps/daemon/test/stories/stories.test.ts', '**/apps/{web,cli}/test/{transcript,parts}.test.ts'],
+    match: ['**/apps/daemon/test/stories/stories.test.ts', '**/apps/cli/test/parts.test.ts'],
     env: { STORIES: '10000' },
   },
   redis: {
