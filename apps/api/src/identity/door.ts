@@ -87,9 +87,11 @@ function libraryRequest(
 function agentRedirectOf(request: Incoming, body: Buffer): string | undefined {
   const signed = request.is('json') && body.includes('oauth_query') ? jsonIn(request, body)['oauth_query'] : undefined;
   const form = request.is('urlencoded') ? body.toString('utf8') : '';
-  const [one, ...others] = [new URL(request.originalUrl, 'http://relay').search, String(signed ?? ''), form].flatMap(
-    (text) => new URLSearchParams(text).getAll('redirect_uri'),
-  );
+  const [one, ...others] = [
+    new URL(request.originalUrl, 'http://relay').search,
+    typeof signed === 'string' ? signed : '',
+    form,
+  ].flatMap((text) => new URLSearchParams(text).getAll('redirect_uri'));
   return others.length === 0 && isAgentRedirect(one) ? one : undefined;
 }
 
