@@ -1,4 +1,4 @@
-/** Promise: an instance that starts before PostgreSQL and Redis waits for them, and /ready names what is missing (rules, 15.24). */
+/** Promise: an instance that starts before PostgreSQL and Redis waits for them, and /ready names the missing one (rules, 15.24). */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -47,7 +47,7 @@ describeWith(['postgresql', 'redis-server'], 'a start before its dependencies', 
     }
   };
 
-  it('K7: waits, answers /health, and names in /ready what is missing, until both are there', async () => {
+  it('K7: waits, answers /health, and /ready names the missing one until both are there', async () => {
     const { child, url } = await start(600);
     await isReady(url, 503, { database: 'failed' });
     expect((await fetch(`${url}/health`)).status).toBe(200);

@@ -27,7 +27,7 @@ export interface FairShare {
   endRests(): void;
 }
 
-/** `othersHere`: whether this instance serves anyone but this person. Without others there is no one to rest for. */
+/** `othersHere`: whether this instance serves anyone but this person. A rest helps only others. */
 export function createFairShare(othersHere: (ownerId: string) => boolean = () => true): FairShare {
   /** Pieces of work of each person that wait for their turn. */
   const waiting = new Map<string, number>();

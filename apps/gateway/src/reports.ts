@@ -36,7 +36,7 @@ const withoutTurn = (fact: SessionFacts): SessionFacts => ({ ...fact, active: un
 
 export interface Reports {
   handle(connection: DaemonConnection, report: Report): Promise<void>;
-  /** For the text of a report that is the last one of this connection again: all that it means. Undefined for any other text. */
+  /** Handles a report whose text equals the last one of this connection. Returns undefined for any other text. */
   repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Watching {
   resume(connection: DaemonConnection): Promise<void>;
   /** A session changed: informs the daemon if that changes whether it is watched, or under which id. */
   sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
-  /** The person stopped watching the session: it is no longer open either, until a client reads it again. */
+  /** The person stopped watching the session: this closes it, too, until a client reads it again. */
   stop(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;

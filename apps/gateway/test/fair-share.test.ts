@@ -78,7 +78,7 @@ describe('the fair share', () => {
     await Promise.all(waiting);
   });
 
-  it('K3: has no rest for a person who is alone, and has one once others are here', async () => {
+  it('K3: goes on at once for a person who is alone, and rests once others are here', async () => {
     let others = false;
     const share = createFairShare(() => others);
     const rest = { factor: 1e9, maxMs: 3_600_000 };

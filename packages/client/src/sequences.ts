@@ -2,7 +2,7 @@
 const tasksKept = 100;
 
 export class Sequences {
-  /** The newest number of each task, the task that was heard last at the end. */
+  /** The newest number of each task, in the order of their newest frames. */
   readonly #newest = new Map<string, number>();
 
   /** Whether frames before this one are missing. A number below the newest one comes late, and 1 begins a connection of the daemon. */

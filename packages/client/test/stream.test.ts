@@ -90,7 +90,7 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('K4: asks its reader to load again where the numbers of output jump, and not where output comes late or begins anew', async () => {
+  it('K4: asks its reader to load again where the numbers of output jump, and not where output comes late or begins again', async () => {
     const stream = open().attention({ events: ['output'] });
     const first = words(stream, 3);
     const socket = await relay.socket();

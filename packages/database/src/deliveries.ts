@@ -344,7 +344,7 @@ export async function renewClaims(db: Db, claimer: string, ids: readonly string[
 }
 
 /**
- * Ends what time ended: pending deliveries that expired, and claims that were not settled in time. Such a claim is due again once, marked as a
+ * Expires overdue deliveries and stale claims. Such a claim is due again once, marked as a
  * possible duplicate; the second time its outcome is unknown. Groups go on to their next address. Returns how many were taken over.
  */
 export async function sweepDeliveries(db: Db): Promise<number> {

@@ -4,7 +4,7 @@ import { onPostgres } from './databases.ts';
 import { addTexts, wrongAnswers } from './words.ts';
 
 onPostgres('the index of words in a database of locale C', (postgres) => {
-  it('K1: finds words of every script, and the migration makes the words of older sessions again', async () => {
+  it('K1: search works for every script, and the migration indexes older sessions again', async () => {
     const url = await postgres().createDatabase({ locale: 'C' });
     const first = await openDatabase({ url });
     try {

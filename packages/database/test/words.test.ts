@@ -11,7 +11,7 @@ onBoth('the index of words', (open) => {
   });
   afterAll(() => database.close());
 
-  it('K1: finds words of every script, numbers inside versions, and both forms of an accent', async () => {
+  it('K1: search works for every script, numbers inside versions, and both forms of an accent', async () => {
     expect(await wrongAnswers(database)).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Off
 const refusals =
   /^(?:no|reject|deny|refuse|decline|disallow|don't allow|do not allow|nein|ablehnen|verweigern|nicht erlauben)$/;
 
-/** Options of a daemon that knows no kinds: the one that refuses by its label, where there is exactly one. */
+/** The option that refuses by its label, where a daemon sends no kinds and exactly one label refuses. */
 function refusalOf(options: Prompt['options']): string | undefined {
   if (options.some(({ kind }) => kind !== undefined)) return undefined;
   const plain = (label: string) =>
