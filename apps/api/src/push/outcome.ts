@@ -25,7 +25,7 @@ const refused = (httpStatus: number, attempts: number, random: () => number): De
   state: 'pending',
   isRefused: true,
   httpStatus,
-  reason: 'The service does not accept this relay. Its operator has to check the key and the contact.',
+  reason: 'The service does not accept this relay. Its operator has to look after the key.',
   delayMs: delayAfter(attempts, random),
 });
 
