@@ -64,6 +64,7 @@ describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved
       METRICS_PORT: '0',
       AUTH_BUILTIN: 'off',
       DRAIN_SECONDS: '0',
+      STARTUP_TIMEOUT_SECONDS: '0',
       RATE_LIMIT_PER_MINUTE: '1000000',
       PUBLIC_URL: 'https://relay.test',
       AUTH_ISSUERS: JSON.stringify([{ ...config, jwksUri: config.jwksUri!.replace('127.0.0.1', 'localhost') }]),

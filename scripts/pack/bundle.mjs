@@ -1,7 +1,10 @@
 // One program as one file, with everything it imports: it starts in a third of the time. `node bundle.mjs <module> <file>`; with a second
 // pair, a second file. A file `.cjs` is a CommonJS module, else it is an ES module.
-import { chmod, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'rolldown';
 
 /** Native code that these packages use where it is installed, and work without: `ws` the first two, `pg` the last. */
@@ -38,9 +41,21 @@ export async function bundle(from, to, external = [...absent, beside], { plugins
   return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
 
+/** The commit that is built, for the version of a development build. Undefined for the commit of a release, and without a checkout. */
+async function commitOf() {
+  const git = (...args) =>
+    promisify(execFile)('git', args).then(
+      ({ stdout }) => stdout.trim(),
+      () => undefined,
+    );
+  return (await git('tag', '--points-at', 'HEAD', 'v*')) ? undefined : git('rev-parse', '--short=9', 'HEAD');
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   for (let [from, to, ...more] = process.argv.slice(2); from; [from, to, ...more] = more) {
     await bundle(from, to);
     await chmod(to, 0o755);
+    if (to.endsWith('.cjs'))
+      await writeFile(join(dirname(to), 'build.json'), `${JSON.stringify({ commit: await commitOf() })}\n`);
   }
 }

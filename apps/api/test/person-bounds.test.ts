@@ -8,7 +8,7 @@ describe('S10: the bounds of one person', () => {
   let relay: TestRelay;
   afterEach(() => relay.stop());
 
-  it('S10: as many apps as may be connected are, the next is refused, and one that leaves makes room', async () => {
+  it('S10: as many apps as can be connected are, the next is refused, and one that leaves makes room', async () => {
     relay = await startRelay({ config: { socketsPerUser: 2 } });
     const [first] = [await connectApp(relay), await connectApp(relay)];
     await expect(connectApp(relay)).rejects.toMatchObject({ status: 429, body: { code: 'TOO_MANY_CONNECTIONS' } });
@@ -49,7 +49,7 @@ describe('S10: the bounds of one person', () => {
     expect((await decide(code, 'approve')).status).toBe(200);
   });
 
-  it('S10: as many invitations as may wait are made', async () => {
+  it('S10: as many invitations as can wait are made', async () => {
     relay = await startRelay({ identity: true, config: { invitationsPerUser: 1 } });
     const alice = new Browser(relay);
     await alice.signUp('alice@example.com');

@@ -177,6 +177,16 @@ export class DaemonConnection implements HeartbeatPeer {
     this.#socket.terminate();
   }
 
+  /** Counts a frame that need not be decoded. False: there were too many a second, and the connection is closed. */
+  countKnown(type: FromDaemonFrame['type']): boolean {
+    if (!this.#bucket.take()) {
+      this.close('tooMany');
+      return false;
+    }
+    this.#shared.metrics.frames.inc({ type });
+    return true;
+  }
+
   /**
    * Decodes one frame; undefined when it must be ignored, which is counted. The third malformed frame within a minute, or
    * too many frames a second, ends the connection.

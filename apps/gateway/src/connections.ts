@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Leases } from '@relay/backplane';
 import type { RelayConfig } from '@relay/config';
 import { type Database, closedAmong, newUlid } from '@relay/database';
-import { capabilities, closeCodes, relayCapabilities, relayCapabilitiesHeader } from '@relay/protocol';
+import { capabilities, closeCodes, relayCapabilitiesHeader, relayCapabilityNames } from '@relay/protocol';
 import { type Socket, type SocketHandlers, type SocketServer, createTokenBucket, spreadOver } from '@relay/socket';
 import { type ConnectionDeps, DaemonConnection, type Peer } from './connection.ts';
 import type { Contests } from './contests.ts';
@@ -38,7 +38,7 @@ interface ConnectionsDeps {
 }
 
 /** The capabilities that this relay declares to daemons, on every 101. */
-const declared = { [relayCapabilitiesHeader]: Object.values(relayCapabilities).join(', ') };
+const declared = { [relayCapabilitiesHeader]: relayCapabilityNames.join(', ') };
 
 export class Connections {
   readonly #deps: ConnectionsDeps;

@@ -99,6 +99,8 @@ export class DeviceMemory {
   /** When tasks of sessions ended over this connection (ms since 1970), by key; bounded. */
   readonly #freedAtMs = new SparseMap<string, number>();
   reportHash: string | null = null;
+  /** The newest report of this connection that is written: its hash, and the sessions that it calls active. */
+  reported: { hash: string; active: ReadonlySet<string> } | undefined;
   /** While a report is being written: native ids of sessions whose turn has ended since it came. */
   endedSinceReport: Set<string> | undefined;
   /** The least by which the clock of the daemon is ahead of ours, as its reports showed. */

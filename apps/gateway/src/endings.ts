@@ -3,6 +3,7 @@ import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
   type Database,
+  type Ended,
   type Outcome,
   addNotification,
   cancelledAmong,
@@ -61,9 +62,12 @@ function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
   return { kind: 'waiting', prompt: prompt(event, taskId, now), alone: !event.question };
 }
 
+/** Whether the end changed the task. */
+const isWritten = (ended: Ended) => ended === 'ended' || ended === 'resumed' || ended === 'settled';
+
 export function createEndings(deps: EndingDeps): Endings {
   const { config, database, progress, metrics, speech } = deps;
-  /** The task whose end is being written. An error that leaves it here may have hidden a commit of which nothing was published. */
+  /** The task whose end this connection wrote. An error that leaves it here may have hidden a commit of which nothing was published. */
   const unpublished = new WeakMap<DaemonConnection, string>();
 
   const write = (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending, outcome: Outcome) => {
@@ -74,6 +78,7 @@ export function createEndings(deps: EndingDeps): Endings {
       // Before the end clears the instruction, by which the answer is found in the history.
       const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
+      if (isWritten(ended)) unpublished.set(connection, taskId);
       // A question waits for its person, however the task stood before.
       const isNext = ended === 'resumed' || (ended === 'settled' && outcome.kind === 'waiting');
       const notification = {
@@ -97,13 +102,12 @@ export function createEndings(deps: EndingDeps): Endings {
     const now = new Date();
     const outcome = outcomeOf(event, taskId, now);
     const { memory } = connection;
-    // The same frame again: that its end is in the database already does not mean that it was published.
+    // The database may have committed an earlier attempt, whose error kept this connection from publishing the end.
     const isAgain = unpublished.get(connection) === taskId;
-    unpublished.set(connection, taskId);
     const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
     const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
     unpublished.delete(connection);
-    const isNew = ended === 'ended' || ended === 'resumed' || ended === 'settled' || (isAgain && ended === 'repeated');
+    const isNew = isWritten(ended) || (isAgain && ended === 'repeated');
     memory.forgetTask(taskId);
     progress.drop(sessionKey);
     if (isNew) metrics.tasks.inc({ state: outcome.kind });

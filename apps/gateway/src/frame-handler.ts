@@ -24,6 +24,9 @@ const passing =
   /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|settings|content|context)_response|force_quit_result)"/;
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 
+/** A digest of more would hold up others: such a report waits for its turn. */
+const maxDigestCharacters = 4 * 1024 * 1024;
+
 /** Whether a frame is handled while a report before it is being written, which may take seconds (rules, 4.8). By the beginnings of both. */
 export const passesReport = (head: string, current: string): boolean => report.test(current) && passing.test(head);
 
@@ -64,11 +67,15 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
     return done.finally(() => metrics.events.observe((performance.now() - startedAtMs) / 1000));
   };
 
+  /** A large report that did not change costs its digest: it is not decoded, and waits for no turn. */
+  const repeated = (connection: DaemonConnection, text: string) =>
+    text.length <= maxDigestCharacters && report.test(text) ? inbound.repeat(connection, text) : undefined;
+
   const receive = (connection: DaemonConnection, text: string): void | Promise<void> => {
     if (!connection.acceptsFrames) return;
     try {
       const done = large.is(text)
-        ? large.handle(connection, text, (frame) => handle(connection, frame))
+        ? (repeated(connection, text) ?? large.handle(connection, text, (frame) => handle(connection, frame)))
         : handle(connection, connection.decode(text));
       return done?.catch((error: unknown) => fail(connection, text, error));
     } catch (error) {

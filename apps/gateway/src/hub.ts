@@ -26,6 +26,12 @@ export class Hub {
     return [...this.#connections.values()];
   }
 
+  /** Whether a person other than this one has a daemon here. */
+  servesOthers(ownerId: string): boolean {
+    for (const connection of this.#connections.values()) if (connection.ownerId !== ownerId) return true;
+    return false;
+  }
+
   get size(): number {
     return this.#connections.size;
   }

@@ -11,7 +11,7 @@ import type { Events } from './events.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
-import type { Report } from './reports.ts';
+import type { Reports } from './reports.ts';
 import type { Status } from './status.ts';
 import { slashCommands } from './translate.ts';
 import type { Watching } from './watching.ts';
@@ -29,7 +29,7 @@ interface InboundDeps {
   history: History;
   status: Status;
   events: Events;
-  reports: (connection: DaemonConnection, frame: Report) => Promise<void>;
+  reports: Reports;
   activity: Handler<'session_activity'>;
   metrics: GatewayMetrics;
 }
@@ -39,6 +39,8 @@ export interface Inbound {
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   /** Handles one frame: at once, or when the promise resolves. */
   handle(connection: DaemonConnection, frame: Received): void | Promise<void>;
+  /** Handles the text of a report that is the last one of its connection again. Undefined: it has to be decoded. */
+  repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
 }
 
 export function createInbound(deps: InboundDeps): Inbound {
@@ -60,7 +62,7 @@ export function createInbound(deps: InboundDeps): Inbound {
 
   const handlers: { [T in FromDaemonFrame['type']]: Handler<T> } = {
     status: (connection, frame) => status.handle(connection, frame),
-    report_sessions: reports,
+    report_sessions: (connection, frame) => reports.handle(connection, frame),
     session_activity: activity,
     messages: (connection, frame) => history.answered(connection, frame),
     usage_response: (connection, frame) => history.answered(connection, frame),
@@ -86,6 +88,7 @@ export function createInbound(deps: InboundDeps): Inbound {
         connection.memory.tasks.set(task.id, { ...task, mentionedAtMs: Date.now() });
       await watching.resume(connection);
     },
+    repeat: (connection, text) => reports.repeat(connection, text),
     handle: (connection, frame) => (handlers[frame.type] as Handler<typeof frame.type>)(connection, frame),
   };
 }

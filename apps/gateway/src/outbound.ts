@@ -47,7 +47,11 @@ export function createOutbound({
       }
       case 'changed':
         connection.memory.forgetRecord(body.sessionKey);
-        return later(watching.sync(connection, body.sessionKey));
+        return later(
+          body.unwatched === true
+            ? watching.stop(connection, body.sessionKey)
+            : watching.sync(connection, body.sessionKey),
+        );
       case 'open':
         return later(watching.open(connection, body.sessionKey));
       case 'named':

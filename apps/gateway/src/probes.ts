@@ -1,6 +1,6 @@
 /** The probes of a gateway over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import { RelayError } from '@relay/protocol';
+import { RelayError, relayCapabilityNames } from '@relay/protocol';
 import type { ReadinessProbe } from '@relay/telemetry';
 
 const answer = (response: ServerResponse, status: number, body: object): void => {
@@ -8,11 +8,11 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
   response.end(JSON.stringify(body));
 };
 
-/** GET /health → 200 `{status, version}`, whatever else is broken. GET /ready → 200 or 503 `{status, checks}`. Others: 404. */
+/** GET /health → 200 `{status, version, capabilities}`, whatever else is broken. GET /ready → 200 or 503 `{status, checks}`. Others: 404. */
 export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: string): RequestListener {
   return (request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/health') answer(response, 200, { status: 'ok', version });
+    if (path === '/health') answer(response, 200, { status: 'ok', version, capabilities: relayCapabilityNames });
     else if (path === '/ready')
       // It never rejects.
       void readiness.check().then(({ ready, body }) => answer(response, ready ? 200 : 503, body));

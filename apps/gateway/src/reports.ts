@@ -34,8 +34,15 @@ const restAfterPart = { factor: 3, maxMs: 2000 };
 /** Nothing of a turn that has ended since: whether it runs, and its words. */
 const withoutTurn = (fact: SessionFacts): SessionFacts => ({ ...fact, active: undefined, lastMessage: '' });
 
-/** Returns the handler of reports. */
-export function createReports(deps: ReportDeps): (connection: DaemonConnection, report: Report) => Promise<void> {
+export interface Reports {
+  handle(connection: DaemonConnection, report: Report): Promise<void>;
+  /** Handles a report whose text equals the last one of this connection. Returns undefined for any other text. */
+  repeat(connection: DaemonConnection, text: string): Promise<void> | undefined;
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+export function createReports(deps: ReportDeps): Reports {
   const { config, database, publisher, watching, status, unnamed, share, metrics } = deps;
 
   /** Undefined: a newer connection owns the device, or this instance leaves; the daemon reports again where it connects next. */
@@ -82,21 +89,37 @@ export function createReports(deps: ReportDeps): (connection: DaemonConnection, 
     return all ? { leftOut, hasUnnamed } : undefined;
   };
 
-  return async (connection, report) => {
+  const handle = async (connection: DaemonConnection, report: Report) => {
     const { memory } = connection;
     // Only a task contradicts this (rules, 3.6).
-    memory.active = new Set(report.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
+    const active = new Set(report.sessions.flatMap((entry) => (entry.is_active ? [entry.session_id] : [])));
+    memory.active = active;
     await status.checkSilent(connection);
-    const hash = createHash('sha256').update(report.written).digest('base64url');
+    const hash = hashOf(report.written);
     if (memory.reportHash === hash) {
+      memory.reported = { hash, active };
       metrics.reports.inc({ outcome: 'same' });
       return;
     }
     const written = await write(connection, report.sessions.map(reportFacts), hash);
     if (!written) return;
     memory.reportHash = hash;
+    memory.reported = { hash, active };
     if (written.hasUnnamed) unnamed.look(connection);
     metrics.reports.inc({ outcome: 'changed' });
     countLeftOut(metrics, connection, written.leftOut);
+  };
+
+  return {
+    handle,
+    repeat: (connection, text) => {
+      const { memory } = connection;
+      const { reported } = memory;
+      if (reported === undefined || memory.reportHash !== reported.hash || hashOf(text) !== reported.hash)
+        return undefined;
+      if (!connection.countKnown('report_sessions')) return Promise.resolve();
+      memory.active = reported.active;
+      return status.checkSilent(connection).then(() => metrics.reports.inc({ outcome: 'same' }));
+    },
   };
 }

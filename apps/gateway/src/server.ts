@@ -73,9 +73,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const history = createHistory(backplane, metrics, config.daemonReplyTimeoutMs);
   const balance = new Balance(backplane);
   const contests = createContests({ database, backplane, metrics, notify });
-  const share = createFairShare();
+  const servesOthers = (ownerId: string) => hub.servesOthers(ownerId);
+  const share = createFairShare(servesOthers);
   // A turn of its own, so that the long rest after a large frame does not delay what is written.
-  const shareOfLarge = createFairShare();
+  const shareOfLarge = createFairShare(servesOthers);
   const { inbound, status, unnamed } = createMeaning({
     config,
     database,

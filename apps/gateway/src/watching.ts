@@ -14,6 +14,8 @@ export interface Watching {
   resume(connection: DaemonConnection): Promise<void>;
   /** A session changed: informs the daemon if that changes whether it is watched, or under which id. */
   sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
+  /** The person stopped watching the session: this closes it, too, until a client reads it again. */
+  stop(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** Changes may have been missed: sends these daemons whatever differs from what was sent before. */
@@ -116,6 +118,15 @@ export function createWatching(database: Database, backplane: OpenSessions, open
         tell(connection, key, nativeId, filePath);
       }
       for (const key of opened) if (!connection.memory.watching.has(key)) await sync(connection, key);
+    },
+    stop: async (connection, sessionKey) => {
+      const { opened } = connection.memory;
+      if (opened.has(sessionKey)) {
+        clearTimeout(opened.get(sessionKey)?.timer);
+        opened.delete(sessionKey);
+        await remember(connection);
+      }
+      await sync(connection, sessionKey);
     },
     open: async (connection, sessionKey) => {
       hold(connection, sessionKey, Date.now() + openMs);

@@ -78,6 +78,25 @@ describe('the fair share', () => {
     await Promise.all(waiting);
   });
 
+  it('K3: goes on at once for a person who is alone, and rests once others are here', async () => {
+    let others = false;
+    const share = createFairShare(() => others);
+    const rest = { factor: 1e9, maxMs: 3_600_000 };
+    const work = () => new Promise<void>((resolve) => setImmediate(resolve));
+    await share.run('alice', rest, work);
+    await share.run('alice', rest, work);
+    // The rest of the second piece has been judged.
+    await new Promise((resolve) => setImmediate(resolve));
+    others = true;
+    await share.run('alice', rest, work);
+    let ran = false;
+    const resting = share.run('alice', rest, () => void (ran = true));
+    await share.run('bob', rest, work);
+    expect(ran).toBe(false);
+    share.endRests();
+    await resting;
+  });
+
   it('goes on after work that failed, and hands the failure to the one who asked', async () => {
     const share = createFairShare();
     await expect(share.run('alice', none, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

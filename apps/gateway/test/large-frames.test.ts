@@ -2,6 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DaemonConnection } from '../src/connection.ts';
 import { createFairShare } from '../src/fair-share.ts';
+import { createFrameHandler } from '../src/frame-handler.ts';
+import type { Inbound } from '../src/inbound.ts';
 import { createLargeFrames } from '../src/large-frames.ts';
 
 describe('large frames', () => {
@@ -38,6 +40,27 @@ describe('large frames', () => {
     await large.handle(alice.connection, text, alice.handle);
     expect(alice.handled).toEqual(Array(5).fill({ type: 'pong' }));
     expect(alice.closed).toHaveLength(1);
+  });
+
+  it('K3: a large report that did not change is not decoded, and waits for no turn', async () => {
+    const share = createFairShare();
+    const report = `{"type":"report_sessions","sessions":["${'x'.repeat(512 * 1024)}"]}`;
+    const { connection } = connectionOf('alice');
+    const decoded: string[] = [];
+    Object.assign(connection, { decode: (given: string) => (decoded.push(given), undefined) });
+    const inbound = { repeat: (_: unknown, given: string) => (given === report ? Promise.resolve() : undefined) };
+    const handle = createFrameHandler({
+      ...{ inbound: inbound as unknown as Inbound, share, tracer: undefined, isClosing: () => false },
+      metrics: {} as never,
+    });
+    let release = () => {};
+    const held = share.run('alice', { factor: 0, maxMs: 0 }, () => new Promise<void>((resolve) => (release = resolve)));
+    await handle(connection, report);
+    expect(decoded).toEqual([]);
+    const changed = handle(connection, `${report} `);
+    release();
+    await Promise.all([held, changed]);
+    expect(decoded).toEqual([`${report} `]);
   });
 
   it('are those that take a millisecond or longer to decode', () => {

@@ -75,6 +75,29 @@ describe('notifications', () => {
     await until(async () => (await notedOf(id))[0]?.state === 'sent');
   });
 
+  it('W4: are due for questions and failures of every session, and for completions of watched ones', async () => {
+    const seen: Record<string, string[]> = {};
+    for (const [eventType, fields] of [
+      ['WAIT_FOR_USER', { prompt: 'Yes?' }],
+      ['ERROR', { error: 'no' }],
+      ['TASK_COMPLETE', { result: 'done' }],
+    ] as const) {
+      const { taskId, id } = await run(relay, daemon, app, `unwatched-${eventType}`);
+      await end(daemon, app, taskId, eventType, fields);
+      seen[eventType] = await causes(id);
+    }
+    expect(seen).toEqual({ WAIT_FOR_USER: ['needs_you'], ERROR: ['failed'], TASK_COMPLETE: [] });
+  });
+
+  it('W4: follow the choice of a person who keeps questions to watched sessions', async () => {
+    const save = (levels: object) => relay.call('saveNotificationSettings', { body: { causes: levels } });
+    expect((await save({ needs_you: 'watched' })).status).toBe(200);
+    const { taskId, id } = await run(relay, daemon, app, 'unwatched-by-choice');
+    await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Yes?' });
+    expect(await causes(id)).toEqual([]);
+    await save({});
+  });
+
   it('carry the id and the title of the session, and no word of what was said', async () => {
     const { taskId, id } = await watchedRun('content');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'a secret result' });

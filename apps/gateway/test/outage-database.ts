@@ -5,6 +5,8 @@ import { openTestDatabase } from '@relay/testing';
 export interface OutageDatabase extends Database {
   /** From now on nothing is answered, and answered again. How a question fails: as when the connection is refused, unless given. */
   setDown(down: boolean, how?: () => Error): void;
+  /** Refuses transactions and answers reads, as a server does during a fail-over. */
+  setReadOnly(readOnly: boolean): void;
   /**
    * Is down from the moment when a transaction with such a result was committed. Whether its caller still hears of that is
    * `answered`.
@@ -19,6 +21,7 @@ const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:54
 export async function openOutageDatabase(): Promise<OutageDatabase> {
   const real = await openTestDatabase();
   let down = false;
+  let readOnly = false;
   let failures = 0;
   let failure: () => Error = refused;
   let breaking: { fits: (result: unknown) => boolean; answered: boolean } | undefined;
@@ -27,6 +30,7 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     return Promise.reject(failure());
   };
   const transaction: Database['sql']['transaction'] = async (...given) => {
+    if (readOnly) return refuse();
     const result = await real.sql.transaction(...given);
     if (!breaking?.fits(result)) return result;
     const { answered } = breaking;
@@ -53,6 +57,9 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     setDown: (value, how = refused) => {
       down = value;
       failure = how;
+    },
+    setReadOnly: (value) => {
+      readOnly = value;
     },
     breakAfter: (fits, answered) => {
       breaking = { fits, answered };

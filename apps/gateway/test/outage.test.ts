@@ -8,6 +8,10 @@ import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
 
 describe('an outage of the database', () => {
+  const completions = async () =>
+    (await relay.gateways[0]!.metrics.text())
+      .split('\n')
+      .find((line) => /^relay_tasks_total\{.*state="completed"/.test(line));
   /** No clock of the relay helps: neither a late first `status` nor a sweep. */
   const config = { statusWaitMs: 60_000, sweepIntervalMs: 3_600_000 };
   let database: OutageDatabase;
@@ -54,6 +58,23 @@ describe('an outage of the database', () => {
     await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
     const said = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
     expect(said.map((frame) => messageIn(frame).content)).toEqual(['told after all']);
+  });
+
+  it('K2: publishes and counts a completion once when its daemon repeats it while the database refuses writes', async () => {
+    const { taskId, id } = await run(relay, daemon, app, 'repeated');
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'only once' });
+    await app.next('session_update', (frame) => sessionIn(frame).id === id && sessionIn(frame).status === 'idle');
+    const counted = await completions();
+    database.setReadOnly(true);
+    const before = database.failures;
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'only once' });
+    await until(() => Promise.resolve(database.failures > before + 1));
+    database.setReadOnly(false);
+    daemon.event('', 'AGENT_RESPONSE', { session_id: 'repeated', uuid: 'after-k2', content: 'after it' });
+    await app.next('new_message', (frame) => messageIn(frame).content === 'after it');
+    const said = app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === id);
+    expect(said.map((frame) => messageIn(frame).content)).toEqual(['only once', 'after it']);
+    expect(await completions()).toBe(counted);
   });
 
   it('does not lose the text of an end that an earlier connection did not find', async () => {

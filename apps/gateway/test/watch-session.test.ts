@@ -154,6 +154,33 @@ describe('watch_session and unwatch_session', () => {
     }
   });
 
+  it('D1: unwatch_session is sent at once while an app has the session open, and the next reading watches again', async () => {
+    const patient = await startRelay();
+    try {
+      const listener = await connectApp(patient);
+      const desktop = await connectDaemon(patient);
+      const id = idOf(desktop, 'open');
+      const read = async () => {
+        const answer = patient.call('readSession', { params: { id } });
+        const { request_id } = await desktop.next('get_messages');
+        desktop.send({ type: 'messages', request_id, messages: [] });
+        await answer;
+      };
+      desktop.send({ type: 'report_sessions', sessions: [{ session_id: 'open', file_path: 'o' }] });
+      await listener.next('session_update', (frame) => sessionIn(frame).id === id);
+      await read();
+      await desktop.next('watch_session');
+      await patient.call('watch', { body: { sessionId: id } });
+      await listener.next('session_update', (frame) => sessionIn(frame).watched);
+      await patient.call('unwatch', { body: { sessionId: id } });
+      expect(await desktop.next('unwatch_session')).toEqual({ type: 'unwatch_session', session_id: 'open' });
+      await read();
+      expect(await desktop.next('watch_session')).toMatchObject({ session_id: 'open' });
+    } finally {
+      await patient.stop();
+    }
+  });
+
   it('are not sent for a session whose reader does not subscribe', async () => {
     const bob = await connectDaemon(relay, { user: 'bob' });
     bob.send({ type: 'report_sessions', sessions: [{ session_id: 'unheard' }, { session_id: 'watched' }] });

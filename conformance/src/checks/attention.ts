@@ -65,11 +65,11 @@ export const attention: readonly Check[] = [
   }),
   rule(
     '11.1',
-    "a device's credential is 403 DEVICE_TOKEN_NOT_ALLOWED, a foreign Origin 403 ORIGIN_NOT_ALLOWED",
+    "a device's credential is 401 INVALID_TOKEN, as an unknown one, and a foreign Origin 403 ORIGIN_NOT_ALLOWED",
     async (world) => {
       const device = await world.device('desk');
       const asDevice = await refused(door(world), { headers: bearer(device.token) });
-      same([asDevice.status, asDevice.code], [403, 'DEVICE_TOKEN_NOT_ALLOWED'], 'with the credential of a device');
+      same([asDevice.status, asDevice.code], [401, 'INVALID_TOKEN'], 'with the credential of a device');
       const foreign = await refused(door(world), {
         headers: { ...bearer(world.token), Origin: 'https://evil.example' },
       });

@@ -8,6 +8,7 @@ import { type Connection, type Ending, connect } from './connection.ts';
 import { RelayError } from './errors.ts';
 import { decodeFrame } from './frames.ts';
 import type { AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
+import { Sequences } from './sequences.ts';
 import type { OpenSocket } from './socket.ts';
 import type { Tokens } from './token.ts';
 import { asksToBackOff, verdictOf } from './verdict.ts';
@@ -37,6 +38,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   readonly #options: AttentionOptions;
   readonly #items: ItemBuffer;
   readonly #abort = new AbortController();
+  readonly #sequences = new Sequences();
   /** The offset of the newest frame that came; `#taken` is that of the newest one that was handed over. */
   #received: string;
   #taken: string;
@@ -188,6 +190,9 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     const frame = decodeFrame(text);
     if (!frame || frame.type === 'auth_ok') return;
     this.#received = offsetOf(frame) ?? this.#received;
+    // The instance of this app lost output without noticing: the reader asks for the transcript.
+    if (frame.type === 'task_output' && frame.taskId !== undefined && frame.sequence !== undefined)
+      if (this.#sequences.misses(frame.taskId, frame.sequence)) this.#items.push({ type: 'resync' }, 0);
     this.#items.push(frame, text.length);
     if (this.#items.isHalfFull) this.#connection?.pause();
   }

@@ -90,6 +90,24 @@ describe.each(kinds)('a stream %s', (_kind, options) => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
+  it('K4: asks its reader to load again where the numbers of output jump, and not where output comes late or begins again', async () => {
+    const stream = open().attention({ events: ['output'] });
+    const first = words(stream, 3);
+    const socket = await relay.socket();
+    await first;
+    const heard: string[] = [];
+    const output = (sequence: number, taskId = 't') =>
+      socket.send({ type: 'task_output', sessionId: 's', taskId, output: `${taskId}${sequence}`, sequence });
+    for (const sequence of [4, 5, 8, 7, 9, 1, 2]) output(sequence);
+    output(6, 'u');
+    while (!heard.includes('u6')) {
+      const { value } = await stream.next();
+      heard.push(value?.type === 'task_output' ? value.output : word(value));
+    }
+    expect(heard).toEqual(['t4', 't5', 'resync', 't8', 't7', 't9', 't1', 't2', 'u6']);
+    await stream.return();
+  });
+
   it('begins after an offset that is given, and ends without an error when it is aborted', async () => {
     const controller = new AbortController();
     const stream = open().attention({ since: 'o.7', signal: controller.signal });

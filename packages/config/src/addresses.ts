@@ -28,13 +28,24 @@ export function origin(given: string): Parsed<string> {
   return { value: url.origin === 'null' ? given.toLowerCase().replace(/\/$/, '') : url.origin };
 }
 
-export const contactRule = 'a mailto: or https address';
+export const contactRule = 'a mailto: or https address at a public name, because push services refuse others';
+
+/** Names that reach no one outside of this machine or its network. */
+const localName = /(?:^|\.)(?:local|localhost|localdomain|internal|intranet|home\.arpa|lan|test|invalid)$/i;
+
+/** Whether push services accept the address as a contact (RFC 8292): Apple refuses every message with another one. */
+export function isContact(given: string): boolean {
+  if (given.length > 512 || !URL.canParse(given)) return false;
+  const { protocol, hostname, pathname } = new URL(given);
+  if (protocol !== 'https:' && protocol !== 'mailto:') return false;
+  const mailbox = /^[^@\s,]+@([^@\s,]+)$/.exec(pathname)?.[1] ?? '';
+  const host = (protocol === 'https:' ? hostname : mailbox).replace(/\.+$/, '');
+  return host.includes('.') && isIP(host) === 0 && !host.startsWith('[') && !localName.test(host);
+}
 
 /** `PUSH_CONTACT`. */
-export function contact(given: string): Parsed<string> {
-  const known = given.length <= 512 && URL.canParse(given) && /^(mailto:.+@.+|https:)/.test(new URL(given).href);
-  return known ? { value: given } : { expected: contactRule };
-}
+export const contact = (given: string): Parsed<string> =>
+  isContact(given) ? { value: given } : { expected: contactRule };
 
 /** One entry of `PUSH_ALLOWED_HOSTS`, in the spelling of `URL.host`, the port always given. */
 export function hostAndPort(given: string): Parsed<string> {

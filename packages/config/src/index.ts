@@ -1,6 +1,6 @@
 /** The environment, read once: every variable of the relay, its default, its rule and its meaning. Knows nothing about what they are for. */
 export { type ConfigProblem, ConfigError } from './config-error.ts';
-export type { TrustProxy } from './addresses.ts';
+export { type TrustProxy, isContact } from './addresses.ts';
 export type { DaemonVersionPolicy, DaemonVersions } from './daemon-versions.ts';
 export type { UpstreamSettings } from './upstreams.ts';
 export type { IssuerSettings } from './issuers.ts';

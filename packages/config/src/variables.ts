@@ -196,9 +196,9 @@ export const variables = {
   }),
 
   BOUND_APPROVALS: appVariable<'off' | 'required'>(policy, oneOf('off', 'required'), {
-    default: 'off',
+    default: 'required',
     meaning:
-      '`required`: while a permission is open, a message that names no question is refused with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: it answers the oldest question',
+      '`required`: while a permission is open, a message that names no question is refused with 409 `PROMPT_REFERENCE_REQUIRED`; `off`: it answers the oldest question, which its sender may not have seen',
   }),
 
   METRICS_PORT: variable(operation, port(), {
@@ -221,6 +221,11 @@ export const variables = {
   INSTANCE_NAME: variable(operation, text(/^[A-Za-z0-9._-]{1,128}$/, 'a name of letters, digits, dots, dashes'), {
     derived: { text: 'host name', from: ({ hostName }) => hostName },
     meaning: 'shown in metrics, logs and diagnostics',
+  }),
+  STARTUP_TIMEOUT_SECONDS: variable(operation, int({ min: 0, max: 86_400, unit: 'seconds' }), {
+    default: 120,
+    meaning:
+      'how long a start waits for PostgreSQL and Redis, with growing pauses; `/ready` names what is missing. 0: it stops when one of them does not answer',
   }),
   DRAIN_SECONDS: variable(operation, int({ min: 0, max: 3600, unit: 'seconds' }), {
     perRole: { standalone: 2, api: 30, gateway: 30 },

@@ -45,6 +45,26 @@ const refused: readonly (readonly [variable: string, value: string, valid: RegEx
   ['QUEUE_TTL_DEFAULT_SECONDS', '86401', /a whole number of seconds from 0 to 86400/],
 ];
 
+const contacts: readonly (readonly [contact: string, isTaken: boolean])[] = [
+  ['mailto:ops@example.org', true],
+  ['https://relay.example.org/contact', true],
+  ['mailto:ops@localhost', false],
+  ['mailto:ops@relay.local', false],
+  ['mailto:ops', false],
+  ['https://localhost:4000', false],
+  ['https://192.168.1.4', false],
+  ['https://[2001:db8::1]', false],
+  ['https://relay.home.arpa', false],
+  ['http://relay.example.org', false],
+];
+
+describe('PUSH_CONTACT', () => {
+  it('B10: stops the start unless push services accept the contact', () => {
+    const taken = contacts.map(([contact]) => problemsOf('standalone', { PUSH_CONTACT: contact }).length === 0);
+    expect(taken).toEqual(contacts.map(([, isTaken]) => isTaken));
+  });
+});
+
 describe('a value that cannot be used', () => {
   it('makes one problem, which names its variable and the valid values', () => {
     const violations = refused.flatMap(([variable, value, valid]) => {

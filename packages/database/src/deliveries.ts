@@ -14,6 +14,7 @@ import type {
 } from '@relay/protocol';
 import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
 import type { NamedPrompt } from './prompts.ts';
+import { sql } from './sql.ts';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
@@ -333,10 +334,17 @@ async function againElsewhere(tx: Db, id: string): Promise<true> {
   return true;
 }
 
-const claimSeconds = 60;
+/** A question waits for its person, so its claim is short, and its instance renews it while the service answers. */
+export const isClaimOver = sql`claimed_at < now() - CASE WHEN cause = 'needs_you' THEN interval '10 seconds' ELSE interval '60 seconds' END`;
+
+/** Keeps claims whose attempts are still under way. */
+export async function renewClaims(db: Db, claimer: string, ids: readonly string[]): Promise<void> {
+  await db.sql.execute`
+    UPDATE deliveries SET claimed_at = now() WHERE id = ANY(${sql.texts(ids)}) AND state = 'sending' AND claimed_by = ${claimer}`;
+}
 
 /**
- * Ends what time ended: pending deliveries that expired, and claims older than a minute. Such a claim is due again once, marked as a
+ * Expires overdue deliveries and stale claims. Such a claim is due again once, marked as a
  * possible duplicate; the second time its outcome is unknown. Groups go on to their next address. Returns how many were taken over.
  */
 export async function sweepDeliveries(db: Db): Promise<number> {
@@ -350,7 +358,7 @@ export async function sweepDeliveries(db: Db): Promise<number> {
   const takenOver = await db.sql.execute`
     UPDATE deliveries SET state = CASE WHEN maybe_duplicate THEN 'unknown' ELSE 'pending' END, maybe_duplicate = true, next_at = now(),
       reason = 'An instance ended while it was sent.'
-    WHERE state = 'sending' AND claimed_at < now() - ${claimSeconds}::int * interval '1 second'`;
+    WHERE state = 'sending' AND ${isClaimOver}`;
   await releaseGroups(db);
   return takenOver;
 }

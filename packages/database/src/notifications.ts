@@ -1,8 +1,14 @@
 /**
  * The outbox and ledger of notifications (rules, 14.5): written in the transaction of the cause, sent by exactly one instance.
  */
-import { type NotificationCause, type NotificationList, chosenCauseOf, formatSessionId } from '@relay/protocol';
-import { type DeliveryRow, deliveryOf } from './deliveries.ts';
+import {
+  type NotificationCause,
+  type NotificationList,
+  chosenCauseOf,
+  defaultLevels,
+  formatSessionId,
+} from '@relay/protocol';
+import { type DeliveryRow, deliveryOf, isClaimOver } from './deliveries.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 import { newUlid } from './ulids.ts';
@@ -18,7 +24,8 @@ export async function addNotification(
   input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number; isNext?: boolean },
 ): Promise<boolean> {
   const window = input.windowMs;
-  const chosen = chosenCauseOf(input.cause) ?? '';
+  const chosen = chosenCauseOf(input.cause);
+  const byDefault = chosen === undefined ? 'watched' : defaultLevels[chosen];
   const isNext = input.isNext === true;
   if (input.taskId !== undefined) {
     const adopted = await db.sql.execute`
@@ -32,8 +39,8 @@ export async function addNotification(
     WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
       AND s.notify IS DISTINCT FROM 'off'
       AND (EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) OR s.notify = 'all'
-        OR EXISTS (SELECT 1 FROM notification_settings n WHERE n.user_id = s.owner_id AND n.levels->>${chosen}::text = 'all')
-        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen}::text = 'all'))
+        OR COALESCE((SELECT n.levels->>${chosen ?? ''}::text FROM notification_settings n WHERE n.user_id = s.owner_id), ${byDefault}) = 'all'
+        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen ?? ''}::text = 'all'))
       AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
         AND ((n.task_id = ${input.taskId ?? null} AND NOT ${isNext})
           OR (${input.taskId === undefined} AND (n.cause = ${input.cause} OR ${input.cause !== 'needs_you'})
@@ -67,8 +74,6 @@ interface OutboxClaim {
   limit: number;
   /** The person after whom to begin; empty for the first. */
   afterUser: string;
-  /** A claim that its instance never finished (it died) expires after it. */
-  expiresMs: number;
   /** From the claim of one that failed until it is claimed again. */
   pauseMs: number;
 }
@@ -80,7 +85,7 @@ interface OutboxClaim {
  */
 export async function claimNotifications(
   db: Db,
-  { limit, afterUser, expiresMs, pauseMs }: OutboxClaim,
+  { limit, afterUser, pauseMs }: OutboxClaim,
 ): Promise<{ due: DueNotification[]; next: string; more: boolean }> {
   const isDue = sql`state = 'pending' AND (claimed_at IS NULL OR claimed_at < now() - ${pauseMs}::double precision * interval '1 millisecond')`;
   // A loose scan of the index: one step for each person, however many are due.
@@ -106,7 +111,7 @@ export async function claimNotifications(
       ) n WHERE p.user_id IS NOT NULL
     ),
     stale AS (
-      SELECT id FROM notifications WHERE state = 'sending' AND claimed_at < now() - ${expiresMs}::double precision * interval '1 millisecond'
+      SELECT id FROM notifications WHERE state = 'sending' AND ${isClaimOver}
       ORDER BY created_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
     ),
     claimed AS (

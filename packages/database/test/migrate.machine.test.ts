@@ -113,7 +113,7 @@ function promises(pool: () => pg.Pool): void {
     await run(migrations(after('1.4.0')), { release: '1.5.0' });
     const older = migrations(one);
     const start = (release: string) => using((client) => migrate(client, { migrationsDir: older, release }));
-    for (const release of ['1.4.0', '1.4.1', '1.10.0', '2.0.0-rc.1', '1.4.0+build'])
+    for (const release of ['1.4.0', '1.4.1', '1.10.0', '2.0.0-rc.1', '1.4.0-dev.0123abcde', '1.4.0+build'])
       expect(await start(release)).toEqual({ applied: [], newer: ['2_next'] });
     for (const release of ['1.3.9', '0.9.0', '1.3.99-rc.1'])
       await expect(start(release)).rejects.toMatchObject({

@@ -16,6 +16,7 @@ export {
   capabilities,
   relayCapabilities,
   relayCapabilitiesHeader,
+  relayCapabilityNames,
   toDaemonFrames,
   type Capability,
   type ToDaemon,

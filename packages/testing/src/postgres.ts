@@ -32,8 +32,8 @@ export interface PostgresAddress {
 export interface TestPostgres {
   readonly address: PostgresAddress;
   url(database: string): string;
-  /** A new database: empty, or a copy of `template`, which must have no connection then. Returns its address. */
-  createDatabase(options?: { template?: string; name?: string }): Promise<string>;
+  /** A new database: empty, or a copy of `template`, which must have no connection then; of `locale` without ICU. Returns its address. */
+  createDatabase(options?: { template?: string; name?: string; locale?: string }): Promise<string>;
   /** Stops the server as a restart would, dropping every connection. The data stays. */
   halt(): Promise<void>;
   /** Kills the server, as a crash of its machine would: no connection is closed in order, nothing more is written. */
@@ -147,8 +147,13 @@ export function connectPostgres(address: PostgresAddress): Pick<TestPostgres, 'a
   return {
     address,
     url,
-    createDatabase: async ({ template = 'template0', name = `test_${randomUUID().replaceAll('-', '')}` } = {}) => {
-      await runSql(address, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+    createDatabase: async ({
+      template = 'template0',
+      name = `test_${randomUUID().replaceAll('-', '')}`,
+      locale,
+    } = {}) => {
+      const of = locale === undefined ? '' : ` LOCALE_PROVIDER libc LOCALE '${locale}'`;
+      await runSql(address, `CREATE DATABASE "${name}" TEMPLATE "${template}"${of}`);
       return url(name);
     },
   };

@@ -27,8 +27,8 @@ export const protocolsOf = (request: IncomingMessage) =>
     .filter((part) => part !== '');
 
 /**
- * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN, DEVICE_TOKEN_NOT_ALLOWED,
- *   INSUFFICIENT_SCOPE; AuthError of the verifier, and for tickets
+ * @throws RelayError ORIGIN_NOT_ALLOWED, INVALID_REQUEST (two credentials), UNAUTHORIZED, INVALID_TOKEN,
+ *   INSUFFICIENT_SCOPE; AuthError of the verifier, for tickets and for a credential of a device
  */
 export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): Promise<AppPeer> {
   requireAllowedOrigin(request, deps.config);
@@ -47,10 +47,14 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
       'Send one credential: a header, a subprotocol, a ticket or a query parameter.',
     );
   }
-  const principal =
-    header === undefined
-      ? await principalOf(tokens[0], tickets[0], deps)
-      : await authenticateUser(request, deps.jwtVerifier);
+  const principal = await (
+    header === undefined ? principalOf(tokens[0], tickets[0], deps) : authenticateUser(request, deps.jwtVerifier)
+  ).catch((error: unknown) => {
+    // The specification has one answer for a token that opens no socket of an app.
+    if (error instanceof RelayError && error.code === 'DEVICE_TOKEN_NOT_ALLOWED')
+      throw new AuthError('INVALID_TOKEN', error.message);
+    throw error;
+  });
   requireScope(principal, 'sessions:read');
   const events = (query.get('events') ?? '').split(',');
   return {

@@ -24,6 +24,7 @@ import { networkOfRequest } from './address.ts';
 import type { Answering, Asking } from './asking.ts';
 import { authenticateAnswer, authenticateUser, requireScope } from './authenticate.ts';
 import { jsonReader, linger } from './body.ts';
+import { sendJson } from './compress.ts';
 import { isRelayFault, toRelayError } from './errors.ts';
 import { type AuditNote, audited, isRecorded, noteScopeRefusal } from './audit.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -195,10 +196,9 @@ function serve(name: RouteName, route: Route, handler: AnyHandler, deps: RoutesD
       });
     const count = () => rateLimits.request(response, `${name}:${address}`);
     const answer = route.limit === 'misuse' ? await countedUnlessFree(act, count) : await act();
-    if (answer.json !== undefined) response.status(answer.status).type('json').send(answer.json);
-    else if (answer.text) await writeText(response, answer.status, answer.text);
-    else if (answer.body === undefined) response.status(answer.status).end();
-    else response.status(answer.status).json(answer.body);
+    if (answer.text) await writeText(response, answer.status, answer.text);
+    else if (answer.json === undefined && answer.body === undefined) response.status(answer.status).end();
+    else await sendJson(request, response, answer.status, answer.json ?? JSON.stringify(answer.body));
   };
 }
 

@@ -25,10 +25,21 @@ export const acpAudienceOf = (publicUrl: string): string => `${publicUrl}/acp`;
 
 /** The client of every program that runs agents: none of them has a secret, or a name that can be checked. */
 export const agentClientId = 'relay-mcp';
-/** Where such programs wait for the code, each on a port of its own: Claude Code and Codex, Visual Studio Code, the inspector, OpenCode. */
-const agentPaths = ['/callback', '/', '/oauth/callback', '/mcp/oauth/callback'];
+/** Where known programs wait for the code, each on a port of its own. The library has these; `isAgentRedirect` accepts others. */
+const agentPaths = ['/callback', '/', '/oauth/callback', '/oauth_callback', '/mcp/oauth/callback'];
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
-export const agentRedirects = loopbackHosts.flatMap((host) => agentPaths.map((path) => `http://${host}${path}`));
+export const agentRedirects = [
+  ...loopbackHosts.flatMap((host) => agentPaths.map((path) => `http://${host}${path}`)),
+  'cursor://anysphere.cursor-mcp/oauth/callback',
+];
+
+/** Whether the address leads to a program on the computer of the person: any port and path of a loopback address, or Cursor's own scheme. */
+export function isAgentRedirect(address: unknown): address is string {
+  if (typeof address !== 'string' || address.length > 512 || /[?#@\s\\]/.test(address) || !URL.canParse(address))
+    return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'cursor:' || (protocol === 'http:' && loopbackHosts.includes(hostname));
+}
 
 /** The client of the pages. Its person is not asked, so its code goes to one address alone. */
 export const webClientId = 'relay-web';

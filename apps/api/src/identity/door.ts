@@ -6,7 +6,15 @@ import { RelayError } from '@relay/protocol';
 import type { Express, Request as Incoming, Response as Outgoing } from 'express';
 import { networkOfRequest } from '../http/address.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
-import { agentAudienceOf, agentClientId, agentDefaultScopes, audienceOf, webClientId, webRedirect } from './clients.ts';
+import {
+  agentAudienceOf,
+  agentClientId,
+  agentDefaultScopes,
+  audienceOf,
+  isAgentRedirect,
+  webClientId,
+  webRedirect,
+} from './clients.ts';
 import { registerClient } from './register-client.ts';
 import type { IdentityDeps } from './deps.ts';
 import { nameRoute } from '../http/route-of.ts';
@@ -73,6 +81,18 @@ function libraryRequest(
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;
   const init = { method: request.method, headers, ...(hasBody ? { body: new Uint8Array(body) } : {}) };
   return { asked: new Request(url, init), renewed };
+}
+
+/** The redirect address of an authorization: in the query, in the signed query that a page sends back, or in the form of a token request. */
+function agentRedirectOf(request: Incoming, body: Buffer): string | undefined {
+  const signed = request.is('json') && body.includes('oauth_query') ? jsonIn(request, body)['oauth_query'] : undefined;
+  const form = request.is('urlencoded') ? body.toString('utf8') : '';
+  const [one, ...others] = [
+    new URL(request.originalUrl, 'http://relay').search,
+    typeof signed === 'string' ? signed : '',
+    form,
+  ].flatMap((text) => new URLSearchParams(text).getAll('redirect_uri'));
+  return others.length === 0 && isAgentRedirect(one) ? one : undefined;
 }
 
 /** Refuses input that the library or the database would answer with 500: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
@@ -153,6 +173,7 @@ export function mountSignIn(
     const outcome = await storage.watch(work, {
       hearsConsent: request.path === '/oauth2/consent',
       headers: asked.headers,
+      agentRedirect: agentRedirectOf(request, body),
     });
     // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);

@@ -2,24 +2,13 @@
  * Registration of programs that run agents (RFC 7591), as clients of MCP expect it. Nothing is stored and nothing can be made up: each
  * gets the one client that the relay has for all of them (§3.2.1 allows it), which leads back to the same computer only.
  */
-import { agentClientId, agentDefaultScopes, agentRedirects } from './clients.ts';
+import { agentClientId, agentDefaultScopes, agentRedirects, isAgentRedirect } from './clients.ts';
 
-const known = new Set(agentRedirects);
-
-/** The address without its port, which is free on a loopback address (RFC 8252 §7.3). */
-function withoutPort(address: unknown): string | undefined {
-  if (typeof address !== 'string' || !URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
-  url.port = '';
-  return url.href;
-}
-
-/** The answer to a registration: 201 with the client, or 400 with an error of RFC 7591. */
+/** The answer to a registration: 201 with the client and the redirect addresses that the relay accepts, or 400 with an error of RFC 7591. */
 export function registerClient(asked: Readonly<Record<string, unknown>>): { status: 201 | 400; body: object } {
-  const redirects = asked['redirect_uris'];
-  const fits = Array.isArray(redirects) && redirects.length > 0 && redirects.length <= 20;
-  if (!fits || !redirects.every((one) => known.has(withoutPort(one) ?? '')))
+  const given = asked['redirect_uris'];
+  const redirects = Array.isArray(given) && given.length <= 20 ? given.filter(isAgentRedirect) : [];
+  if (redirects.length === 0)
     return {
       status: 400,
       body: {

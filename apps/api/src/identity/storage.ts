@@ -6,11 +6,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Database, forgetOrphan, isUnavailable, modelRefusal, modelsThrough } from '@relay/database';
 import { APIError } from 'better-auth/api';
+import { agentClientId } from './clients.ts';
 
 interface WatchOptions {
   hearsConsent: boolean;
   /** Of the request, for the audit. */
   headers?: Headers;
+  /** An address that counts as one of the client of agents: it has any port and path of the computer of the person. */
+  agentRedirect?: string | undefined;
 }
 
 export interface LibraryStorage {
@@ -61,6 +64,7 @@ interface Watched {
   /** The refresh token, by id, that is being replaced. */
   replaced: string | undefined;
   readonly hearsConsent: boolean;
+  readonly agentRedirect: string | undefined;
 }
 
 export type Outcome<T> = ({ result: T } | { result: undefined; error: unknown }) & Watched;
@@ -77,6 +81,12 @@ function withoutNullLists(model: string, args: unknown): unknown {
     Object.entries(data).map(([field, value]) => [field, value === null && fields.includes(field) ? [] : value]),
   );
   return { ...args, data: filled };
+}
+
+function withRedirect(found: unknown, redirect: string): unknown {
+  const client = found as { clientId?: string; redirectUris?: string[] } | null;
+  if (client?.clientId !== agentClientId || !client.redirectUris) return found;
+  return { ...client, redirectUris: [...client.redirectUris, redirect] };
 }
 
 /** The longest wait for a renewal that is under way elsewhere, and between two looks. */
@@ -130,6 +140,8 @@ export function createLibraryStorage(
     const current = watched.getStore();
     if (model === 'OauthConsent' && operation === 'findFirst' && !current?.hearsConsent) return null;
     try {
+      if (model === 'OauthClient' && current?.agentRedirect !== undefined)
+        return withRedirect(await run(args), current.agentRedirect);
       if (model !== 'OauthRefreshToken' || !current) return await run(withoutNullLists(model, args));
       const result = await run(await withinChain(operation, args, current));
       await endedMeanwhile(operation, args, result, current);
@@ -149,9 +161,10 @@ export function createLibraryStorage(
   });
   return {
     client,
-    watch: (work, { hearsConsent, headers } = { hearsConsent: false }) => {
+    watch: (work, { hearsConsent, headers, agentRedirect } = { hearsConsent: false }) => {
       const current: Watched = {
         ...{ since: new Date(), presented: undefined, chain: undefined, replaced: undefined, hearsConsent, headers },
+        agentRedirect,
         ...{ unavailable: false, failure: undefined, undo: [] },
       };
       return watched.run(current, async () => {

@@ -1,6 +1,6 @@
 /**
  * Outbox → transports (rules, 14.5). A notification is taken by one instance, sent, and marked. A notification that
- * its instance did not finish is taken again after a minute: better twice than never, and only after a crash.
+ * its instance did not finish is taken again after a minute, a question after ten seconds: better twice than never, and only after a crash.
  */
 import { type DueNotification, type Database, claimNotifications, finishNotification } from '@relay/database';
 import { decodeControl } from '@relay/protocol';
@@ -27,8 +27,8 @@ export const logTransport = (logger: Logger): Transport => ({
 const maxInFlight = 4;
 /** With so few left, the next ones are claimed: by one statement for many. */
 const refillAt = maxInFlight / 2;
-/** Longer than any transport may take: until then no other instance claims what this one has. */
-const expiresMs = 60_000;
+/** Another instance claims a question after 10 s, and anything else after 60 s (rules, 14.5). */
+const questionTimeoutMs = 8000;
 const maxAttempts = 5;
 
 interface OutboxDeps {
@@ -64,10 +64,11 @@ export function startOutbox(deps: OutboxDeps): Outbox {
 
   const send = async (transport: Transport, notification: DueNotification) => {
     let giveUp: () => void = () => undefined;
+    const withinMs = notification.cause === 'needs_you' ? Math.min(questionTimeoutMs, sendTimeoutMs) : sendTimeoutMs;
     const tooLate = new Promise<never>((_, reject) => {
-      giveUp = () => reject(new Error(`${transport.name} was not done with it in ${sendTimeoutMs} ms`));
+      giveUp = () => reject(new Error(`${transport.name} was not done with it in ${withinMs} ms`));
     });
-    const timer = setTimeout(giveUp, sendTimeoutMs);
+    const timer = setTimeout(giveUp, withinMs);
     stopping.signal.addEventListener('abort', giveUp);
     try {
       return await Promise.race([transport.send(notification), tooLate]);
@@ -102,7 +103,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
       const room = maxInFlight - inFlight.size;
       if (room <= 0) return;
       const from = afterUser;
-      const claim = { limit: room, afterUser, expiresMs, pauseMs: deps.pollMs };
+      const claim = { limit: room, afterUser, pauseMs: deps.pollMs };
       const { due, next, more: isMore } = await pace.spend(() => claimNotifications(database, claim));
       [afterUser, more] = [next, isMore];
       goesRound = next === '' && from !== '';

@@ -1,6 +1,6 @@
 /**
  * Sends what the ledger has due (rules, 14.8). Every instance claims, sends and settles on its own; a claim that its instance does not settle
- * is taken over by another after a minute.
+ * is taken over by another after a minute, that of a question after ten seconds.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -9,6 +9,7 @@ import {
   claimDeliveries,
   createLane,
   deliveryLag,
+  renewClaims,
   settleDelivery,
   sweepDeliveries,
 } from '@relay/database';
@@ -23,8 +24,10 @@ const maxInFlight = 100;
 const maxPerHost = 20;
 /** A host with so many under way has to wait, so that a claim need not ask for single rows. */
 const fullAt = 16;
-/** A claim lasts a minute, and two requests of 15 s each may follow. */
+/** A claim lasts a minute, and two requests of 15 s each may follow. A question has 10 s, renewed while its attempt is under way. */
 const sendWithinMs = 25_000;
+const questionWithinMs = 5000;
+const renewMs = 3000;
 /** How long a stop waits for answers. Another instance takes over the claims that are not settled then. */
 const lastAnswersMs = 3000;
 
@@ -55,6 +58,8 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   const pace = createPace();
   const inFlight = new Set<Promise<void>>();
   const perHost = new Map<string, number>();
+  /** Ids of the questions whose attempts are under way. */
+  const questions = new Set<string>();
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let again = false;
@@ -66,8 +71,10 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
     // This process was stopped: another instance may have taken the claim over by the time that an answer comes.
-    if (performance.now() - claimedAt > sendWithinMs) return;
-    const outcome = handedOn(await sender.send(delivery), delivery);
+    const withinMs = delivery.cause === 'needs_you' ? questionWithinMs : sendWithinMs;
+    if (performance.now() - claimedAt > withinMs) return;
+    if (delivery.cause === 'needs_you') questions.add(delivery.id);
+    const outcome = handedOn(await sender.send(delivery).finally(() => questions.delete(delivery.id)), delivery);
     // Cut by our own end, it may have arrived: another instance finds the claim and marks it.
     if (isCut && outcome.state === 'pending') return;
     const settled = await settling(() => pace.spend(() => settleDelivery(database, delivery, claimer, outcome)));
@@ -157,14 +164,20 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
       .catch((error: unknown) => logger.debug({ err: error }, 'the ledger of deliveries could not be swept'))
       .finally(() => (sweeping = undefined));
   };
-  const timer = setInterval(look, deps.pollMs);
-  timer.unref();
+  const renew = () => {
+    if (questions.size === 0) return;
+    renewClaims(database, claimer, [...questions]).catch((error: unknown) =>
+      logger.warn({ err: error }, 'claims of questions could not be renewed'),
+    );
+  };
+  const timers = [setInterval(look, deps.pollMs), setInterval(renew, renewMs)];
+  for (const timer of timers) timer.unref();
   look();
 
   return {
     wake,
     stop: async () => {
-      clearInterval(timer);
+      clearInterval(timers[0]);
       stopping.abort();
       await sweeping;
       await running;
@@ -173,6 +186,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
         cut();
       }, lastAnswersMs);
       await Promise.all(inFlight);
+      clearInterval(timers[1]);
       clearTimeout(clock);
       cut();
     },

@@ -5,6 +5,8 @@ import type { Logger, Metrics } from '@relay/telemetry';
 /** From the moment a notification is due until its service took it. Retries take hours. */
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 28_800];
 const countEveryMs = 30_000;
+/** A refusal concerns all deliveries to a service: one line a minute is enough. */
+const refusedLogMs = 60_000;
 
 interface PushMetrics {
   /** `settled`: false when the claim was taken over meanwhile. */
@@ -38,6 +40,7 @@ export function pushMetrics(metrics: Metrics, database: Database, logger: Logger
     'relay_push_oldest_due_seconds',
     'How long the delivery that is due longest has been due',
   );
+  let refusedAt = -Infinity;
   let countedAt = -Infinity;
   metrics.gauge(
     'relay_push_subscriptions',
@@ -56,7 +59,11 @@ export function pushMetrics(metrics: Metrics, database: Database, logger: Logger
     },
   );
   return {
-    settled: ({ kind, createdAt }, { state, isRefused }, settled) => {
+    settled: ({ kind, host, createdAt }, { state, isRefused, httpStatus }, settled) => {
+      if (isRefused && performance.now() - refusedAt > refusedLogMs) {
+        refusedAt = performance.now();
+        logger.warn({ kind, host, status: httpStatus }, 'a push service does not accept this relay');
+      }
       deliveries.inc({ kind, outcome: !settled ? 'unknown' : isRefused ? 'refused' : state });
       if (!settled) return;
       if (state === 'accepted') took.observe({ kind }, Math.max(0, Date.now() - createdAt.getTime()) / 1000);

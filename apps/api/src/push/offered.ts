@@ -3,6 +3,7 @@
  * once or to reply. Never anything that holds for longer than this question.
  */
 import type { ClaimedDelivery } from '@relay/database';
+import type { Prompt } from '@relay/protocol';
 import type { AnswerClaims, AnswerTokens } from './answer-tokens.ts';
 import { type OfferedAnswer, type PushMessage } from './message.ts';
 import { notificationWords } from './words.ts';
@@ -16,7 +17,7 @@ type Offer = Pick<OfferedAnswer, 'action'> & { option?: string };
 function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Offer[] {
   if (question === undefined || actions === 'none') return [];
   const optionOf = (kind: string) => question.options.find((option) => option.kind === kind)?.id;
-  const [allow, reject] = [optionOf('allow_once'), optionOf('reject_once')];
+  const [allow, reject] = [optionOf('allow_once'), optionOf('reject_once') ?? refusalOf(question.options)];
   const mayAgree = actions === 'all' && isWhole;
   const takesWords = question.kind === 'text' || (question.text === true && question.kind !== 'permission');
   return [
@@ -24,6 +25,23 @@ function offersOf({ question, actions }: ClaimedDelivery, isWhole: boolean): Off
     ...(reject !== undefined ? [{ action: 'reject', option: reject } as const] : []),
     ...(mayAgree && takesWords && !question.fields ? [{ action: 'reply' } as const] : []),
   ].slice(0, 2);
+}
+
+/** Labels that refuse, as agents write them; lower case, without punctuation. */
+const refusals =
+  /^(?:no|reject|deny|refuse|decline|disallow|don't allow|do not allow|nein|ablehnen|verweigern|nicht erlauben)$/;
+
+/** The option that refuses by its label, where a daemon sends no kinds and exactly one label refuses. */
+function refusalOf(options: Prompt['options']): string | undefined {
+  if (options.some(({ kind }) => kind !== undefined)) return undefined;
+  const plain = (label: string) =>
+    label
+      .replaceAll('\u2019', "'")
+      .replace(/[^\p{L}']+/gu, ' ')
+      .trim()
+      .toLowerCase();
+  const found = options.filter(({ label }) => refusals.test(plain(label)));
+  return found.length === 1 ? found[0]!.id : undefined;
 }
 
 /** The message with a token for each answer that it offers; as it was when it offers none. Rejects when a key cannot be read. */

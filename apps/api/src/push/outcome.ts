@@ -43,7 +43,9 @@ export function outcomeOf(
   const { status: httpStatus, retryAfterMs, meaning } = answer;
   const reason = `The service answered ${httpStatus}.`;
   if (httpStatus >= 200 && httpStatus < 300) return { state: 'accepted', httpStatus };
-  if (meaning === 'ours') return refused(httpStatus, attempts, random);
+  // These services check a token of this relay: its key, its contact or its clock is wrong, whatever the address.
+  const isToken = (httpStatus === 401 || httpStatus === 403) && (kind === 'webpush' || kind === 'unifiedpush');
+  if (meaning === 'ours' || isToken) return refused(httpStatus, attempts, random);
   if (meaning === 'stale') return { state: 'pending', httpStatus, reason, delayMs: delayAfter(attempts, random) };
   if (httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500) {
     // "0", or a date that has passed, would be a loop without a pause.

@@ -1,4 +1,5 @@
 /** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
+import { isContact } from '@relay/config';
 import { type ClaimedDelivery, createLane, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
@@ -64,7 +65,7 @@ export function openPush(
     return { room: undefined, transports: [], kinds: () => Promise.resolve([]), stop: () => Promise.resolve() };
   const seal = createSeal(config.pushSecret);
   const guard = createGuard(config.pushAllowedHosts);
-  const contact = config.pushContact ?? httpsOnly(config.publicUrl);
+  const contact = config.pushContact ?? (isContact(config.publicUrl) ? config.publicUrl : undefined);
   const open = createPoster(undefined);
   const poster = createPoster(guard);
   const services = openServices(config, open, contact);
@@ -130,8 +131,6 @@ const splitTransport = (
   },
 });
 const soonMs = 10_000;
-
-const httpsOnly = (publicUrl: string) => (publicUrl.startsWith('https:') ? publicUrl : undefined);
 
 /** Another instance may have rotated them. */
 const vapidKnownMs = 60_000;

@@ -24,10 +24,11 @@ export async function updateSession(
     throw new RelayError('INVALID_REQUEST', 'Send "title", "archived", "pinned" or "notify".');
   const title = given?.trim();
   if (title === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
-  return change(deps, userId, sessionId, async (tx, key) => {
+  const work = async (tx: Db, key: string) => {
     if (notify !== undefined) await chooseNotify(tx, userId, key, notify);
     await changeSession(tx, key, { title, archived, pinned });
-  });
+  };
+  return change(deps, userId, sessionId, work, notify === 'off');
 }
 
 /** Apps say so whenever a session is opened: of one that is read already nothing is written. @throws RelayError SESSION_NOT_FOUND */
@@ -52,12 +53,13 @@ async function change(
   userId: string,
   sessionId: string,
   work: (tx: Db, key: string) => Promise<void>,
+  unwatched = false,
 ): Promise<Session> {
   const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
     await work(tx, key);
     return (await readSessions(tx, [key]))[0]!;
   });
-  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
+  deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key, unwatched });
   await deps.publisher.session(record);
   return record.session;
 }

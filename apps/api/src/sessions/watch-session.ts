@@ -4,8 +4,8 @@ import { RelayError, limits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession, withSession } from './find.ts';
 
-async function publishWatch(deps: Operations, { key, session }: SessionRecord): Promise<void> {
-  deps.tell(session.deviceId, { v: 1, kind: 'changed', sessionKey: key });
+async function publishWatch(deps: Operations, { key, session }: SessionRecord, unwatched: boolean): Promise<void> {
+  deps.tell(session.deviceId, { v: 1, kind: 'changed', sessionKey: key, unwatched });
   await deps.publisher.sessions([key]);
 }
 
@@ -41,7 +41,7 @@ export async function watch(
   const first = await deps.database.sql.transaction((tx) => startWatching(tx, userId, record.key));
   const wasOff = record.session.notify === 'off';
   if (wasOff) await asInSettings(deps, userId, sessionId);
-  if (first || wasOff) await publishWatch(deps, record);
+  if (first || wasOff) await publishWatch(deps, record, false);
   return { sessionId: record.session.id, first };
 }
 
@@ -52,6 +52,6 @@ export async function unwatch(deps: Operations, userId: string, sessionId: strin
   const was = await unwatchSession(deps.database, userId, record.key);
   const wasAll = record.session.notify === 'all';
   if (wasAll) await asInSettings(deps, userId, sessionId);
-  if (was || wasAll) await publishWatch(deps, record);
+  if (was || wasAll) await publishWatch(deps, record, true);
   return record.session.id;
 }

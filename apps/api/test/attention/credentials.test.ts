@@ -91,11 +91,10 @@ describe('who may listen on /ws/attention', () => {
     }
   });
 
-  it('is a user, never a device', async () => {
+  it('D6: is a user: a device gets the 401 of an unknown token', async () => {
     const { refreshToken } = await registerDevice(relay);
-    for (const credential of ['header', 'protocol', 'access_token', 'token'] as const)
-      await expectRefused({ credential, token: refreshToken }, 'DEVICE_TOKEN_NOT_ALLOWED');
-    await expectRefused({ credential: 'ticket', token: refreshToken }, 'INVALID_TOKEN');
+    for (const credential of [...kinds, 'ticket'] as const)
+      await expectRefused({ credential, token: refreshToken }, 'INVALID_TOKEN');
   });
 
   it('has the scope sessions:read', async () => {

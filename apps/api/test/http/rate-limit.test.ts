@@ -51,6 +51,20 @@ describe('rate limits', () => {
     expect(shown(await relay.call('me', { user: 'calm' }))).toEqual({ limit: 100, remaining: 99 });
   });
 
+  it('W9: nine tabs that reload at once, with six requests each, are all answered', async () => {
+    const paths = ['/api/me', '/api/sessions', '/api/devices', '/api/inbox', '/api/watched-sessions', '/api/tasks/x'];
+    const answers = await times(9 * paths.length, (n) => relay.call('GET', paths[n % paths.length]!, { user: 'tabs' }));
+    expect(limitedAmong(answers)).toEqual([]);
+  });
+
+  it('W9: Retry-After leads to the end of the window, when the next request is answered', async () => {
+    const [limited] = limitedAmong(await times(101, () => relay.call('me', { user: 'patient' })));
+    const { date, 'retry-after': after, 'x-ratelimit-reset': reset } = limited!.headers;
+    const comesAt = Date.parse(date!) / 1000 + Number(after);
+    // Dates have whole seconds.
+    expect(Math.abs(comesAt - Number(reset))).toBeLessThanOrEqual(1);
+  });
+
   it('count per user, whichever token and address are used', async () => {
     const tokens = [relay.token('shared'), relay.token('shared'), relay.token('shared')];
     const answers = await times(101, (n) =>

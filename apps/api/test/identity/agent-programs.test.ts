@@ -1,4 +1,5 @@
 /** A program that runs agents signs its person in as the specification of MCP says: found, registered, allowed and kept, by its official library. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Client,
@@ -135,8 +136,6 @@ describe('a program that runs agents', () => {
 
   it.each([
     ['of another computer', ['https://agents.example.com/callback']],
-    ['beside a good one', [redirect, 'https://agents.example.com/callback']],
-    ['of another path', ['http://localhost:1/other']],
     ['with a name before the host', ['http://localhost@agents.example.com/callback']],
     ['with a query', [`${redirect}?to=x`]],
     ['with another scheme', ['javascript:alert(1)']],
@@ -146,6 +145,49 @@ describe('a program that runs agents', () => {
   ])('is not registered for an address %s', async (_name, redirect_uris) => {
     const answer = await browser.send('POST', '/auth/relay/register', { body: { redirect_uris } });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
+  });
+
+  it('A4: registers the acceptable addresses of a body, as Visual Studio Code sends it, and answers with those', async () => {
+    const acceptable = [
+      'http://localhost',
+      'http://127.0.0.1:33418/',
+      'http://localhost:1455/oauth_callback',
+      'http://127.0.0.1:9/some/other/path',
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+    ];
+    const redirect_uris = ['https://vscode.dev/redirect', ...acceptable, 'http://192.168.1.2/callback'];
+    const answer = await browser.send('POST', '/auth/relay/register', { body: { redirect_uris } });
+    expect(answer).toMatchObject({ status: 201, body: { client_id: 'relay-mcp', redirect_uris: acceptable } });
+  });
+
+  it.each(['http://127.0.0.1:9/some/other/path', 'cursor://anysphere.cursor-mcp/oauth/callback'])(
+    'A4: gets its code at %s, and redeems it',
+    async (redirect_uri) => {
+      const verifier = 'v'.repeat(43);
+      const query = new URLSearchParams({
+        ...{ response_type: 'code', client_id: 'relay-mcp', redirect_uri, state: 'x', scope: 'agents:drive' },
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      });
+      const answer = await browser.send('GET', `/auth/oauth2/authorize?${query.toString()}`);
+      const where = (answer.body as { url?: string } | undefined)?.url ?? answer.headers['location'] ?? '';
+      const back = await browser.consent(new URL(where, browser.origin));
+      expect(back.href.startsWith(`${redirect_uri}?`)).toBe(true);
+      const code = back.searchParams.get('code')!;
+      const given = { grant_type: 'authorization_code', client_id: 'relay-mcp', code, redirect_uri };
+      expect((await token(relay, { ...given, code_verifier: verifier })).status).toBe(200);
+    },
+  );
+
+  it.each(['relay-web', 'relay-cli'])('A4: a path of its own is for agents, not for %s', async (client_id) => {
+    const query = new URLSearchParams({
+      ...{ response_type: 'code', client_id, redirect_uri: 'http://127.0.0.1:9/some/other/path', state: 'x' },
+      ...{ scope: 'openid', code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const answer = await browser.send('GET', `/auth/oauth2/authorize?${query.toString()}`);
+    const where = (answer.body as { url?: string } | undefined)?.url ?? answer.headers['location'] ?? '';
+    expect(where).not.toContain('code=');
+    expect(where).not.toMatch(/^http:\/\/127\.0\.0\.1:9/);
   });
 
   it('is registered for every loopback address on any port, and nothing is kept of it', async () => {

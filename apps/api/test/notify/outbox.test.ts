@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { poke } from '@relay/backplane';
-import type { Database, DueNotification } from '@relay/database';
+import { type Database, type DueNotification, claimNotifications } from '@relay/database';
 import type { NotificationList } from '@relay/protocol';
 import { createLogger } from '@relay/telemetry';
 import { openTestDatabase } from '@relay/testing';
@@ -213,6 +213,24 @@ describe('an outbox by itself', () => {
     await taken;
     await silent.stop();
     expect(await rowOf('left')).toMatchObject({ state: 'sending', attempts: 1 });
+  });
+
+  it('K6: takes over the question of an instance that died after ten seconds, and other causes after a minute', async () => {
+    const claimedAt = (seconds: number) => new Date(Date.now() - seconds * 1000);
+    const claimed = (id: string, cause: string, seconds: number) =>
+      database.models.notification.create({
+        data: {
+          ...{ id, userId: 'kim', sessionKey: 's', sessionId: 'd:a:n', cause },
+          ...{ state: 'sending', attempts: 1, claimedAt: claimedAt(seconds) },
+        },
+      });
+    await claimed('young question', 'needs_you', 1);
+    await claimed('old question', 'needs_you', 20);
+    await claimed('old end', 'done', 20);
+    await claimed('older end', 'done', 70);
+    const { due: taken } = await claimNotifications(database, { limit: 100, afterUser: '', pauseMs: 0 });
+    const ofKim = taken.filter(({ userId }) => userId === 'kim').map(({ id }) => id);
+    expect(ofKim.sort()).toEqual(['old question', 'older end']);
   });
 
   it('hands over more than it takes at a time without waiting for the next pass, by few claims', async () => {

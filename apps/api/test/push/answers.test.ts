@@ -240,6 +240,33 @@ describe('answers in a notification', () => {
     expect((await offered(actions, permission(question), more)).found).toEqual(expected);
   });
 
+  it('D3: reject a question of a daemon without kinds, by the label that refuses', async () => {
+    const plain = await connectDaemon(scene.relay);
+    const { pushed } = await browser();
+    const body = { deviceId: plain.deviceId, message: 'Water the garden' };
+    const { taskId } = (await scene.relay.call('createSession', { body })).body;
+    await plain.next('task_start');
+    plain.event(taskId, 'WAIT_FOR_USER', {
+      ...{ session_id: 'plain', prompt: 'May I?' },
+      options: [{ label: 'Allow' }, { label: 'Always allow' }, { label: 'Deny.' }],
+    });
+    const { actions, data } = await pushed();
+    expect(actions!.map(({ action }) => action)).toEqual(['reject']);
+    expect((await give(data.tokens!.reject)).status).toBe(202);
+    expect(await plain.next('task_resume')).toMatchObject({ message: 'Deny.' });
+    await plain.close();
+  });
+
+  it('D3: offer nothing where two labels refuse, or none does', async () => {
+    for (const labels of [
+      ['No', 'Reject'],
+      ['Now', 'Later'],
+    ]) {
+      const options = labels.map((label, index) => ({ id: `${index}`, label }));
+      expect((await offered('all', permission({ options, kind: 'choice' }))).found).toEqual([]);
+    }
+  });
+
   it.each([
     ['in a script of three bytes', '許'.repeat(380)],
     ['behind characters that take no room', `List the files?${'\u200d'.repeat(360)}`],

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { addTestDelivery, claimDeliveries, settleDelivery, sweepDeliveries } from '@relay/database';
+import { addTestDelivery, claimDeliveries, renewClaims, settleDelivery, sweepDeliveries } from '@relay/database';
 import type { AddSubscription, Delivery, DeliveryState } from '@relay/protocol';
 import { createLogger, createMetrics } from '@relay/telemetry';
 import { type PushReceiver, openPushKeys, openTestDatabase, startPushReceiver, vapidClaims } from '@relay/testing';
@@ -268,6 +268,24 @@ describe('the ledger of deliveries', () => {
     await sweepDeliveries(database);
     expect(await states()).toEqual([{ state: 'unknown', maybe_duplicate: true }]);
     expect(await settleDelivery(database, second!, 'two', { state: 'accepted' })).toBe(false);
+  });
+
+  it('K6: takes the claim of a question over after ten seconds, unless its instance renews it', async () => {
+    await database.sql.execute`DELETE FROM deliveries`;
+    await address('quinn', 'q1');
+    await enqueue('quinn', 'q1', 3600_000);
+    await database.sql.execute`UPDATE deliveries SET cause = 'needs_you'`;
+    const passSeconds = (seconds: number) =>
+      database.sql.execute`UPDATE deliveries SET claimed_at = claimed_at - ${seconds}::int * interval '1 second'`;
+    const [claimed] = await claim('one');
+    await passSeconds(8);
+    await renewClaims(database, 'two', [claimed!.id]);
+    await renewClaims(database, 'one', [claimed!.id]);
+    await passSeconds(8);
+    expect(await sweepDeliveries(database)).toBe(0);
+    await passSeconds(8);
+    expect(await sweepDeliveries(database)).toBe(1);
+    expect(await states()).toEqual([{ state: 'pending', maybe_duplicate: true }]);
   });
 
   it('claims for two instances at the same time nothing twice', async () => {

@@ -45,11 +45,25 @@ describe('the outcome of a delivery', () => {
     expect(statuses.filter((status) => outcomeOf({ status }, webhook).pause !== undefined)).toEqual([]);
   });
 
-  it('pauses the address after 400, 401 and 403', () => {
+  it('pauses an address that a person typed after 400, 401 and 403', () => {
     const statuses = [400, 401, 403];
-    expect(statuses.map((status) => outcomeOf({ status }, browser))).toMatchObject(
+    expect(statuses.map((status) => outcomeOf({ status }, webhook))).toMatchObject(
       statuses.map((status) => ({ state: 'failed', httpStatus: status, pause: expect.any(String) })),
     );
+  });
+
+  it('B10: holds 401 and 403 of Web Push against the operator, and a 400 against the address', () => {
+    for (const kind of ['webpush', 'unifiedpush'] as const) {
+      for (const status of [401, 403])
+        expect(outcomeOf({ status }, { attempts: 1, kind }, latest)).toMatchObject({
+          ...{ state: 'pending', isRefused: true, httpStatus: status, delayMs: 5000 },
+          reason: expect.stringMatching(/operator/),
+        });
+      expect(outcomeOf({ status: 400 }, { attempts: 1, kind })).toMatchObject({
+        state: 'failed',
+        pause: expect.any(String),
+      });
+    }
   });
 
   it('pauses nothing when a service does not accept this relay, and waits', () => {

@@ -76,7 +76,7 @@ describe('routing', () => {
   it('settings have defaults, are saved whole, and are refused with an unknown zone', async () => {
     const before = await scene.relay.call('readNotificationSettings');
     expectSuccess('readNotificationSettings', 200, before);
-    const causes = { needs_you: 'watched', failed: 'watched', unknown: 'watched', done: 'watched', device: 'off' };
+    const causes = { needs_you: 'all', failed: 'all', unknown: 'watched', done: 'watched', device: 'off' };
     expect(before.body).toEqual({ causes, quietHours: null, held: { count: 0 } });
     const quietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin' };
     const saved = await settings({ causes: { done: 'all' }, quietHours });

@@ -486,7 +486,8 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
 
   it('a message answers the question it names, the oldest when it names none, and none when it says so', async () => {
     const { taskId, id, native } = await run(daemon);
-    const [a, b] = [permission(`a-${native}`, 'A?', { text: true }), permission(`b-${native}`, 'B?', { text: true })];
+    const choice = { kind: 'choice', text: true, options: [{ id: 'yes', label: 'Yes' }] };
+    const [a, b] = [permission(`a-${native}`, 'A?', choice), permission(`b-${native}`, 'B?', choice)];
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'A?', session_id: native, question: a });
     daemon.event(taskId, 'PROMPT_OPEN', { session_id: native, question: b });
     await asking(id, 'A?', 'B?');
@@ -602,9 +603,9 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
   });
 });
 
-describe('BOUND_APPROVALS=required', () => {
-  it('refuses a message that names no question while a permission is open', async () => {
-    const relay = await startRelay({ config: { boundApprovals: 'required' } });
+describe('BOUND_APPROVALS', () => {
+  it('D2: refuses, unless it is off, a message that names no question while a permission is open', async () => {
+    const relay = await startRelay();
     const app = await connectApp(relay);
     const daemon = await connectDaemon(relay, { headers: named });
     const created = await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
@@ -622,6 +623,21 @@ describe('BOUND_APPROVALS=required', () => {
     const sent = await relay.call('POST', messages, { body: { content: 'no, first this', answers: 'p1' } });
     expect(sent.status).toBe(202);
     expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'p1', message: 'no, first this' });
+    await relay.stop();
+  });
+
+  it('D2: off: a message answers the oldest permission', async () => {
+    const relay = await startRelay({ config: { boundApprovals: 'off' } });
+    const app = await connectApp(relay);
+    const daemon = await connectDaemon(relay, { headers: named });
+    await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'go' } });
+    const { task_id: taskId } = await daemon.next('task_start');
+    const question = permission('p1', 'Run it?', { text: true });
+    daemon.event(String(taskId), 'WAIT_FOR_USER', { prompt: 'Run it?', session_id: 'n1', question });
+    await app.next('session_update', ({ session }) => (session as Seen).status === 'waiting');
+    const messages = `/api/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:n1`)}/messages`;
+    expect((await relay.call('POST', messages, { body: { content: 'yes' } })).status).toBe(202);
+    expect(await daemon.next('task_resume')).toMatchObject({ prompt_uuid: 'p1', message: 'yes' });
     await relay.stop();
   });
 });

@@ -19,7 +19,10 @@ afterAll(async () => {
 describe('GET /health', () => {
   it('says ok and the version, without a credential', async () => {
     const answer = await relay.call('health', { user: null });
-    expect(expectSuccess('health', 200, answer)).toEqual({ status: 'ok', version: '1.0.0' });
+    expect(expectSuccess('health', 200, answer)).toEqual({
+      ...{ status: 'ok', version: '1.0.0' },
+      capabilities: ['transcript', 'prompts', 'settings'],
+    });
   });
 
   it('shows no limit, because it has none', async () => {

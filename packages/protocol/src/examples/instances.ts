@@ -7,7 +7,7 @@ import { deviceId, folder, messages, nativeId, piece, sessionKey, settings, summ
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
   cancel: { v: 1, kind: 'cancel', taskId: tasks.cancelled },
-  changed: { v: 1, kind: 'changed', sessionKey },
+  changed: { v: 1, kind: 'changed', sessionKey, unwatched: true },
   open: { v: 1, kind: 'open', sessionKey },
   named: { v: 1, kind: 'named', taskId: tasks.start },
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },

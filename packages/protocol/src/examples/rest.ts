@@ -102,7 +102,7 @@ const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 
 const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
 
 export const restExamples: ExamplesOf<typeof restBodies> = {
-  Health: { status: 'ok', version: '1.0.0' },
+  Health: { status: 'ok', version: '1.0.0', capabilities: ['transcript', 'prompts', 'settings'] },
   Readiness: { status: 'ok', checks: { database: 'ok', backplane: 'ok' } },
   Me: {
     id: story.userId,

@@ -28,6 +28,7 @@ export const commands = {
     'A user changed a session (title, archive, watch): read it again and watch or unwatch it accordingly.',
     {
       sessionKey: id('Key of the session row'),
+      unwatched: maybe(flag('The user stopped watching it: unwatch it although a client has it open')),
     },
   ),
   open: versioned('open', 'A client looks at the session: watch it for a while.', {

@@ -19,8 +19,8 @@ export const notifyLevels = ['off', 'watched', 'all'] as const;
 export type NotifyLevel = (typeof notifyLevels)[number];
 
 export const defaultLevels: Readonly<Record<ChosenCause, NotifyLevel>> = {
-  needs_you: 'watched',
-  failed: 'watched',
+  needs_you: 'all',
+  failed: 'all',
   unknown: 'watched',
   done: 'watched',
   device: 'off',

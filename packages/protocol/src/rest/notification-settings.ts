@@ -49,7 +49,7 @@ export const NotificationSettings = record('NotificationSettings', 'The causes t
 
 export const SaveNotificationSettings = record(
   'SaveNotificationSettings',
-  'All settings: a cause that is left out has its default, `watched`, or `off` for `device`.',
+  'All settings: a cause that is left out has its default: `all` for `needs_you` and `failed`, `off` for `device`, else `watched`.',
   { causes: maybe(CauseLevels), quietHours: maybe(nullable(QuietHours)) },
 );
 

@@ -240,6 +240,11 @@ export const DeleteAccount = record('DeleteAccount', 'That the person means it.'
 export const Health = record('Health', 'The process lives.', {
   status: Type.Literal('ok'),
   version: line('Like 1.0.0'),
+  capabilities: list(
+    line('A name'),
+    'The abilities that the relay has beyond the specification, as in `X-Relay-Capabilities`',
+    { maxItems: 64 },
+  ),
 });
 
 export const Readiness = record('Readiness', 'Whether this instance takes work.', {

@@ -19,6 +19,7 @@ import {
 import { watchAuthority } from '../authority.ts';
 import { type Closers, createClosers } from '../closers.ts';
 import { openFilesLimit, openFilesWarning } from '../open-files.ts';
+import { createPatience } from './patience.ts';
 import { publishInboxes } from './inboxes.ts';
 import { type Connect, inMemory, overRedis } from './backplane.ts';
 import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
@@ -106,13 +107,18 @@ async function assemble(
   const warning = openFilesWarning(openFilesLimit());
   if (warning !== undefined) logger.warn(warning);
 
-  const database = options.database ?? (await openOwnDatabase(config, logger, observed, closers));
+  const patience = createPatience(config, { version, logger });
+  closers.push('probes of the start', () => patience.end());
+  const database =
+    options.database ??
+    (await patience.wait('database', () => openOwnDatabase(config, version, { logger, observed, closers })));
   observed.watchPool(() => database.pool());
   const connect =
     options.connect ?? (role === 'standalone' ? await inMemory(config, database) : overRedis(config, logger));
   const members = new Map<Part, Backplane>();
   for (const part of partsOf[role]) {
-    const member = observed.backplane(await connect(role === 'standalone' ? `${instance}-${part}` : instance));
+    const name = role === 'standalone' ? `${instance}-${part}` : instance;
+    const member = observed.backplane(await patience.wait('backplane', () => connect(name)));
     closers.push(`backplane of the ${part}`, () => member.close());
     members.set(part, member);
   }
@@ -122,6 +128,7 @@ async function assemble(
     return member;
   };
 
+  await patience.end();
   const first = memberOf(partsOf[role][0]);
   const inboxes = publishInboxes({ database, backplane: first, logger, metrics, repairs: members.has('api') });
   closers.push('inboxes', () => inboxes.stop());
@@ -154,12 +161,12 @@ async function assemble(
 
 async function openOwnDatabase(
   config: RelayConfig,
-  logger: Logger,
-  observed: InstanceMetrics,
-  closers: Closers,
+  release: string,
+  { logger, observed, closers }: { logger: Logger; observed: InstanceMetrics; closers: Closers },
 ): Promise<Database> {
   const database = await openDatabase({
     url: config.databaseUrl,
+    release,
     prepare: config.databasePrepare,
     dataDir: config.dataDir,
     sync: config.dataSync,
