@@ -19,6 +19,7 @@ import {
   type Turn,
   type TurnReport,
 } from '@relay/daemon-kit';
+import { agentEnvironment } from './environment.ts';
 import { findProgram, startable } from './programs.ts';
 import { type ProjectRules, projectFolder } from './project.ts';
 import { type KillTimings, endGroup, killLeftOver, killTimings, signalGroup } from './process-group.ts';
@@ -67,7 +68,7 @@ export function commandAgent(options: CommandOptions): Agent {
           detached: process.platform !== 'win32',
           windowsHide: true,
           stdio: ['pipe', 'pipe', 'pipe'],
-          env: { ...process.env, PWD: path.directory, [taskVariable]: turn.taskId, RELAY_SESSION_ID: turn.sessionId },
+          env: agentEnvironment({ PWD: path.directory, [taskVariable]: turn.taskId, RELAY_SESSION_ID: turn.sessionId }),
         });
       } catch (error) {
         // Some refusals of the system are thrown, others are emitted.

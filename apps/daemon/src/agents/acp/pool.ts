@@ -3,6 +3,7 @@
  * its session would end with it, or when another conversation needs its place.
  */
 import { type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
+import { agentEnvironment } from '../environment.ts';
 import { killLeftOver } from '../process-group.ts';
 import { type Conversation, createConversation } from './conversation.ts';
 import type { Fields } from './content.ts';
@@ -57,7 +58,7 @@ const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn }: PoolSurroundings): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
-  const env = { ...process.env, ...options.env, [markerVariable]: options.marker };
+  const env = agentEnvironment({ ...options.env, [markerVariable]: options.marker });
   const conversations = new Map<string, Conversation>();
   /** Idle processes that are shutting down. */
   const leaving = new Map<string, Promise<void>>();

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reasonOf, silentLog, systemClock } from '@relay/daemon-kit';
+import { agentEnvironment } from '../environment.ts';
 import { acpTimings } from './options.ts';
 import { type AgentAbilities, startAgentProcess } from './process.ts';
 
@@ -23,7 +24,7 @@ export async function probeAgent(launch: {
   const agent = startAgentProcess({
     program: launch.program,
     args: launch.args,
-    env: { ...process.env, ...launch.env },
+    env: agentEnvironment(launch.env),
     cwd,
     login: launch.login ?? 'Log in with the agent in a terminal.',
     clock: systemClock,
