@@ -15,8 +15,9 @@
 // times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
-// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id. $DEMO_AGENT_DAMAGE=resume: that call is
-// advertised but missing.
+// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id.
+// $DEMO_AGENT_LOGINS is a JSON list of its methods of `authenticate`: sessions need one first. Those whose id begins with "bad" are refused.
+// $DEMO_AGENT_DAMAGE=resume: that call is advertised but missing.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { spawn } from 'node:child_process';
@@ -37,6 +38,8 @@ const forever = () =>
 fs.mkdirSync(home, { recursive: true, mode: 0o700 });
 const faultFile = path.join(home, 'DEMO_AGENT_FAULT');
 const fault = process.env.DEMO_AGENT_FAULT ?? (fs.existsSync(faultFile) ? fs.readFileSync(faultFile, 'utf8') : '');
+const logins = process.env.DEMO_AGENT_LOGINS && JSON.parse(process.env.DEMO_AGENT_LOGINS);
+let isLoggedIn = !logins;
 const called = (name) => process.env.DEMO_AGENT_CALLS && fs.appendFileSync(process.env.DEMO_AGENT_CALLS, `${name}\n`);
 
 const file = (id) => path.join(home, `${path.basename(id)}.jsonl`);
@@ -443,13 +446,19 @@ acp
           ['list', 'resume', 'close'].filter((name) => !without.includes(name)).map((name) => [name, {}]),
         ),
       },
-      authMethods: [],
+      authMethods: logins ?? [],
     };
+  })
+  .onRequest(acp.methods.agent.authenticate, ({ params }) => {
+    called(`authenticate ${params.methodId}`);
+    if (params.methodId.startsWith('bad')) throw acp.RequestError.authRequired(undefined, 'no such login');
+    isLoggedIn = true;
+    return {};
   })
   .onRequest(acp.methods.agent.session.new, async ({ params }) => {
     called('new');
     if (fault === 'hang-new') await forever();
-    if (fault === 'auth') throw acp.RequestError.authRequired();
+    if (fault === 'auth' || !isLoggedIn) throw acp.RequestError.authRequired();
     if (fault === 'no-id') return { sessionId: '' };
     const id = `${fault === 'pending-id' ? 'PENDING-' : ''}${randomUUID()}`;
     add(id, { cwd: params.cwd, pwd: process.env.PWD });

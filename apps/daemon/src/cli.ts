@@ -84,6 +84,10 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       )
       .option('--agent-command <words>', 'any agent that speaks ACP on stdin and stdout')
       .option('--mode <mode>', 'mode of the agent for its sessions')
+      .option(
+        '--auth-method <id>',
+        'how the agent logs in, one of the methods that it offers (default: any that needs no person)',
+      )
       .option('--script <file>', 'conversation to play (default: a demonstration)')
       .option('--project <folder>', 'working folder when an app names no project (default: where you registered)')
       .option(

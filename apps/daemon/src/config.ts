@@ -47,6 +47,8 @@ export interface AgentChoice {
   env?: Record<string, string>;
   /** `acp`: the mode that sessions are put into. */
   mode?: string;
+  /** `acp`: the method of `authenticate` that needs no person. */
+  authMethod?: string;
   /** `scripted`: the conversation to play. */
   script?: string;
 }
@@ -101,12 +103,12 @@ const isTexts = (value: unknown): value is string[] =>
 
 function isChoice(value: unknown): value is AgentChoice {
   if (typeof value !== 'object' || value === null) return false;
-  const { kind, preset, program, args, env, mode, script } = value as Record<string, unknown>;
+  const { kind, preset, program, args, env, mode, authMethod, script } = value as Record<string, unknown>;
   const isText = (text: unknown) => text === undefined || typeof text === 'string';
   const isEnv = typeof env === 'object' && env !== null && Object.values(env).every((text) => typeof text === 'string');
   return (
     (kind === 'scripted' || kind === 'command' || kind === 'acp') &&
-    [preset, program, mode, script].every(isText) &&
+    [preset, program, mode, authMethod, script].every(isText) &&
     (args === undefined || isTexts(args)) &&
     (env === undefined || isEnv)
   );

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type ChoiceOptions, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
-import { presetOf, presets } from '../src/agents/acp/presets.ts';
+import { installCommand, presetOf, presets, testedVersion } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
 import { temporaryFolders } from './folders.ts';
 
@@ -85,8 +85,10 @@ describe('the choice of an agent', () => {
 describe('the table of agents', () => {
   it('names a version and a way to log in for each, and no name twice', () => {
     expect(new Set(presets.map(({ name }) => name)).size).toBe(presets.length);
-    for (const { version, login, name } of presets) {
-      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    for (const preset of presets) {
+      const { login, name } = preset;
+      expect(testedVersion(preset) ?? '0.0.0').toMatch(/^\d+\.\d+\.\d+$/);
+      expect(installCommand(preset)).toMatch(/^(npm install|curl) /);
       expect(login).not.toBe('');
       expect(name).toMatch(/^[a-z][a-z_]*$/);
     }

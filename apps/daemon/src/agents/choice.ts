@@ -16,11 +16,11 @@ import type { AgentChoice, Config } from '../config.ts';
 import { type Home, homeOf } from '../home.ts';
 import { acpAgent } from './acp/agent.ts';
 import type { AskAtDesk } from './acp/at-desk.ts';
-import { presetOf, presets } from './acp/presets.ts';
+import { presetOf, presets, versionOf } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
 import { demoAgentFile, demoScript } from '../files.ts';
-import { commandWords, findProgram, packageVersion, startable } from './programs.ts';
+import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
 
 export interface ChoiceOptions {
@@ -29,6 +29,7 @@ export interface ChoiceOptions {
   further?: readonly string[];
   agentCommand?: string;
   mode?: string;
+  authMethod?: string;
   script?: string;
 }
 
@@ -40,13 +41,13 @@ export function choiceOf(
   options: ChoiceOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): AgentChoice | undefined {
-  const { agent, agentCommand, mode, script } = options;
-  const withMode = mode === undefined ? {} : { mode };
+  const { agent, agentCommand, mode, authMethod, script } = options;
+  const ofAcp = { ...(mode === undefined ? {} : { mode }), ...(authMethod === undefined ? {} : { authMethod }) };
   if (agentCommand !== undefined) {
     if (words.length > 0 || (agent !== undefined && agent !== 'acp')) {
       throw usage('--agent-command names the agent: use neither --agent nor a program after "--" with it.');
     }
-    return { kind: 'acp', ...withMode, ...programOf(commandWords(agentCommand), '--agent-command "my-agent --acp"') };
+    return { kind: 'acp', ...ofAcp, ...programOf(commandWords(agentCommand), '--agent-command "my-agent --acp"') };
   }
   const kind = agent ?? (words.length > 0 ? 'command' : script === undefined ? undefined : 'scripted');
   if (script !== undefined && kind !== 'scripted') throw usage('--script needs --agent scripted.');
@@ -59,19 +60,19 @@ export function choiceOf(
     case 'command':
       return { kind, ...programOf(words, 'relay-daemon run --agent command -- claude -p') };
     case 'acp':
-      return { kind, ...withMode, ...programOf(words, 'relay-daemon up --agent acp -- my-agent --acp') };
+      return { kind, ...ofAcp, ...programOf(words, 'relay-daemon up --agent acp -- my-agent --acp') };
     case 'auto':
       if (words.length > 0) throw usage('--agent auto chooses an installed agent: use no program after "--" with it.');
-      return { kind: 'acp', preset: installedAgent(env), ...withMode };
+      return { kind: 'acp', preset: installedAgent(env), ...ofAcp };
     case 'demo':
-      return { kind: 'acp', preset: 'demo', ...withMode };
+      return { kind: 'acp', preset: 'demo', ...ofAcp };
     default: {
       const preset = presetOf(kind);
       if (!preset) {
         const names = presets.map(({ name }) => name).join(', ');
         throw usage(`--agent must be one of ${names}, demo, auto, or "acp", "command" or "scripted", not "${kind}".`);
       }
-      return { kind: 'acp', preset: preset.name, ...withMode };
+      return { kind: 'acp', preset: preset.name, ...ofAcp };
     }
   }
 }
@@ -174,6 +175,7 @@ export function launchOf(choice: AgentChoice) {
     args: [...started.args, ...(choice.args ?? (isDemo ? [demoAgentFile] : [...(preset?.args ?? [])]))],
     env: { ...preset?.env, ...choice.env },
     login: preset?.login,
+    authMethod: choice.authMethod,
   };
 }
 
@@ -198,6 +200,7 @@ export function agentOf(
         marker: markerOf(stateDir),
         pidFile: join(stateDir, isFurther ? `agents-${choice.preset}.json` : 'agents.json'),
         mode: choice.mode,
+        authMethod: choice.authMethod,
         maxProcesses: 2 * maxAgents,
         askAtDesk,
         listed: preset?.history === undefined,
@@ -216,7 +219,7 @@ export function productOf({ preset: name }: AgentChoice): { name: string; versio
   const preset = name === undefined ? undefined : presetOf(name);
   if (!preset) return undefined;
   const path = findProgram(preset.command);
-  const version = path === undefined ? undefined : packageVersion(path, preset.package);
+  const version = path === undefined ? undefined : versionOf(preset, path);
   return { name: preset.title, ...(version === undefined ? {} : { version }) };
 }
 

@@ -1,6 +1,6 @@
 /** `relay-daemon agents`: the agents that this daemon knows, whether they are installed here, and in which version. */
-import { type Preset, installCommand, presets } from '../agents/acp/presets.ts';
-import { findProgram, packageVersion } from '../agents/programs.ts';
+import { type Preset, installCommand, presets, testedVersion, versionOf } from '../agents/acp/presets.ts';
+import { findProgram } from '../agents/programs.ts';
 import { exitCodes } from '@relay/daemon-kit';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
@@ -15,7 +15,7 @@ interface FoundAgent {
 function findAgents(env: NodeJS.ProcessEnv): FoundAgent[] {
   return presets.map((preset) => {
     const path = findProgram(preset.command, env);
-    return { preset, path, version: path === undefined ? undefined : packageVersion(path, preset.package) };
+    return { preset, path, version: path === undefined ? undefined : versionOf(preset, path) };
   });
 }
 
@@ -29,7 +29,7 @@ export function agentsCommand(options: CommonOptions, terminal: Terminal): numbe
       installed: path !== undefined,
       path,
       version,
-      tested: preset.version,
+      tested: testedVersion(preset),
       install: installCommand(preset),
     }));
     terminal.out(`${JSON.stringify({ agents })}\n`);
@@ -39,7 +39,7 @@ export function agentsCommand(options: CommonOptions, terminal: Terminal): numbe
     const state = path === undefined ? 'not installed' : `${version ?? 'unknown version'}, ${path}`;
     terminal.out(`${preset.name.padEnd(12)} ${preset.title.padEnd(20)} ${state}\n`);
     if (path === undefined) terminal.out(`${' '.repeat(34)}${installCommand(preset)}\n`);
-    else if (version !== preset.version) terminal.out(`${' '.repeat(34)}tested with ${preset.version}\n`);
+    else if (version !== testedVersion(preset)) terminal.out(`${' '.repeat(34)}tested with ${testedVersion(preset)}\n`);
   }
   terminal.out(`${'demo'.padEnd(12)} ${'Demonstration'.padEnd(20)} built in, has no model\n`);
   terminal.out(

@@ -1,9 +1,8 @@
 /** `relay-daemon doctor`: checks everything that an agent needs to answer, and says what to do about the problems. */
 import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
-import { installCommand } from '../agents/acp/presets.ts';
+import { installCommand, testedVersion, versionOf } from '../agents/acp/presets.ts';
 import { probeAgent } from '../agents/acp/probe.ts';
 import { choiceOfConfig, launchOf, rulesOf } from '../agents/choice.ts';
-import { packageVersion } from '../agents/programs.ts';
 import { projectFolder } from '../agents/project.ts';
 import { type AgentChoice, type Config, readConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
@@ -140,13 +139,13 @@ async function agentFindings(choice: AgentChoice, env: NodeJS.ProcessEnv): Promi
   }
   const findings: Finding[] = [];
   if (preset) {
-    const version = packageVersion(found, preset.package);
+    const version = versionOf(preset, found);
     findings.push(
-      version === preset.version
-        ? good('Agent', `${name} ${version}, ${found}`)
+      version === testedVersion(preset)
+        ? good('Agent', [name, version].filter(Boolean).join(' ') + `, ${found}`)
         : odd(
             'Agent',
-            `${name} ${version ?? 'of unknown version'}, ${found}; tested with ${preset.version}`,
+            `${name} ${version ?? 'of unknown version'}, ${found}; tested with ${testedVersion(preset)}`,
             `If it does not work: ${installCommand(preset)}`,
           ),
     );

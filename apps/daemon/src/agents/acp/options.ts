@@ -16,6 +16,8 @@ export interface AcpOptions {
   quirks?: Quirks;
   /** Advice for a person who is not logged in at the agent. */
   login?: string;
+  /** The method of `authenticate` that the person chose; default: any that needs no person. */
+  authMethod?: string | undefined;
   /** Mode that every session is put into (`session/set_mode`). */
   mode?: string | undefined;
   /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and unique to this daemon. */
@@ -42,6 +44,7 @@ export interface AcpTimings extends AgentProcessTimings, ConversationTimings {
 export const acpTimings: AcpTimings = {
   ...killTimings,
   initializeMs: 60_000,
+  loginMs: 20_000,
   openMs: 60_000,
   exitMs: 1500,
   leaveMs: 2000,

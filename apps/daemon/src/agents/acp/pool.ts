@@ -79,6 +79,7 @@ export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn
       env,
       cwd,
       login: options.login ?? 'Log in with the agent in a terminal.',
+      authMethod: options.authMethod,
       clock,
       timings,
       log,

@@ -2,6 +2,8 @@
  * The agents that this daemon knows by name: their command, the tested version, and the quirks of each. Data
  * only; the adapter checks a quirk by its name and knows no agent.
  */
+import { packageVersion } from '../programs.ts';
+
 export interface Quirks {
   /** `session/load` is destructive or unreliable: a session is only continued while its process lives. */
   neverReload?: true;
@@ -17,16 +19,17 @@ export interface Preset {
   /** The name on the command line, and the agent type of the registration. */
   name: string;
   title: string;
-  /** 1: every feature was run. 2: run, with gaps. 3: start, cancel and permissions only. */
+  /** 1: every feature was run. 2: run, with gaps. 3: start, cancel and permissions only, or not run yet. */
   tier: 1 | 2 | 3;
-  /** npm package and the tested version. Other versions work as far as they keep to the protocol. */
-  package: string;
-  version: string;
+  /** The command that installs it: from npm in the tested version, or as its maker describes. */
+  install: string | { package: string; version: string };
   command: string;
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
   /** Advice for a person who is not logged in at the agent. */
   login: string;
+  /** Methods of `authenticate` that use a login or a key of this machine. */
+  logins?: readonly string[];
   /** The lowest Node.js version it runs on, where it needs one. */
   node?: string;
   /** The reader of the agent's own files; without one the agent is asked for its list (`session/list`). */
@@ -41,8 +44,7 @@ export const presets: readonly Preset[] = [
     name: 'claude_code',
     title: 'Claude Code',
     tier: 1,
-    package: '@agentclientprotocol/claude-agent-acp',
-    version: '0.100.0',
+    install: { package: '@agentclientprotocol/claude-agent-acp', version: '0.100.0' },
     command: 'claude-agent-acp',
     args: [],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
@@ -54,8 +56,7 @@ export const presets: readonly Preset[] = [
     name: 'codex',
     title: 'Codex',
     tier: 1,
-    package: '@agentclientprotocol/codex-acp',
-    version: '2.6.0',
+    install: { package: '@agentclientprotocol/codex-acp', version: '2.6.0' },
     command: 'codex-acp',
     args: [],
     env: { NO_BROWSER: '1' },
@@ -67,8 +68,7 @@ export const presets: readonly Preset[] = [
     name: 'opencode',
     title: 'OpenCode',
     tier: 1,
-    package: 'opencode-ai',
-    version: '1.18.33',
+    install: { package: 'opencode-ai', version: '1.18.33' },
     command: 'opencode',
     args: ['acp'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
@@ -79,8 +79,7 @@ export const presets: readonly Preset[] = [
     name: 'qwen',
     title: 'Qwen Code',
     tier: 2,
-    package: '@qwen-code/qwen-code',
-    version: '0.24.4',
+    install: { package: '@qwen-code/qwen-code', version: '0.24.4' },
     command: 'qwen',
     args: ['--acp'],
     login: 'Run "qwen" once in a terminal and log in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL.',
@@ -91,8 +90,7 @@ export const presets: readonly Preset[] = [
     name: 'kimi',
     title: 'Kimi Code',
     tier: 2,
-    package: '@moonshot-ai/kimi-code',
-    version: '2.1.0',
+    install: { package: '@moonshot-ai/kimi-code', version: '2.1.0' },
     command: 'kimi',
     args: ['acp'],
     login: 'Run "kimi" once in a terminal and log in.',
@@ -104,8 +102,7 @@ export const presets: readonly Preset[] = [
     name: 'copilot',
     title: 'GitHub Copilot CLI',
     tier: 2,
-    package: '@github/copilot',
-    version: '1.0.102',
+    install: { package: '@github/copilot', version: '1.0.102' },
     command: 'copilot',
     args: ['--acp', '--no-auto-update'],
     login: 'Run "copilot" once in a terminal and use /login.',
@@ -116,8 +113,7 @@ export const presets: readonly Preset[] = [
     name: 'gemini',
     title: 'Gemini CLI',
     tier: 3,
-    package: '@google/gemini-cli',
-    version: '0.61.0',
+    install: { package: '@google/gemini-cli', version: '0.61.0' },
     command: 'gemini',
     args: ['--acp'],
     login: 'Run "gemini" once in a terminal and log in, or set GEMINI_API_KEY.',
@@ -129,8 +125,7 @@ export const presets: readonly Preset[] = [
     name: 'kilo',
     title: 'Kilo',
     tier: 2,
-    package: '@kilocode/cli',
-    version: '7.7.7',
+    install: { package: '@kilocode/cli', version: '7.7.7' },
     command: 'kilo',
     args: ['acp'],
     login: 'Run "kilo auth login" in a terminal.',
@@ -140,13 +135,33 @@ export const presets: readonly Preset[] = [
     name: 'nanocoder',
     title: 'Nanocoder',
     tier: 2,
-    package: '@nanocollective/nanocoder',
-    version: '1.30.0',
+    install: { package: '@nanocollective/nanocoder', version: '1.30.0' },
     command: 'nanocoder',
     args: ['--acp'],
     login: 'Run "nanocoder" once in a terminal and choose a provider.',
     marks: ['{data}/nanocoder/sessions', '{data}/nanocoder/sessions/sessions.json'],
     node: '22.0.0',
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    tier: 3,
+    install: 'curl -fsS https://cursor.com/install | bash',
+    command: 'cursor-agent',
+    args: ['acp'],
+    env: { NO_OPEN_BROWSER: '1' },
+    login: 'Run "cursor-agent login" in a terminal, or set CURSOR_API_KEY.',
+    logins: ['cursor_login'],
+  },
+  {
+    name: 'grok',
+    title: 'Grok Build',
+    tier: 3,
+    install: 'curl -fsSL https://x.ai/cli/install.sh | bash',
+    command: 'grok',
+    args: ['agent', 'stdio'],
+    login: 'Run "grok login" in a terminal, or set XAI_API_KEY.',
+    logins: ['cached_token', 'xai.api_key'],
   },
 ];
 
@@ -156,4 +171,12 @@ export function presetOf(name: string): Preset | undefined {
   return presets.find((preset) => preset.name === wanted || preset.name === `${wanted}_code`);
 }
 
-export const installCommand = ({ package: name, version }: Preset) => `npm install --global ${name}@${version}`;
+export const installCommand = ({ install }: Preset) =>
+  typeof install === 'string' ? install : `npm install --global ${install.package}@${install.version}`;
+
+/** The version that was tested; undefined for an agent that was not installed from npm. */
+export const testedVersion = ({ install }: Preset) => (typeof install === 'string' ? undefined : install.version);
+
+/** The version that is installed at this path; undefined if npm did not install it. */
+export const versionOf = ({ install }: Preset, path: string) =>
+  typeof install === 'string' ? undefined : packageVersion(path, install.package);

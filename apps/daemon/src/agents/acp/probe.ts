@@ -19,6 +19,7 @@ export async function probeAgent(launch: {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   login?: string | undefined;
+  authMethod?: string | undefined;
 }): Promise<Probe> {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'relay-daemon-doctor-')));
   const agent = startAgentProcess({
@@ -27,6 +28,7 @@ export async function probeAgent(launch: {
     env: agentEnvironment(launch.env),
     cwd,
     login: launch.login ?? 'Log in with the agent in a terminal.',
+    authMethod: launch.authMethod,
     clock: systemClock,
     timings: { ...acpTimings, initializeMs: 30_000, openMs: 30_000 },
     log: silentLog,

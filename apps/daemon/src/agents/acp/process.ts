@@ -15,12 +15,15 @@ import {
 import { type Clock, type Log, reasonOf, settledWithin, systemCode, tail } from '@relay/daemon-kit';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
 import { type Fields, recordOf } from './content.ts';
+import { type LoginMethod, logIn, loginMethodsOf, offerSentence } from './login.ts';
 import { lastLines, sentenceIn } from './sentence.ts';
 import { messageStream } from './wire.ts';
 
 export interface AgentProcessTimings extends KillTimings {
   /** From the start of the process to its answer to `initialize`. */
   initializeMs: number;
+  /** The time an agent has to log in by itself (`authenticate`). */
+  loginMs: number;
   /** The time an agent has to open a session. */
   openMs: number;
   /** The time to wait for the exit of a process once its pipes are closed, so that the reason can be reported. */
@@ -37,6 +40,8 @@ interface AgentProcessOptions {
   cwd: string;
   /** Advice for a person who is not logged in. */
   login: string;
+  /** The method of `authenticate` that the person chose. */
+  authMethod?: string | undefined;
   clock: Clock;
   timings: AgentProcessTimings;
   log: Log;
@@ -111,6 +116,9 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   let complaint = tail(complaintBytes);
   let alive = pid !== undefined;
   let ending = false;
+  let offered: readonly LoginMethod[] = [];
+  /** One attempt for the life of the process. */
+  let login: Promise<boolean> | undefined;
 
   const exited = new Promise<string>((resolve) => {
     if (!child) return resolve(cannotStart(program, problem));
@@ -148,7 +156,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   const failureOf = async (error: unknown): Promise<AgentFailure> => {
     const code = codeOf(error);
     if (code === errorCodes.authRequired) {
-      return new AgentFailure(`The agent is not logged in. ${options.login} (${sentenceIn(reasonOf(error))})`, code);
+      const sentences = ['The agent is not logged in.', options.login, offerSentence(offered)].filter(Boolean);
+      return new AgentFailure(`${sentences.join(' ')} (${sentenceIn(reasonOf(error))})`, code);
     }
     if (code !== undefined) return new AgentFailure(sentenceOf(error), code, { cause: error });
     // The connection closes before the process reports how it ended.
@@ -163,7 +172,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     });
   };
 
-  const request = async (method: string, params: unknown, limitMs?: number): Promise<Fields> => {
+  const ask = async (method: string, params: unknown, limitMs?: number): Promise<Fields> => {
     if (!connection) throw new AgentFailure(await exited);
     if (method === methods.agent.session.prompt) complaint = tail(complaintBytes);
     const answer = connection.agent.request<Fields | undefined>(method, params);
@@ -178,7 +187,18 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     }
   };
 
-  const ready = request(
+  const request = async (method: string, params: unknown, limitMs?: number): Promise<Fields> => {
+    try {
+      return await ask(method, params, limitMs);
+    } catch (error) {
+      if (!mayRepeatAfterLogin(method, error)) throw error;
+      login ??= logIn(ask, { offered, chosen: options.authMethod, limitMs: timings.loginMs, log });
+      if (!(await login)) throw error;
+      return ask(method, params, limitMs);
+    }
+  };
+
+  const ready = ask(
     methods.agent.initialize,
     {
       protocolVersion: PROTOCOL_VERSION,
@@ -194,6 +214,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
         `The agent speaks version ${String(answer.protocolVersion)} of ACP, not ${PROTOCOL_VERSION}.`,
       );
     }
+    offered = loginMethodsOf(answer, env);
     return abilitiesOf(answer);
   });
   ready.catch((error: unknown) => log.warn('agent not ready', { why: reasonOf(error).slice(0, 300) }));
@@ -221,6 +242,10 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     },
   };
 }
+
+/** A prompt is never sent twice: the agent could have begun to work on it. */
+const mayRepeatAfterLogin = (method: string, error: unknown) =>
+  method !== methods.agent.session.prompt && error instanceof AgentFailure && error.code === errorCodes.authRequired;
 
 function connect(
   child: ChildProcessByStdio<Writable, Readable, Readable>,
