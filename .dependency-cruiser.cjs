@@ -184,7 +184,7 @@ module.exports = {
       { path: '^packages/client/src/' },
       {
         path: '^packages/protocol/',
-        pathNot: '^packages/protocol/(src|dist)/plain\\.',
+        pathNot: '^packages/protocol/(src|dist)/(plain|proxy)\\.',
         dependencyTypesNot: ['type-only'],
       },
     ),
@@ -192,7 +192,14 @@ module.exports = {
       'client-has-node-behind-one-door',
       'What browsers load has nothing of Node in it.',
       { path: '^packages/client/src/', pathNot: '^packages/client/src/node(-socket)?\\.ts$' },
-      { path: ['^(node:)?(https?|net|fs|crypto|stream|events)$', npm('ws', '@types/ws'), '/node-socket\\.ts$'] },
+      {
+        path: [
+          '^(node:)?(https?|net|fs|crypto|stream|events)$',
+          npm('ws', '@types/ws'),
+          '/node-socket\\.ts$',
+          '/protocol/(src|dist)/proxy\\.',
+        ],
+      },
     ),
 
     // Inside an app: main → server → routes and upgrades → operations → packages

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { onPoke } from '@relay/backplane';
 import { type NamedSession, findPlaces, gathered } from '@relay/database';
-import { RelayError, decodeControl } from '@relay/protocol';
+import { RelayError, decodeControl, upgradeRequired } from '@relay/protocol';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { createAcpDoor, isAcp } from './acp/door.ts';
 import { createAttentionDoor } from './attention/door.ts';
@@ -156,6 +156,9 @@ export function createApi(deps: ApiDeps): Api {
   if (deps.docs && !mountDocs(app, { ...deps.docs, publicUrl: config.publicUrl }))
     logger.warn('the documents are not built, so /docs is not served: run "npm run build"');
   if (deps.web) mountWeb(app, { ...deps.web, publicUrl: config.publicUrl });
+  app.use(['/ws', '/acp'], () => {
+    throw upgradeRequired();
+  });
   app.use(() => {
     throw new RelayError('NOT_FOUND', 'There is no such route. GET /api/openapi.json lists them all.');
   });

@@ -4,6 +4,7 @@
  */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { proxyAgentFor } from '@relay/protocol/proxy';
 
 export interface Exchange {
   method: string;
@@ -22,7 +23,7 @@ export function exchange(url: URL, { method, headers, body, timeoutMs, signal }:
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method,
-      agent: false,
+      agent: proxyAgentFor(url.href) ?? false,
       ...(signal ? { signal } : {}),
       headers: {
         ...headers,

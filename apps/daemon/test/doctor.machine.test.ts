@@ -20,9 +20,17 @@ interface Finding {
 }
 
 /** A home registered at a server that answers GET /health with this time. */
-async function place(agent: AgentChoice, date = new Date(), body = '{"status":"ok","version":"1.2.3"}') {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json', Date: date.toUTCString() });
+async function place(
+  agent: AgentChoice,
+  date = new Date(),
+  body = '{"status":"ok","version":"1.2.3"}',
+  socketStatus = 401,
+) {
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/health' ? 200 : socketStatus, {
+      'Content-Type': 'application/json',
+      Date: date.toUTCString(),
+    });
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -79,6 +87,12 @@ describe('relay-daemon doctor', () => {
     expect(code).toBe(1);
     expect(of(about)).toMatchObject({ state: 'bad' });
     expect(`${of(about)?.says} ${of(about)?.remedy}`).toContain(words);
+  });
+
+  it('B7: says that a proxy on the way drops the request for a WebSocket', async () => {
+    const { code, of } = await doctor(await place({ kind: 'scripted' }, new Date(), undefined, 426));
+    expect(code).toBe(1);
+    expect(of('WebSocket')).toMatchObject({ state: 'bad', says: expect.stringContaining('a proxy on the way') });
   });
 
   it('notices a server that is no relay', async () => {

@@ -1,6 +1,6 @@
 /** The probes of a gateway over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import { RelayError, relayCapabilityNames } from '@relay/protocol';
+import { RelayError, relayCapabilityNames, upgradeRequired } from '@relay/protocol';
 import type { ReadinessProbe } from '@relay/telemetry';
 
 const answer = (response: ServerResponse, status: number, body: object): void => {
@@ -16,7 +16,11 @@ export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: 
     else if (path === '/ready')
       // It never rejects.
       void readiness.check().then(({ ready, body }) => answer(response, ready ? 200 : 503, body));
-    else {
+    else if (path?.startsWith('/ws/')) {
+      const { status, body, headers } = upgradeRequired();
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      answer(response, status, body);
+    } else {
       const { status, body } = new RelayError(
         'NOT_FOUND',
         'This gateway serves daemons at /ws/daemon only. REST is at the address of the api.',

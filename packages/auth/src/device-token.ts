@@ -8,6 +8,7 @@
  */
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { foldedCode } from '@relay/protocol/plain';
 
 const prefix = 'rly_drt_';
 const shape = /^rly_drt_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
@@ -101,12 +102,12 @@ export function createUserCode(): string {
 }
 
 /**
- * The text that a person typed, in the form of `createUserCode`. Case, spaces and dashes of any kind are ignored.
+ * The text that a person typed, in the form of `createUserCode`.
  *
  * @returns undefined if no user code can be meant
  */
 export function normalizeUserCode(text: string): string | undefined {
   if (text.length > maxTypedLength) return undefined;
-  const letters = text.replaceAll(/[\s\p{Pd}]/gu, '');
-  return userCode.test(letters) ? grouped(letters.toUpperCase()) : undefined;
+  const letters = foldedCode(text);
+  return userCode.test(letters) ? grouped(letters) : undefined;
 }

@@ -1,5 +1,6 @@
 /** The WebSocket of Node: the token in a header, a refused upgrade with its reason, and read no faster than frames are taken. */
 import type { IncomingMessage } from 'node:http';
+import { proxyAgentFor } from '@relay/protocol/proxy';
 import { WebSocket } from 'ws';
 import { NetworkError } from './errors.ts';
 import { refusalOf } from './request.ts';
@@ -14,6 +15,7 @@ export const nodeSocket: OpenSocket = ({ url, token }, events) => {
   const socket = new WebSocket(url, {
     headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     maxPayload: maxFrameBytes,
+    agent: proxyAgentFor(url),
     perMessageDeflate: false,
   });
   let wasOpen = false;

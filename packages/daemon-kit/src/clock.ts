@@ -8,7 +8,18 @@ export interface Clock {
   elapsed?(): number;
   /** Runs once after `delayMs`, unless the returned function was called before. */
   after(delayMs: number, run: () => void): Cancel;
+  /** Calls back soon after this machine woke from sleep. */
+  onWake?(run: () => void): Cancel;
 }
+
+const wakeTickMs = 2000;
+const wakeSlackMs = 8000;
+
+/**
+ * Whether the machine slept between two readings `wakeTickMs` apart: the wall clock moved on much further. Monotonic clocks and timers stand
+ * still during sleep on most systems, so they alone show nothing.
+ */
+export const hasSlept = (beforeMs: number, nowMs: number): boolean => nowMs - beforeMs > wakeTickMs + wakeSlackMs;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -16,6 +27,16 @@ export const systemClock: Clock = {
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
+  },
+  onWake(run) {
+    let last = Date.now();
+    const timer = setInterval(() => {
+      const now = Date.now();
+      const slept = hasSlept(last, now);
+      last = now;
+      if (slept) run();
+    }, wakeTickMs).unref();
+    return () => clearInterval(timer);
   },
 };
 

@@ -3,11 +3,22 @@
  * knows nothing about tasks or sessions.
  */
 import type { IncomingMessage } from 'node:http';
-import { limits, relayCapabilitiesHeader, retryAfterMs } from '@relay/protocol';
+import { isStripped, limits, relayCapabilitiesHeader, retryAfterMs, strippedAdvice } from '@relay/protocol';
+import { proxyAgentFor } from '@relay/protocol/proxy';
 import { WebSocket } from 'ws';
 import { type Cancel, type Clock, elapsedOn, settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import { type BackoffTimings, type Ending, type Stop, backoffMs, stepAfter, stopOf, waitMs } from './reconnect.ts';
+import { wellFormedJson } from './well-formed.ts';
+import {
+  type BackoffTimings,
+  type Ending,
+  type Stop,
+  backoffMs,
+  stepAfter,
+  stopOf,
+  waitMs,
+  wakeDelayMs,
+} from './reconnect.ts';
 
 export interface ConnectionTimings extends BackoffTimings {
   /** Between WebSocket pings. */
@@ -16,6 +27,8 @@ export interface ConnectionTimings extends BackoffTimings {
   silenceMs: number;
   /** From the first byte to the open socket. */
   openTimeoutMs: number;
+  /** The time the relay has to answer the ping after a wake. */
+  wakeProbeMs: number;
   /** The limit of a clean close. */
   closeTimeoutMs: number;
 }
@@ -26,6 +39,7 @@ export const connectionTimings: ConnectionTimings = {
   pingIntervalMs: 30_000,
   silenceMs: 75_000,
   openTimeoutMs: 15_000,
+  wakeProbeMs: 5000,
   closeTimeoutMs: 1000,
 };
 
@@ -65,6 +79,8 @@ const hotBufferBytes = 1024 * 1024;
 const maxBufferBytes = 64 * 1024 * 1024;
 const bodyBytes = 4096;
 const maxMarks = 1000;
+/** Attempts after a wake that come every 2 to 3 s: the network of a machine that woke needs a moment. */
+const wakeAttempts = 5;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { url, headers, clock, random, timings, onOpen, onText, onState } = options;
@@ -73,6 +89,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   let cancelWait: Cancel = () => undefined;
   let closing = false;
   let step = -1;
+  let quickAttempts = 0;
+  let cancelWake: Cancel = () => undefined;
   let marks: { number: number; received: () => void }[] = [];
   let lastMark = 0;
 
@@ -80,6 +98,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     onState({ phase: 'connecting' });
     const current = new WebSocket(url, {
       headers: { ...headers },
+      agent: proxyAgentFor(url),
       handshakeTimeout: timings.openTimeoutMs,
       maxPayload: limits.daemonFrameBytes,
       perMessageDeflate: false,
@@ -122,6 +141,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       // With this listener the library leaves the abort to us; the 'close' below follows.
       void sentenceIn(response).then((sentence) => {
         if (sentence) refused.message += ` (${sentence})`;
+        if (isStripped(refused.status) && !/proxy/i.test(sentence)) refused.message += `; ${strippedAdvice}`;
         current.terminate();
       });
     });
@@ -145,13 +165,30 @@ export function createConnection(options: ConnectionOptions): Connection {
     const stop = stopOf(ending);
     if (stop) {
       closing = true;
+      cancelWake();
       onState({ phase: 'stopped', stop });
       return;
     }
     step = stepAfter(ending, { step, opened });
-    const delayMs = waitMs(ending, backoffMs(step, random(), timings));
+    const isQuick = quickAttempts > 0;
+    if (isQuick) quickAttempts--;
+    const delayMs = waitMs(ending, isQuick ? wakeDelayMs(random()) : backoffMs(step, random(), timings));
     onState({ phase: 'waiting', ending, waitMs: delayMs });
     cancelWait = clock.after(delayMs, attempt);
+  };
+
+  /** A socket from before the sleep is usually dead without a sign, and a wait or an attempt from before it is pointless. */
+  const onWake = () => {
+    const current = socket;
+    quickAttempts = wakeAttempts;
+    if (current === undefined) {
+      cancelWait();
+      attempt();
+    } else if (current.readyState === WebSocket.OPEN) {
+      const cancelProbe = clock.after(timings.wakeProbeMs, () => current.terminate());
+      for (const sign of ['message', 'ping', 'pong', 'close'] as const) current.once(sign, cancelProbe);
+      current.ping();
+    } else current.terminate();
   };
 
   const heartbeat = (current: WebSocket): Cancel => {
@@ -182,7 +219,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 
   return {
-    start: attempt,
+    start() {
+      cancelWake = clock.onWake?.(onWake) ?? cancelWake;
+      attempt();
+    },
     send(text, hot = false) {
       if (socket?.readyState !== WebSocket.OPEN) return false;
       if (hot && socket.bufferedAmount > hotBufferBytes) return false;
@@ -191,7 +231,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         socket.terminate();
         return false;
       }
-      socket.send(text);
+      socket.send(wellFormedJson(text));
       return true;
     },
     confirm(received) {
@@ -204,6 +244,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       const first = !closing;
       closing = true;
       cancelWait();
+      cancelWake();
       if (socket?.readyState === WebSocket.OPEN) socket.close(1000, 'normal');
       else socket?.terminate();
       if (!(await settledWithin(clock, timings.closeTimeoutMs, gone))) socket?.terminate();

@@ -4,6 +4,7 @@
  */
 import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { proxyAgentFor } from '@relay/protocol/proxy';
 
 export interface Exchange {
   method: string;
@@ -31,7 +32,7 @@ export function exchange(
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? secureRequest : plainRequest;
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
-    const sent = send(url, { method, agent: false, headers: { ...headers, ...length } });
+    const sent = send(url, { method, agent: proxyAgentFor(url) ?? false, headers: { ...headers, ...length } });
     let late: Error | undefined;
     const timer = setTimeout(() => {
       late = new Error(`no answer within ${timeoutMs / 1000} s`);

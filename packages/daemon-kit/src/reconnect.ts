@@ -66,6 +66,9 @@ export function backoffMs(step: number, random: number, { initialDelayMs, maxDel
   return Math.round(ceiling / 2 + (ceiling / 2) * random);
 }
 
+/** Milliseconds of a wait soon after the machine woke. */
+export const wakeDelayMs = (random: number): number => Math.round(2000 + 1000 * random);
+
 /**
  * The step of the next wait, from the step of the last one (-1 = there was none). A successful open starts over; but a close
  * that asks to back off goes on as if the socket had never been open.

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { hasSlept } from '../src/clock.ts';
 import { silentLog } from '../src/log.ts';
 import { manualClock } from './clocks.ts';
 import { echo, house, playing } from './house.ts';
@@ -95,6 +96,63 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
     expect(daemon.state().problem).toBe(`the relay answered ${status} (come back later)`);
     clock.advance(8000);
     await (await relay.connection()).frame('status');
+  });
+
+  describe('B8: after the machine slept', () => {
+    function wakingClock() {
+      const clock = manualClock();
+      let wake = () => undefined as void;
+      return {
+        ...clock,
+        onWake(run: () => void) {
+          wake = run;
+          return () => undefined;
+        },
+        wake: () => wake(),
+      };
+    }
+
+    it('finds a dead line within seconds, and connects again 2 to 3 s later', async () => {
+      const relay = await home.relay();
+      const clock = wakingClock();
+      const daemon = home.daemon(relay, echo(), { clock, random: () => 1 });
+      const first = await relay.connection();
+      await daemon.connected();
+      first.freeze();
+      clock.wake();
+      clock.advance(5000);
+      await waitUntil(() => daemon.state().connection === 'waiting');
+      clock.advance(3000);
+      await (await relay.connection()).settle();
+    });
+
+    it('keeps a line that answers', async () => {
+      const relay = await home.relay();
+      const clock = wakingClock();
+      const daemon = home.daemon(relay, echo(), { clock });
+      const connection = await relay.connection();
+      await daemon.connected();
+      clock.wake();
+      await connection.settle();
+      await connection.settle();
+      clock.advance(5000);
+      await connection.settle();
+      expect(daemon.state().connection).toBe('connected');
+    });
+
+    it('does not wait for the end of its back-off', async () => {
+      const relay = await home.relay();
+      relay.refusals.push({ status: 500 });
+      const clock = wakingClock();
+      const daemon = home.daemon(relay, echo(), { clock, timings: { initialDelayMs: 60_000, maxDelayMs: 60_000 } });
+      await waitUntil(() => daemon.state().connection === 'waiting');
+      clock.wake();
+      await (await relay.connection()).settle();
+    });
+
+    it('knows a sleep by the wall clock, which a busy moment and a clock set back do not resemble', () => {
+      expect([8 * 3_600_000, 30_000, 3000, -60_000].map((ms) => hasSlept(0, ms))).toEqual([true, true, false, false]);
+    });
   });
 
   it('warns of a refusal, and of a relay that sends it on when it does so again', async () => {

@@ -3,6 +3,11 @@
  */
 export const errorCatalogue = {
   INVALID_REQUEST: { status: 400, meaning: 'A parameter, header or body field is missing or wrong; `error` names it.' },
+  UPGRADE_REQUIRED: {
+    status: 426,
+    meaning:
+      'This path serves WebSockets, and the request has no `Upgrade`. A proxy in between probably drops it: let it pass `Upgrade` and `Connection`.',
+  },
   INVALID_IMAGE: {
     status: 400,
     meaning:
@@ -279,3 +284,17 @@ export class RelayError extends Error {
     };
   }
 }
+
+/** The refusal of a plain request to a path that serves WebSockets. */
+export const upgradeRequired = () =>
+  new RelayError(
+    'UPGRADE_REQUIRED',
+    'This path serves WebSockets, and the request came without Upgrade. A proxy in between probably drops it: let it pass the headers Upgrade and Connection.',
+    { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } },
+  );
+
+export const strippedAdvice =
+  'a proxy on the way probably does not pass WebSockets: ask its operator to pass the headers Upgrade and Connection';
+
+/** Whether a relay or a proxy answers like this when the request for a WebSocket lost its `Upgrade`. */
+export const isStripped = (status: number): boolean => [200, 400, 404, 405, 426, 501].includes(status);

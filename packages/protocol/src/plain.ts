@@ -2,5 +2,6 @@
 export * from './close-codes.ts';
 export * from './endpoints.ts';
 export * from './transcript/apply.ts';
+export * from './user-code.ts';
 export * from './without-marks.ts';
 export { type FieldProblem, fieldProblem } from './transcript/form-values.ts';

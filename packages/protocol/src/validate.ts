@@ -53,6 +53,10 @@ function reasonOf(errors: readonly ErrorObject[]): string {
     const missing = (error.params as { missingProperty: string }).missingProperty;
     return `"${path ? `${path}.` : ''}${missing}" is required`;
   }
+  if (error.keyword === 'additionalProperties') {
+    const name = (error.params as { additionalProperty: string }).additionalProperty;
+    return `"${path ? `${path}.` : ''}${name.slice(0, 64)}" is not known here`;
+  }
   const subject = path ? `"${path}"` : 'the value';
   if (error.keyword === 'enum') {
     return `${subject} must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(', ')}`;

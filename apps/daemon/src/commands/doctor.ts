@@ -1,5 +1,7 @@
 /** `relay-daemon doctor`: checks everything that an agent needs to answer, and says what to do about the problems. */
+import { randomBytes } from 'node:crypto';
 import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
+import { isStripped, strippedAdvice } from '@relay/protocol';
 import { installCommand, testedVersion, versionOf } from '../agents/acp/presets.ts';
 import { probeAgent } from '../agents/acp/probe.ts';
 import { choiceOfConfig, launchOf, rulesOf } from '../agents/choice.ts';
@@ -103,7 +105,7 @@ async function relayFindings(server: string): Promise<Finding[]> {
     if (found === undefined)
       return [bad('Relay', `${server} does not answer like a relay (${status})`, 'Is --server right?')];
     const version = found === '' ? '' : `, version ${found.slice(0, 40)}`;
-    const findings = [good('Relay', `${server} answers${version}`)];
+    const findings = [good('Relay', `${server} answers${version}`), await socketFinding(server)];
     const aheadMs = Date.now() - Date.parse(headers.date ?? '');
     if (Math.abs(aheadMs) > clockToleranceMs) {
       const minutes = Math.round(Math.abs(aheadMs) / 60_000);
@@ -115,6 +117,21 @@ async function relayFindings(server: string): Promise<Finding[]> {
     const remedy = 'Is it running, and is this machine online?';
     return [bad('Relay', `${server} cannot be reached (${reasonOf(error)})`, remedy)];
   }
+}
+
+/** Without a credential the relay refuses the upgrade with 401: then it got through. */
+async function socketFinding(server: string): Promise<Finding> {
+  const key = randomBytes(16).toString('base64');
+  const headers = {
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': key,
+  };
+  const asked = { method: 'GET', headers, timeoutMs: healthTimeoutMs };
+  const { status } = await exchange(`${server}/ws/daemon`, asked);
+  if (isStripped(status)) return bad('WebSocket', `the request for one was answered with ${status}; ${strippedAdvice}`);
+  return good('WebSocket', 'requests for one reach the relay');
 }
 
 /** Empty when it names none; undefined when this is not the answer of a relay. */

@@ -1,13 +1,9 @@
+import { foldedCode } from '@relay/protocol/plain';
+
 /** Codes that machines show (rules, 7.4): eight letters, written in two halves, read with patience. */
 const length = 8;
 
-/** The typed or pasted text, as far as it can be part of a code: capitals without spaces and dashes. */
-const plainCode = (typed: string): string =>
-  typed
-    .normalize('NFKC')
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]/g, '')
-    .slice(0, length);
+const plainCode = (typed: string): string => foldedCode(typed).slice(0, length);
 
 /** In the way it is shown: `XXXX-XXXX`. */
 export const shownCode = (typed: string): string => {
