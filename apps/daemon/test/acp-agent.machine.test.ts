@@ -425,6 +425,11 @@ describe('a turn that does not end well has exactly one end, ERROR, when the age
       { env: { DEMO_AGENT_FAULT: 'hang-initialize' }, timings: { initializeMs: 300 } },
       'initialize',
     ],
+    [
+      'B11: prints a question instead of answering',
+      { program: 'sh', args: ['-c', 'printf "Log in? [y/N] "; sleep 1000'], timings: { initializeMs: 2000 } },
+      'Log in? [y/N]',
+    ],
     ['never opens a session', { env: { DEMO_AGENT_FAULT: 'hang-new' }, timings: { openMs: 300 } }, 'session/new'],
     ['cannot work', { env: { DEMO_AGENT_FAULT: 'exit' } }, 'exit code 4.\ndemo-agent: cannot work like this'],
     ['speaks another version', { env: { DEMO_AGENT_FAULT: 'version' } }, 'version 7 of ACP'],

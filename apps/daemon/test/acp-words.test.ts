@@ -10,6 +10,7 @@ import { askPermission } from '../src/agents/acp/permission.ts';
 import { presetOf } from '../src/agents/acp/presets.ts';
 import { lastLines, sentenceIn } from '../src/agents/acp/sentence.ts';
 import { verdictOf } from '../src/agents/acp/verdict.ts';
+import { joinHalves } from '../src/agents/acp/halves.ts';
 import { lineSplitter, messageOf } from '../src/agents/acp/wire.ts';
 
 function narrate(...updates: Fields[]) {
@@ -364,6 +365,32 @@ describe('an answer', () => {
     expect(askForm({ message: 'm', requestedSchema: schema }).reply('decline')).toEqual(refused);
     expect(askForm({ message: 'm', requestedSchema: {} }).reply('Decline')).toEqual(refused);
     expect(askForm({ message: 'm', requestedSchema: {} }).reply('hm')).toMatchObject({ kind: 'ask' });
+  });
+});
+
+describe('B11: a message after noise in its line', () => {
+  const frame = '{"jsonrpc":"2.0","id":0,"result":{}}';
+  it.each([['\u001b[?25l'], ['Ready. '], ['\u001b]0;{title}\u0007'], ['{ready} '], ['\ufeff']])(
+    'is found after %j',
+    (noise) => {
+      expect(messageOf(noise + frame)).toEqual(JSON.parse(frame));
+    },
+  );
+  it('is not taken out of a damaged message', () => {
+    expect(messageOf(`{"jsonrpc":"2.0","method":"x","params":${frame}`)).toBeUndefined();
+  });
+});
+
+describe('B12: half characters', () => {
+  it('in two chunks of one message become the character that they were', () => {
+    const join = joinHalves();
+    const chunk = (sessionUpdate: string, text: string) => ({ sessionUpdate, content: { type: 'text', text } });
+    const texts = [
+      join('s', chunk('agent_message_chunk', 'a fox \ud83e')),
+      join('s', chunk('agent_thought_chunk', 'hm')),
+      join('s', chunk('agent_message_chunk', '\udd8a.')),
+    ].map(({ content }) => (content as { text: string }).text);
+    expect(texts).toEqual(['a fox ', 'hm', '\u{1f98a}.']);
   });
 });
 

@@ -15,6 +15,7 @@ import {
 import { type Clock, type Log, reasonOf, settledWithin, systemCode, tail } from '@relay/daemon-kit';
 import { type KillTimings, endGroup, signalGroup } from '../process-group.ts';
 import { type Fields, recordOf } from './content.ts';
+import { joinHalves } from './halves.ts';
 import { type LoginMethod, logIn, loginMethodsOf, offerSentence } from './login.ts';
 import { lastLines, sentenceIn } from './sentence.ts';
 import { messageStream } from './wire.ts';
@@ -116,6 +117,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   let complaint = tail(complaintBytes);
   let alive = pid !== undefined;
   let ending = false;
+  let isReady = false;
   let offered: readonly LoginMethod[] = [];
   /** One attempt for the life of the process. */
   let login: Promise<boolean> | undefined;
@@ -132,6 +134,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     child.stdin.on('error', () => undefined);
     child.stderr.on('error', () => undefined);
     child.stderr.on('data', (chunk: Buffer) => complaint.push(chunk));
+    // An agent that does not answer has perhaps printed a question for a person.
+    child.stdout.on('data', (chunk: Buffer) => isReady || complaint.push(chunk));
   });
   const withComplaint = (sentence: string) => {
     const said = lastLines(complaint.text());
@@ -214,6 +218,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
         `The agent speaks version ${String(answer.protocolVersion)} of ACP, not ${PROTOCOL_VERSION}.`,
       );
     }
+    isReady = true;
     offered = loginMethodsOf(answer, env);
     return abilitiesOf(answer);
   });
@@ -251,6 +256,7 @@ function connect(
   child: ChildProcessByStdio<Writable, Readable, Readable>,
   { onUpdate, onPermission, onForm, log }: AgentProcessOptions,
 ): ClientConnection {
+  const join = joinHalves();
   const stream = messageStream({
     input: child.stdin,
     output: child.stdout,
@@ -258,7 +264,7 @@ function connect(
     onNotification(method, params) {
       if (method !== methods.client.session.update) return false;
       const { sessionId, update } = recordOf(params);
-      if (typeof sessionId === 'string') onUpdate(sessionId, recordOf(update));
+      if (typeof sessionId === 'string') onUpdate(sessionId, join(sessionId, recordOf(update)));
       return true;
     },
   });

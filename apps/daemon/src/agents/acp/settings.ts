@@ -27,6 +27,8 @@ interface Told {
   settings: readonly Setting[];
   /** They are config options. */
   isConfig: boolean;
+  /** The mode is none of the config options: some agents have both. */
+  hasModes: boolean;
   chosen: Map<string, string>;
 }
 
@@ -48,7 +50,14 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
 
   const tell = (sessionId: string, change: Partial<Told>) => {
     const before = sessions.get(sessionId);
-    const now = { settings: [], isConfig: false, chosen: new Map<string, string>(), ...before, ...change };
+    const now = {
+      settings: [],
+      isConfig: false,
+      hasModes: false,
+      chosen: new Map<string, string>(),
+      ...before,
+      ...change,
+    };
     sessions.delete(sessionId);
     sessions.set(sessionId, now);
     const [oldest] = sessions.keys();
@@ -62,6 +71,12 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
     if (told) tell(sessionId, { settings: told.settings.map((one) => (one.id === id ? { ...one, value } : one)) });
   };
 
+  /** Config options, and the mode of an agent that has modes beside them. */
+  const withMode = (sessionId: string, config: Setting[]): Setting[] => {
+    const { hasModes = false, settings = [] } = sessions.get(sessionId) ?? {};
+    return hasModes ? [...config, ...settings.filter(({ kind }) => kind === 'mode')] : config;
+  };
+
   const inMode: Settings['inMode'] = (sessionId, modeId) => {
     const mode = sessions.get(sessionId)?.settings.find(({ kind }) => kind === 'mode');
     if (mode?.options.some(({ id }) => id === modeId)) holds(sessionId, mode.id, modeId);
@@ -71,8 +86,10 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
     of: (sessionId) => sessions.get(sessionId)?.settings,
     opened(sessionId, answer) {
       const config = configOf(answer);
-      if (config.length > 0) tell(sessionId, { settings: config, isConfig: true });
-      else {
+      if (config.length > 0) {
+        const modes = onlyModels || config.some(({ kind }) => kind === 'mode') ? [] : modesOf(answer);
+        tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 });
+      } else {
         const settings = [...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)];
         // An agent that resumes a session may omit settings that it reported before.
         if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
@@ -81,7 +98,7 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
     heard(sessionId, update) {
       if (update.sessionUpdate === 'current_mode_update') inMode(sessionId, wordsOf(update.currentModeId));
       if (update.sessionUpdate === 'config_option_update')
-        tell(sessionId, { settings: configOf(update), isConfig: true });
+        tell(sessionId, { settings: withMode(sessionId, configOf(update)), isConfig: true });
     },
     inMode,
     async change(agent, sessionId, { id, value }) {
@@ -98,10 +115,10 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
         );
       if (!setting.options.some((option) => option.id === value))
         throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
-      if (told.isConfig) {
+      if (told.isConfig && !(told.hasModes && setting.kind === 'mode')) {
         const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
         const config = configOf(answer);
-        if (config.length > 0) tell(sessionId, { settings: config });
+        if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config) });
         else holds(sessionId, id, value);
       } else {
         if (setting.kind === 'mode') await agent.request('session/set_mode', { sessionId, modeId: value }, limitMs);

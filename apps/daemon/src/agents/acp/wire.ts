@@ -49,11 +49,29 @@ export function lineSplitter(maxLineBytes: number): (chunk: Buffer) => string[] 
   };
 }
 
-/** A JSON-RPC message, or undefined for anything else. */
+const maxStarts = 20;
+
+/**
+ * The JSON-RPC message of a line, or undefined. Launchers print to the same output without a line break (an escape sequence, a banner), so
+ * a message can begin later in the line.
+ */
 export function messageOf(line: string): AnyMessage | undefined {
-  if (!line.trimStart().startsWith('{')) return undefined;
+  const whole = messageIn(line);
+  // A damaged message can contain a sound object that is no message of the agent.
+  if (whole || /^\s*\{\s*"/.test(line) || !line.includes('"jsonrpc"')) return whole;
+  let from = line.indexOf('{');
+  for (let tries = 0; from >= 0 && tries < maxStarts; tries++) {
+    const message = messageIn(line.slice(from));
+    if (message) return message;
+    from = line.indexOf('{', from + 1);
+  }
+  return undefined;
+}
+
+function messageIn(text: string): AnyMessage | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
   try {
-    const value = JSON.parse(line) as Record<string, unknown>;
+    const value = JSON.parse(text.trim()) as Record<string, unknown>;
     const isMessage = value.jsonrpc === '2.0' && (typeof value.method === 'string' || 'id' in value);
     return isMessage ? (value as unknown as AnyMessage) : undefined;
   } catch {
