@@ -42,7 +42,9 @@ describeWith('chromium', 'registration keys', () => {
     await person.click('Make a key');
     const command = page.getByLabel('the command that registers with the key', { exact: true });
     await command.waitFor();
-    const [, key] = /^RELAY_DAEMON_KEY=(\S+) relay-daemon register --server /.exec((await command.textContent())!)!;
+    const [, key] = /^RELAY_DAEMON_KEY=(\S+) ~\/\.local\/bin\/relay-daemon register --server /.exec(
+      (await command.textContent())!,
+    )!;
     await person.text('0 of 2 used');
     const answer = await send('POST', `${relay.url}/api/devices/code`, {
       body: { hostname: 'runner.lan', agent_type: 'scripted', device_name: 'Runner', key },

@@ -12,8 +12,8 @@ const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
  * A POSIX shell script that installs the daemon of this relay for one user, under `~/.local` or RELAY_PREFIX. It prints its plan
- * first, checks Node and the checksum before it changes anything, and runs only when it has arrived whole. `--dry-run` ends
- * after the plan.
+ * first, checks Node and the checksum before it changes anything, and runs only when it has arrived whole. With a terminal, a registration key
+ * or `--service` it goes on until the machine is online: it registers, and starts the daemon as a service or here.
  */
 export const installScript = ({ base, version, sha256 }: InstallScript) => `#!/bin/sh
 # Installs relay-daemon, the bridge between this machine's agents and the relay it came from.
@@ -33,7 +33,20 @@ fetch() {
   fi
 }
 
+# Standard input is this script: answers come from the terminal, where there is one.
+has_terminal() { [ -t 2 ] && (: </dev/tty) 2>/dev/null; }
+
 main() {
+  plan_only=no connect=yes service=ask
+  for word in "$@"; do
+    case $word in
+      --dry-run) plan_only=yes ;;
+      --service) service=yes ;;
+      --no-service) service=no ;;
+      --install-only) connect=no ;;
+      *) fail "there is no option $word; there are --dry-run, --service, --no-service and --install-only." ;;
+    esac
+  done
   command -v node >/dev/null 2>&1 || fail 'Node is not installed; install Node 20.19 or newer (https://nodejs.org) and run this again.'
   node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
     fail "Node $(node --version) is too old; install Node 20.19 or newer and run this again."
@@ -50,9 +63,9 @@ This installs relay-daemon $version from $base
   $folder    the program (1 package, about 2 MB)
   $program    a link to it
 
-It needs no root and changes nothing else. To remove it: rm -r "$prefix/share/relay-daemon" "$program"
+It needs no root and changes nothing else, unless you agree to a service of your user. To remove it: rm -r "$prefix/share/relay-daemon" "$program"
 PLAN
-  [ "\${1:-}" != --dry-run ] || return 0
+  [ $plan_only = no ] || return 0
 
   mkdir -p "$prefix/share/relay-daemon" "$prefix/bin"
   work=$(mktemp -d "$prefix/share/relay-daemon/.new-XXXXXX")
@@ -71,14 +84,40 @@ PLAN
   mv "$work/new" "$folder"
   ln -sf "$folder/dist/main.js" "$program"
 
-  printf '\\nInstalled. Connect this machine to your account, then start it:\\n\\n'
   case ":$PATH:" in
     *":$prefix/bin:"*) name=relay-daemon ;;
     *) name=$program ;;
   esac
-  printf '  %s register --server %s --agent auto\\n  %s up\\n\\n' "$name" "$base" "$name"
-  [ $update = no ] || printf 'Where it is installed as a service, this starts the new version:\\n\\n  %s service install\\n\\n' "$name"
+  has_terminal && terminal=yes || terminal=no
+  [ $terminal = yes ] || [ $service = yes ] || [ -n "\${RELAY_DAEMON_KEY:-}" ] || connect=no
+  if [ $connect = no ]; then
+    printf '\\nInstalled. Connect this machine to your account, then start it:\\n\\n'
+    printf '  %s register --server %s --agent auto\\n  %s up\\n\\n' "$name" "$base" "$name"
+    [ $update = no ] || printf 'Where it is installed as a service, this starts the new version:\\n\\n  %s service install\\n\\n' "$name"
+  else
+    connect
+  fi
   [ "$name" = relay-daemon ] || printf '(%s is not in PATH; add it to call the program by its name.)\\n' "$prefix/bin"
+}
+
+connect() {
+  rm -rf "$work"
+  printf '\\nInstalled.\\n\\n'
+  "$program" status >/dev/null 2>&1 && state=0 || state=$?
+  # 78: it is not registered; 3: it is, and not running.
+  if [ $state = 78 ]; then "$program" register --server "$base" --agent auto || exit $?; fi
+  if [ $service = ask ] && [ $terminal = yes ]; then
+    printf 'Start it now, and whenever you log in, as a service of your user? [Y/n] ' >&2
+    read -r answer </dev/tty || answer=n
+    case $answer in [nN]*) service=no ;; *) service=yes ;; esac
+  fi
+  if [ $service = yes ]; then "$program" service install || exit $?
+  elif [ $state = 0 ]; then printf 'It is running; start it again to use the new version.\\n'
+  elif [ $terminal = yes ]; then
+    printf 'It runs until you press Ctrl-C. Later: %s up\\n' "$name"
+    exec "$program" up </dev/tty
+  else printf 'Next: %s up\\n' "$name"
+  fi
 }
 
 main "$@"

@@ -17,6 +17,15 @@ import { installScript } from '../src/install-script.ts';
 
 const run = promisify(execFile);
 
+/** Prints its version, and records each command; `status` says that the machine is not registered. */
+const main = `#!/usr/bin/env node
+const { appendFileSync } = require('node:fs');
+const words = process.argv.slice(2).join(' ');
+if (words === '' || words === '--version') console.log('1.2.3');
+else appendFileSync(process.env.HOME + '/commands', words + '\\n');
+process.exit(words === 'status' ? 78 : 0);
+`;
+
 describe('the daemon that the relay serves', () => {
   let folder: string;
   let server: Server;
@@ -25,7 +34,7 @@ describe('the daemon that the relay serves', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-downloads-'));
     await mkdir(join(folder, 'package', 'dist'), { recursive: true });
-    await writeFile(join(folder, 'package', 'dist', 'main.js'), '#!/usr/bin/env node\nconsole.log("1.2.3");\n');
+    await writeFile(join(folder, 'package', 'dist', 'main.js'), main);
     await run('tar', ['-czf', 'daemon.tgz', 'package'], { cwd: folder });
     const app = express();
     server = createServer((request, response) => void app(request, response)).listen(0, '127.0.0.1');
@@ -69,6 +78,25 @@ describe('the daemon that the relay serves', () => {
     expect(again.stdout).toMatch(/service, this starts the new version:\n\n {2}.*relay-daemon service install\n/);
     expect(stdout).not.toContain('service install');
     expect(await readdir(join(home, '.local', 'share', 'relay-daemon'))).toEqual(['1.2.3']);
+  });
+
+  it.each([
+    ['--service', {}, ['service install']],
+    ['--no-service', { RELAY_DAEMON_KEY: 'rly_key' }, []],
+  ] as [string, Record<string, string>, string[]][])(
+    'W11: connects the machine in one line, with %s',
+    async (option, env, last) => {
+      const { code, home } = await install(await served(), [option], env);
+      expect(code).toBe(0);
+      const commands = (await readFile(join(home, 'commands'), 'utf8')).trim().split('\n');
+      expect(commands).toEqual(['status', `register --server ${url} --agent auto`, ...last]);
+    },
+  );
+
+  it('W11: refuses an option that it does not know', async () => {
+    const { code, stderr, files } = await install(await served(), ['--servcie']);
+    expect({ code, files }).toEqual({ code: 1, files: [] });
+    expect(stderr).toContain('--servcie');
   });
 
   it('is described before anything changes, and with --dry-run nothing does', async () => {

@@ -1,9 +1,13 @@
 /** Commands that a person runs on a machine. The relay serves the daemon of its own release (ADR 40), so no package of a registry is named. */
+
+/** Where the script of `install` puts it: a shell that was open before may not have that folder in its PATH. */
+const program = '~/.local/bin/relay-daemon';
+
 export const daemonCommands = {
   install: (publicUrl: string): string => `curl -fsSL ${publicUrl}/install.sh | sh`,
-  register: (publicUrl: string): string => `relay-daemon register --server ${publicUrl} --agent auto`,
+  register: (publicUrl: string): string => `${program} register --server ${publicUrl} --agent auto`,
   /** In the environment: other people of that machine may list its processes. */
   registerWith: (publicUrl: string, key: string): string =>
     `RELAY_DAEMON_KEY=${key} ${daemonCommands.register(publicUrl)}`,
-  start: 'relay-daemon up',
+  start: `${program} up`,
 };
