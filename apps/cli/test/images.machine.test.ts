@@ -13,7 +13,7 @@ const file = (name: string, bytes: Buffer) => {
   writeFileSync(path, bytes);
   return path;
 };
-const png = Buffer.from('\x89PNG\r\n\x1a\nthe rest', 'latin1');
+const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDRthe restIEND', 'latin1');
 const webp = Buffer.from('RIFF\n\0\0\0WEBPthe rest', 'latin1');
 const url = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.toString('base64')}`;
 const takesImages = { 'X-Daemon-Capabilities': 'images' };

@@ -14,7 +14,7 @@ afterAll(() => relay.stop());
 afterEach(() => home.clear());
 
 type Session = { id: string; status: string; lastTask?: { id: string; state: string } };
-const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n12345678', 'latin1').toString('base64')}`;
+const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR12345678IEND', 'latin1').toString('base64')}`;
 const gif = `data:image/gif;base64,${Buffer.from('GIF89a', 'latin1').toString('base64')}`;
 
 async function begin(options: DemoOptions = {}) {
@@ -51,7 +51,7 @@ describe('an app and an agent', () => {
   it('share images, with a first message and with a later one', async () => {
     const { update, said, create, call } = await begin();
     expect((await create('look', [png, gif])).status).toBe(201);
-    await said('seen: image/png of 16 bytes, image/gif of 6 bytes');
+    await said('seen: image/png of 28 bytes, image/gif of 6 bytes');
     const { id } = await update(({ status }) => status === 'idle');
     expect((await call('POST', id, '/messages', { content: 'look again', images: [gif] })).status).toBe(202);
     await said('seen: image/gif of 6 bytes');

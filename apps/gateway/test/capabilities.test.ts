@@ -12,7 +12,7 @@ import {
 import { counted, idOf, idleSession, nextStart, path, readSession, sessionIn, until } from './conversation.ts';
 import { knock } from './knock.ts';
 
-const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
+const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR and more IEND', 'latin1').toString('base64')}`;
 const declaring = (list: string) => ({ 'X-Daemon-Capabilities': list });
 
 describe('what a daemon declares', () => {

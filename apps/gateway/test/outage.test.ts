@@ -5,7 +5,7 @@ import { createUnfoundEnds } from '../src/unfound-ends.ts';
 import { begin, idOf, messageIn, nextStart, readTask, run, sessionIn, until } from './conversation.ts';
 import { type OutageDatabase, openOutageDatabase } from './outage-database.ts';
 
-const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1').toString('base64')}`;
+const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR and more IEND', 'latin1').toString('base64')}`;
 
 describe('an outage of the database', () => {
   const completions = async () =>

@@ -23,11 +23,16 @@ function numberOf({ code, status }: RelayError): number {
 
 export const acpError = (message: string, data: ErrorData, code = internal) => new RequestError(code, message, data);
 
+/** The relay's own sentence names a field of its API, which no editor shows. */
+const offline =
+  'The machine is offline. Start its daemon, or let prompts wait for it: `relay acp --queue 600`, or `?queue=600` in the address of a remote agent.';
+
 /** Any failure as the error of a request. One that does not come from the relay has the code `UNEXPECTED` and keeps its own words. */
 export function errorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof RelayError) {
-    const { code, status, retryAfter, message } = error;
+    const { code, status, retryAfter } = error;
+    const message = code === 'DEVICE_OFFLINE' ? offline : error.message;
     return acpError(message, { code, status, ...(retryAfter === undefined ? {} : { retryAfter }) }, numberOf(error));
   }
   if (error instanceof SignedOutError) return acpError(error.message, { code: error.code, status: 401 }, credential);

@@ -4,7 +4,7 @@
  */
 import { RelayError } from '@relay/protocol';
 
-type Kind = 'text' | 'flag' | 'object';
+type Kind = 'text' | 'address' | 'flag' | 'object';
 
 const goOn = {
   oauth_query: 'text',
@@ -15,8 +15,8 @@ const goOn = {
 
 /** By path; fields that are not named here are dropped. */
 const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<string, Readonly<Record<string, Kind>>>([
-  ['/sign-up/email', { email: 'text', password: 'text', name: 'text', invitation: 'text', ...goOn }],
-  ['/sign-in/email', { email: 'text', password: 'text', rememberMe: 'flag', ...goOn }],
+  ['/sign-up/email', { email: 'address', password: 'text', name: 'text', invitation: 'text', ...goOn }],
+  ['/sign-in/email', { email: 'address', password: 'text', rememberMe: 'flag', ...goOn }],
   ['/sign-in/social', { provider: 'text', invitation: 'text', disableRedirect: 'flag', ...goOn }],
   ['/sign-out', {}],
   ['/update-user', { name: 'text' }],
@@ -46,10 +46,11 @@ const ofPrograms: ReadonlySet<string> = new Set(
 
 const fits: Record<Kind, (value: unknown) => boolean> = {
   text: (value) => typeof value === 'string',
+  address: (value) => typeof value === 'string',
   flag: (value) => typeof value === 'boolean',
   object: (value) => typeof value === 'object' && !Array.isArray(value),
 };
-const names: Record<Kind, string> = { text: 'a text', flag: 'true or false', object: 'an object' };
+const names: Record<Kind, string> = { text: 'a text', address: 'a text', flag: 'true or false', object: 'an object' };
 
 const refuse = (field: string, what: string): never => {
   throw new RelayError('INVALID_REQUEST', `In the body, "${field}" must be ${what}.`);
@@ -73,5 +74,7 @@ export function checkBody(path: string, body: unknown): void {
     const kind = Object.hasOwn(known, field) ? known[field] : undefined;
     if (kind === undefined || value === undefined || value === null) delete values[field];
     else if (!fits[kind](value)) refuse(field, names[kind]);
+    // Keyboards of phones add a blank after a word that they complete.
+    else if (kind === 'address') values[field] = (value as string).trim();
   }
 }

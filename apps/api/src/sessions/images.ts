@@ -20,6 +20,8 @@ const magic: Readonly<Record<string, readonly (readonly [at: number, bytes: stri
   ],
 };
 const magicCharacters = 32;
+/** Some programs write a little after the last chunk of a PNG. */
+const tailCharacters = 64 * 1024;
 
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
@@ -39,7 +41,24 @@ function sizeOf(image: string, name: string): number {
   const first = Buffer.from(data.slice(0, magicCharacters), 'base64').toString('latin1');
   if (!magic[type]?.every(([at, expected]) => first.startsWith(expected, at)))
     throw invalid(`says image/${type}, but its bytes are those of something else.`);
+  if (!isWhole(type, data, first)) throw invalid('is cut off: its end is missing.');
   return bytes;
+}
+
+/** An agent that received half a picture could fail at every later turn of the session. */
+function isWhole(type: string, data: string, first: string): boolean {
+  if (type === 'png') {
+    const tail = Buffer.from(data.slice(-tailCharacters), 'base64').toString('latin1');
+    return first.startsWith('IHDR', 12) && tail.includes('IEND');
+  }
+  return type !== 'jpeg' || hasJpegEnd(Buffer.from(data, 'base64'));
+}
+
+/** Whether the picture itself ends (EOI after its SOS): a thumbnail before it has an end of its own. */
+function hasJpegEnd(bytes: Buffer): boolean {
+  let at = 2;
+  while (at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda) at += 2 + bytes.readUInt16BE(at + 2);
+  return bytes.indexOf('\xff\xd9', at, 'latin1') >= 0;
 }
 
 /**

@@ -74,6 +74,23 @@ describe('images of a message', () => {
     }
   });
 
+  it.each<[string, string, Buffer]>([
+    ['a PNG with a header only', 'png', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+    ['a PNG that is cut', 'png', Buffer.from(image('png').slice(22), 'base64').subarray(0, 40)],
+    ['a JPEG with a header only', 'jpeg', Buffer.from('\xff\xd8\xff\xe0', 'latin1')],
+    [
+      'a JPEG that is cut after its thumbnail',
+      'jpeg',
+      Buffer.from('\xff\xd8\xff\xe1\0\x06\xff\xd9\0\0\xff\xda\0\x02ab', 'latin1'),
+    ],
+  ])('B12: %s is refused', async (_name, type, bytes) => {
+    const refused = await send([`data:image/${type};base64,${bytes.toString('base64')}`]);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_IMAGE', error: expect.stringContaining('cut off') },
+    });
+  });
+
   it('may be as large as the limits say, all together in one frame', async () => {
     const images = [image('png', { bytes: 5 * mebibyte }), image('jpeg', { bytes: 5 * mebibyte })];
     const created = await create(images);
