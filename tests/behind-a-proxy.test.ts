@@ -74,7 +74,7 @@ describe('B7: behind a proxy', () => {
     expect((await cliExchange(new URL(url), asked)).status).toBeGreaterThan(0);
     const opened = new Promise<void>((resolve, reject) => {
       const socket = nodeSocket(
-        { url: `${url.replace('http', 'ws')}/ws/daemon`, token: 't' },
+        { url: `${url.replace('http', 'ws')}/ws/daemon`, token: 't', ticket: undefined },
         { onOpen: () => (socket.close(), resolve()), onText: () => undefined, onEnd: reject },
       );
     });

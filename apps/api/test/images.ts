@@ -2,7 +2,7 @@
 const dataUrl = (type: string, bytes: Buffer) => `data:image/${type};base64,${bytes.toString('base64')}`;
 const begins = {
   png: Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),
-  jpeg: Buffer.from('\xff\xd8\xff\xe0', 'latin1'),
+  jpeg: Buffer.from('\xff\xd8\xff\xda\0\x02', 'latin1'),
   gif: Buffer.from('GIF89a', 'latin1'),
   webp: Buffer.from('RIFF\x10\0\0\0WEBP', 'latin1'),
 };

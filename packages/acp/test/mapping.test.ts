@@ -164,10 +164,10 @@ describe('an error', () => {
   it('has a number of JSON-RPC, and the code of the relay', () => {
     const refusal = (code: string, status: number) =>
       errorOf(new RelayError({ code, message: 'No.', status, retryAfter: 3, details: {}, headers: new Headers() }));
-    expect(refusal('DEVICE_OFFLINE', 503)).toMatchObject({
+    expect(refusal('DEVICE_ERROR', 503)).toMatchObject({
       code: -32603,
       message: 'No.',
-      data: { code: 'DEVICE_OFFLINE', status: 503, retryAfter: 3 },
+      data: { code: 'DEVICE_ERROR', status: 503, retryAfter: 3 },
     });
     expect(refusal('TOKEN_EXPIRED', 401).code).toBe(-32000);
     expect(refusal('SESSION_NOT_FOUND', 404).code).toBe(-32002);

@@ -141,7 +141,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       // With this listener the library leaves the abort to us; the 'close' below follows.
       void sentenceIn(response).then((sentence) => {
         if (sentence) refused.message += ` (${sentence})`;
-        if (isStripped(refused.status) && !/proxy/i.test(sentence)) refused.message += `; ${strippedAdvice}`;
+        if (isStripped(refused.status)) refused.message += `; ${strippedAdvice}`;
         current.terminate();
       });
     });

@@ -296,5 +296,8 @@ export const upgradeRequired = () =>
 export const strippedAdvice =
   'a proxy on the way probably does not pass WebSockets: ask its operator to pass the headers Upgrade and Connection';
 
-/** Whether a relay or a proxy answers like this when the request for a WebSocket lost its `Upgrade`. */
-export const isStripped = (status: number): boolean => [200, 400, 404, 405, 426, 501].includes(status);
+/**
+ * Whether a proxy or an older relay answers like this when the request for a WebSocket lost its `Upgrade`. A 426 of a relay explains itself, and can
+ * be about the version of the daemon (rules, 9.14).
+ */
+export const isStripped = (status: number): boolean => [200, 400, 404, 405, 501].includes(status);

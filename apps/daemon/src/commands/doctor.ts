@@ -130,7 +130,8 @@ async function socketFinding(server: string): Promise<Finding> {
   };
   const asked = { method: 'GET', headers, timeoutMs: healthTimeoutMs };
   const { status } = await exchange(`${server}/ws/daemon`, asked);
-  if (isStripped(status)) return bad('WebSocket', `the request for one was answered with ${status}; ${strippedAdvice}`);
+  if (status === 426 || isStripped(status))
+    return bad('WebSocket', `the request for one was answered with ${status}; ${strippedAdvice}`);
   return good('WebSocket', 'requests for one reach the relay');
 }
 
