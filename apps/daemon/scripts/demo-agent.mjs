@@ -16,7 +16,7 @@
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id.
-// $DEMO_AGENT_LOGINS is a JSON list of its methods of `authenticate`: sessions need one first. Those whose id begins with "bad" are refused.
+// $DEMO_AGENT_LOGINS is a JSON list of its methods of `authenticate`: sessions need one first. An id that begins with "bad" is refused.
 // $DEMO_AGENT_DAMAGE=resume: that call is advertised but missing.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';

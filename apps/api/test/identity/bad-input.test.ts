@@ -44,6 +44,20 @@ function endpoints(): { path: string; methods: string[] }[] {
   ).flatMap(({ path, options }) => (path === undefined ? [] : [{ path, methods: [options.method ?? 'GET'].flat() }]));
 }
 
+describe('B12: an e-mail address', () => {
+  it.each(['alice@example.com ', ' alice@example.com', 'Alice@Example.com\t'])('signs in as %j', async (email) => {
+    const answer = await new Browser(relay).send('POST', '/auth/sign-in/email', { body: { email, password } });
+    expect(answer.status).toBe(200);
+  });
+
+  it('with a blank around it makes no second account', async () => {
+    const again = await alice.send('POST', '/auth/sign-up/email', {
+      body: { email: ' alice@example.com ', password, name: 'Alice' },
+    });
+    expect(again.status).not.toBe(200);
+  });
+});
+
 describe('headers', () => {
   afterEach(alive);
 

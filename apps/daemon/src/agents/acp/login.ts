@@ -43,7 +43,7 @@ interface LoginOptions {
   offered: readonly LoginMethod[];
   /** The id that the person named; default: every unattended one, in order. */
   chosen: string | undefined;
-  /** For each of them. */
+  /** The time each method has. */
   limitMs: number;
   log: Log;
 }
