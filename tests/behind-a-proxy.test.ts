@@ -49,10 +49,10 @@ afterEach(async () => {
 
 const asked = { method: 'GET', headers: {}, timeoutMs: 10_000 };
 
-describe('B7: behind a proxy', () => {
+describe('B7: through a proxy', () => {
   it.each(['HTTP_PROXY', 'http_proxy', 'ALL_PROXY'])('a daemon registers and connects through %s', async (name) => {
     process.env[name] = via;
-    // The double has no REST: its own refusal arrives.
+    // The double refuses REST itself.
     await expect(createApi(url).pollToken('x')).rejects.toThrow('answered 404');
     const daemon = createDaemon({
       server: url,
@@ -82,7 +82,7 @@ describe('B7: behind a proxy', () => {
     expect(tunnels).toHaveLength(2);
   });
 
-  it('a wrong password is the error of the proxy, and one that is away is named', async () => {
+  it('names the proxy when it refuses the password or is away', async () => {
     process.env.HTTP_PROXY = via.replace('ada', 'eve');
     await expect(daemonExchange(url, asked)).rejects.toThrow(/the proxy 127\.0\.0\.1:\d+ refuses the connection \(407/);
     process.env.HTTP_PROXY = '127.0.0.1:9';

@@ -10,7 +10,7 @@ const ends = { png: 'IEND\xaeB`\x82', jpeg: '\xff\xd9', gif: '', webp: '' };
 export type ImageType = keyof typeof begins;
 export const imageTypes = Object.keys(begins) as ImageType[];
 
-/** An image of a type: its first bytes, as many more as are asked for, and its end. */
+/** Returns an image of a type and size. */
 export function image(type: ImageType = 'png', { bytes = 64, says = type } = {}): string {
   const end = Buffer.from(ends[type], 'latin1');
   const middle = Buffer.alloc(Math.max(0, bytes - begins[type].length - end.length), 7);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RelayError } from '@relay/client';
 import { errorOf } from '../src/errors.ts';
 
-describe('A10: a prompt to a machine that is offline', () => {
+describe('A10: a prompt to an offline machine', () => {
   it('fails with the option of this door, and not with a field of the API', () => {
     const message = 'The device is not connected. Send without "queueTtlSeconds": 0 to let the message wait.';
     const refused = { retryAfter: undefined, details: {}, headers: new Headers() };

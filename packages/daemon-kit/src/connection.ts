@@ -121,7 +121,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     });
     current.on('open', () => {
       opened = true;
-      stopHeartbeat = heartbeat(current);
+      stopHeartbeat = heartbeat(current, clock, timings);
       onState({ phase: 'connected' });
       onOpen(declared);
     });
@@ -191,33 +191,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     } else current.terminate();
   };
 
-  const heartbeat = (current: WebSocket): Cancel => {
-    let lastHeard = elapsedOn(clock);
-    const heard = () => (lastHeard = elapsedOn(clock));
-    for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, heard);
-    let cancelPing: Cancel = () => undefined;
-    let cancelSilence: Cancel = () => undefined;
-    const ping = () => {
-      cancelPing = clock.after(timings.pingIntervalMs, () => {
-        current.ping();
-        ping();
-      });
-    };
-    const listen = (forMs: number) => {
-      cancelSilence = clock.after(forMs, () => {
-        const leftMs = lastHeard + timings.silenceMs - elapsedOn(clock);
-        if (leftMs > 0) listen(leftMs);
-        else current.terminate();
-      });
-    };
-    ping();
-    listen(timings.silenceMs);
-    return () => {
-      cancelPing();
-      cancelSilence();
-    };
-  };
-
   return {
     start() {
       cancelWake = clock.onWake?.(onWake) ?? cancelWake;
@@ -251,6 +224,34 @@ export function createConnection(options: ConnectionOptions): Connection {
       await gone;
       if (first) onState({ phase: 'stopped', stop: { reason: 'stopped', message: 'The daemon was stopped.' } });
     },
+  };
+}
+
+/** Pings, and ends a socket that gives no sign of life. Returns how to stop. */
+function heartbeat(current: WebSocket, clock: Clock, timings: ConnectionTimings): Cancel {
+  let lastHeard = elapsedOn(clock);
+  const heard = () => (lastHeard = elapsedOn(clock));
+  for (const sign of ['message', 'ping', 'pong'] as const) current.on(sign, heard);
+  let cancelPing: Cancel = () => undefined;
+  let cancelSilence: Cancel = () => undefined;
+  const ping = () => {
+    cancelPing = clock.after(timings.pingIntervalMs, () => {
+      current.ping();
+      ping();
+    });
+  };
+  const listen = (forMs: number) => {
+    cancelSilence = clock.after(forMs, () => {
+      const leftMs = lastHeard + timings.silenceMs - elapsedOn(clock);
+      if (leftMs > 0) listen(leftMs);
+      else current.terminate();
+    });
+  };
+  ping();
+  listen(timings.silenceMs);
+  return () => {
+    cancelPing();
+    cancelSilence();
   };
 }
 

@@ -140,7 +140,7 @@ describe('connecting (specification §5, §6.3, §6.4)', () => {
       expect(daemon.state().connection).toBe('connected');
     });
 
-    it('does not wait for the end of its back-off', async () => {
+    it('skips its back-off', async () => {
       const relay = await home.relay();
       relay.refusals.push({ status: 500 });
       const clock = wakingClock();

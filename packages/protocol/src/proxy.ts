@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The time a proxy has to open a tunnel. */
 const tunnelMs = 15_000;
 
-/** For one request or socket to an http(s) or ws(s) address; undefined if it is reached without a proxy. */
+/** Returns an agent for one request or socket to an http(s) or ws(s) address; undefined without a proxy. */
 export function proxyAgentFor(address: string, env: Environment = process.env): Agent | undefined {
   const url = new URL(address.replace(/^ws/, 'http'));
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
@@ -26,7 +26,7 @@ export function proxyAgentFor(address: string, env: Environment = process.env): 
   return new TunnelAgent(isUsable ? proxy : new URL('http://unusable.invalid'), isUsable ? '' : name.toUpperCase());
 }
 
-/** Whether `NO_PROXY` names the host. This machine itself is never behind a proxy. */
+/** Whether `NO_PROXY` names the host. A proxy never leads to this machine itself. */
 function isDirect({ hostname, port, protocol }: URL, noProxy: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost') || isInside(host, '127.0.0.0/8') || host === '::1')

@@ -51,7 +51,7 @@ const sessionMarkers = new Set([
   ...['AI_AGENT', 'AMP_CURRENT_THREAD_ID', 'AUGMENT_AGENT', 'CLINE_ACTIVE', 'GOOSE_TERMINAL', 'PI_CODING_AGENT'],
 ]);
 
-/** `own` is what preset and person choose for the agent: it may contain any marker, but none of the secrets. */
+/** `own` comes from preset and person. It can contain markers; secrets are dropped from it. */
 export function agentEnvironment(
   own: Readonly<Record<string, string>> = {},
   inherited: NodeJS.ProcessEnv = process.env,

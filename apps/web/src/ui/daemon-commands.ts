@@ -1,6 +1,6 @@
 /** Commands that a person runs on a machine. The relay serves the daemon of its own release (ADR 40), so no package of a registry is named. */
 
-/** Where the script of `install` puts it: a shell that was open before may not have that folder in its PATH. */
+/** The path that the script of `install` uses. An open shell often lacks that folder in its PATH. */
 const program = '~/.local/bin/relay-daemon';
 
 export const daemonCommands = {

@@ -27,7 +27,7 @@ interface Told {
   settings: readonly Setting[];
   /** They are config options. */
   isConfig: boolean;
-  /** The mode is none of the config options: some agents have both. */
+  /** The agent has modes beside its config options. */
   hasModes: boolean;
   chosen: Map<string, string>;
 }

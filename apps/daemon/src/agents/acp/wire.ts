@@ -57,7 +57,7 @@ const maxStarts = 20;
  */
 export function messageOf(line: string): AnyMessage | undefined {
   const whole = messageIn(line);
-  // A damaged message can contain a sound object that is no message of the agent.
+  // A damaged message can contain a sound object, which the agent did not send as a message.
   if (whole || /^\s*\{\s*"/.test(line) || !line.includes('"jsonrpc"')) return whole;
   let from = line.indexOf('{');
   for (let tries = 0; from >= 0 && tries < maxStarts; tries++) {
