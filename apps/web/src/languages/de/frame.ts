@@ -155,6 +155,7 @@ export const words: typeof english = {
     email: 'E-Mail',
     password: 'Passwort',
     signingIn: 'Wird angemeldet…',
+    shared: 'Gemeinsamer Computer: hier nichts Gelesenes behalten',
     secondStep: 'Zweiter Schritt der Anmeldung',
     signUp: 'Neu hier? {link}',
     signUpLink: 'Konto anlegen',

@@ -150,6 +150,7 @@ export const words = {
     email: 'Email',
     password: 'Password',
     signingIn: 'Signing in…',
+    shared: 'Shared computer: keep nothing I read here',
     secondStep: 'Second step at sign-in',
     signUp: 'New here? {link}',
     signUpLink: 'Create an account',
