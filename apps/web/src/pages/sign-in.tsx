@@ -129,7 +129,11 @@ export function SignIn() {
             onValue={setPassword}
           />
           <label className="shared-computer">
-            <input type="checkbox" defaultChecked={!keepsLast()} onChange={({ target }) => chooseLast(!target.checked)} />
+            <input
+              type="checkbox"
+              defaultChecked={!keepsLast()}
+              onChange={({ target }) => chooseLast(!target.checked)}
+            />
             {words.signIn.shared}
           </label>
           <Problem refusal={signIn.refusal} />

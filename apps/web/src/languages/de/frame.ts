@@ -112,6 +112,7 @@ export const words: typeof english = {
     of: (index, all) => `Frage ${number(index)} von ${number(all)}`,
     dismiss: 'Frage verwerfen',
     dismissing: 'Wird verworfen…',
+    loading: 'Formular wird geladen…',
     answered: 'Beantwortet:',
     expired: (title) => `„${title}“ Der Agent hat ohne Antwort weitergemacht.`,
     on: (by) => `auf ${by}`,

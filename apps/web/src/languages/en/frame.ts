@@ -112,6 +112,7 @@ export const words = {
     of: (index: number, all: number) => `question ${number(index)} of ${number(all)}`,
     dismiss: 'Dismiss the question',
     dismissing: 'Dismissing…',
+    loading: 'Loading the form…',
     answered: 'Answered:',
     expired: (title: string) => `“${title}” The agent continued without an answer.`,
     on: (by: string) => `on ${by}`,
