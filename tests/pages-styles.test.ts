@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 
-const folder = new URL('../src/styles/', import.meta.url);
+const folder = new URL('../apps/web/src/styles/', import.meta.url);
 const rules = readdirSync(folder).flatMap((file) =>
   [...readFileSync(new URL(file, folder), 'utf8').matchAll(/([^{}]*)\{([^{}]*)\}/g)].map(([, selector, body]) => ({
     name: `${file}: ${selector!.trim()}`,
