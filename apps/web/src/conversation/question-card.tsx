@@ -153,12 +153,9 @@ function FormPlace({ of: { fields }, children }: { of: FormPrompt; children: Rea
     <>
       <div className="bd form" aria-busy>
         <p>{title}</p>
-        {choices.map(({ id, label, about }) => (
+        {choices.map(({ id, label }) => (
           <p className="opt" key={id}>
-            <span>
-              <b>{label}</b>
-              {about !== undefined && <span>{about}</span>}
-            </span>
+            <b>{label}</b>
           </p>
         ))}
       </div>

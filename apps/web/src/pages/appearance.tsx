@@ -1,12 +1,19 @@
-/** Of `/account`: the language of the pages in this browser. */
-import { useId } from 'react';
+/** Of `/account`: the colours and the language of the pages in this browser. */
+import { useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { type Language, chooseLanguage, chosenLanguage, languages } from '../languages/language.ts';
+
+import { type Theme, chooseTheme, chosenTheme } from '../theme.ts';
 
 const all = Object.entries(languages) as [Language, string][];
 
 export function Appearance() {
   const id = useId();
+  const [theme, setTheme] = useState(chosenTheme);
+  const show = (next: Theme | undefined) => {
+    chooseTheme(next);
+    setTheme(next);
+  };
   const choose = (value: string) => {
     chooseLanguage(all.find(([language]) => language === value)?.[0]);
     // Every text is another one; drafts are kept.
@@ -15,6 +22,17 @@ export function Appearance() {
   return (
     <section aria-labelledby="appearance">
       <h2 id="appearance">{words.appearance.title}</h2>
+      <fieldset className="choices">
+        <legend>
+          <b>{words.appearance.theme}</b>
+        </legend>
+        {([undefined, 'light', 'dark'] as const).map((one) => (
+          <label key={one ?? ''}>
+            <input type="radio" name="theme" checked={theme === one} onChange={() => show(one)} />
+            {words.appearance.themes[one ?? 'system']}
+          </label>
+        ))}
+      </fieldset>
       <div className="field">
         <label htmlFor={id}>{words.appearance.language}</label>
         <select

@@ -31,7 +31,7 @@ export function readLastChoice(): LastChoice {
 }
 
 const withOne = (all: ByMachine, device: string, text: string): ByMachine =>
-  Object.fromEntries([...Object.entries(all).filter(([id]) => id !== device), [device, text]].slice(-most));
+  Object.fromEntries([...Object.entries(all).filter(([id]) => id !== device), [device, text] as const].slice(-most));
 
 /** In a browser that keeps nothing the first machine is chosen. */
 export function rememberChoice(device: string, agentType: string, folder: string): void {

@@ -13,7 +13,7 @@ import { submitting, useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
 import { agentsOf, nameOfAgent, productName } from '../ui/agents.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
-import { onlineFirst, useDevices } from '../ui/device-list.ts';
+import { distinct, onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
@@ -36,7 +36,7 @@ export function NewSession() {
               </Link>
             </p>
           ) : (
-            <Form devices={onlineFirst(all)} />
+            <Form devices={onlineFirst(distinct(all))} />
           )
         }
       </Loaded>

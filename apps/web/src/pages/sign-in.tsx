@@ -142,6 +142,7 @@ export function SignIn() {
           </Submit>
         </form>
       )}
+      {!noSignIn && <p className="hint">{words.signIn.forgotten}</p>}
       {!noSignIn && withPasskey}
       {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (

@@ -34,7 +34,7 @@ function Inline({ token }: { token: Token }): ReactNode {
       return <br />;
     case 'link':
       return (
-        <Anchor href={token.href} text={(token as Tokens.Link).text}>
+        <Anchor href={(token as Tokens.Link).href} text={(token as Tokens.Link).text}>
           {inline(token.tokens)}
         </Anchor>
       );
