@@ -20,7 +20,7 @@ import { chosenTheme, showTheme } from '../src/theme.ts';
 import { productName } from '../src/ui/agents.ts';
 import { distinct } from '../src/ui/device-list.ts';
 
-beforeAll(() => loadWords('frame', 'session', 'settings', 'errors'));
+beforeAll(() => loadWords('frame', 'session', 'settings', 'errors', 'machines'));
 
 /** Parts of a browser, for one test. */
 const stubbed: string[] = [];

@@ -6,7 +6,7 @@ import type { Device, Message, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
 import { newSessionPath } from '../ui/address.ts';
-import { nameOfAgent, productName } from '../ui/agents.ts';
+import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
 import { type Attached, AttachedImages, ImageInput, dropping, pasting, takesImages, useImages } from './images.tsx';
 import { isWorking } from './activity.tsx';
@@ -149,7 +149,7 @@ export function Composer(props: ComposerProps) {
           <kbd className="k">Enter</kbd> {words.dock.enter}
         </span>
         <span className="grow" />
-        <span>{productName({ agentType: session.agentType, name: agent })}</span>
+        <span>{agent}</span>
       </p>
     </form>
   );

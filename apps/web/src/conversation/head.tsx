@@ -34,10 +34,8 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const menu = useRef<HTMLDivElement>(null);
   const menuId = useId();
   const asked = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
-  const [renaming, setRenaming] = useState(asked);
-  useEffect(() => {
-    if (asked) setRenaming(true);
-  }, [asked]);
+  const [renaming, setRenaming] = useState(false);
+  useEffect(() => setRenaming(asked), [asked]);
   const [removing, setRemoving] = useState(false);
   const archive = useAction(async () =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
@@ -56,8 +54,6 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, []);
   const renamed = () => {
-    // Loading the page again asks for no other name.
-    if (asked) window.history.replaceState(null, '');
     setRenaming(false);
     heading.current?.focus({ preventScroll: true });
   };

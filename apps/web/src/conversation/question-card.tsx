@@ -159,12 +159,7 @@ function FormPlace({ of: { fields }, children }: { of: FormPrompt; children: Rea
           </p>
         ))}
       </div>
-      <div className="acts">
-        <button type="button" className="primary" disabled>
-          {words.question.loading}
-        </button>
-        {children}
-      </div>
+      <div className="acts">{children}</div>
     </>
   );
 }

@@ -3,9 +3,15 @@ import { useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { type Language, chooseLanguage, chosenLanguage, languages } from '../languages/language.ts';
 
-import { type Theme, chooseTheme, chosenTheme } from '../theme.ts';
+import { type Theme, chosenTheme, showTheme, themeKey } from '../theme.ts';
 
 const all = Object.entries(languages) as [Language, string][];
+
+function chooseTheme(theme: Theme | undefined): void {
+  if (theme === undefined) localStorage.removeItem(themeKey);
+  else localStorage.setItem(themeKey, theme);
+  showTheme(theme, document.documentElement);
+}
 
 export function Appearance() {
   const id = useId();

@@ -31,7 +31,7 @@ export function AskCard({ session, device, item, isLine = false }: AskCardProps)
     return (
       <li className="ask line" data-id={session.id} data-prompt={prompt?.id}>
         <Link href={sessionPath(session.id)} className="about">
-          <span className="cut what-line">{question ?? titleOf(session)}</span>
+          <span className="cut">{question ?? titleOf(session)}</span>
         </Link>
       </li>
     );

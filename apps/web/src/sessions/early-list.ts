@@ -46,7 +46,7 @@ export function createEarlyList({ publicUrl, base }: Place, { pathname, search }
         fetch(url, {
           ...(method && { method }),
           headers: { Accept: 'application/json', Authorization: `Bearer ${token}` },
-          signal: AbortSignal.timeout(requestTimeoutMs),
+          signal: AbortSignal.timeout(method ? ticketWaitMs : requestTimeoutMs),
           redirect: 'manual',
           cache: 'no-store',
         });
@@ -54,8 +54,7 @@ export function createEarlyList({ publicUrl, base }: Place, { pathname, search }
       const offset = keep(ticketUrl, send(ticketUrl, 'POST'))
         .then((answer) => answer.clone().json() as Promise<{ offset?: string }>)
         .then((ticket) => ticket.offset ?? '');
-      const late = new Promise<string>((resolve) => setTimeout(() => resolve(''), ticketWaitMs));
-      ticketed = Promise.race([offset.catch(() => ''), late]);
+      ticketed = offset.catch(() => '');
       if (isHome)
         for (const question of questions) {
           const url = `${publicUrl}/api/sessions?${question}`;

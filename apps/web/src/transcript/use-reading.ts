@@ -7,7 +7,7 @@ import { linesShown } from './parts/diff-view.tsx';
 import type { Row } from './rows.ts';
 
 /** A person moves the log by these; a finger that has left it moves it on for a while. */
-const touches = ['wheel', 'touchmove', 'keydown', 'pointerdown', 'pointermove'] as const;
+const touches = ['wheel', 'touchmove', 'keydown', 'pointermove'] as const;
 const touchMs = 1500;
 /** Older pages are loaded this many screens ahead. */
 const screensAhead = 1.5;

@@ -18,6 +18,6 @@ const readable = (type: string): string => {
 /** The name of the product; of one that is not known, how its daemon calls it. */
 export const productName = ({ agentType, name }: DeviceAgent): string => {
   const product = agentName(agentType);
-  if (product === 'demo') return words.demoAgent;
-  return product || name || (agentType === 'acp' ? words.otherAgent : readable(agentType));
+  if (product === 'demo') return words.start.demoAgent;
+  return product || name || (agentType === 'acp' ? words.start.otherAgent : readable(agentType));
 };

@@ -3,7 +3,7 @@ import { Tokenizer, type Tokens } from 'marked';
 
 /** Emphasis whose words begin or end with a mark outside of ASCII: `**注意：**请`. The rules find no end there, because no space follows. */
 const besideWide = /^(\*{1,2})(?=[^\s*])([^*\n]*[^\s*])\1(?!\*)/;
-const wide = /^(?![\0-\x7f])\p{P}|(?![\0-\x7f])\p{P}$/u;
+const wide = /^[^\0-\x7f\p{L}\p{N}]|[^\0-\x7f\p{L}\p{N}]$/u;
 
 export class AgentTokenizer extends Tokenizer {
   /** Two tildes: one is "about" and the folder of a person. */
