@@ -217,7 +217,7 @@ describeWith('chromium', 'notifications', () => {
   it('are chosen by cause, for all addresses and for one, and held in quiet hours', async () => {
     await person.goto('/notifications');
     await person.page.getByLabel('An agent is done').first().selectOption('All sessions');
-    await person.page.getByLabel(/^Hold notifications/).check();
+    await person.page.getByLabel(/^Mute notifications/).check();
     await person.page.getByLabel('From').fill('21:30');
     await person.page.getByLabel('Time zone').fill('Mars/Olympus');
     await person.click('Save');
@@ -230,7 +230,7 @@ describeWith('chromium', 'notifications', () => {
     expect(body).toMatchObject({
       ...{ causes: { done: 'all', needs_you: 'watched' }, quietHours: { start: '21:30', timeZone: 'Europe/Berlin' } },
     });
-    await person.page.getByText('Causes, delay and group').click();
+    await person.page.getByText('More settings').click();
     await person.page.getByLabel('Wait').selectOption('Only if still open after 5 minutes');
     await everyLook(person, 'notification-settings');
     await person.page.setViewportSize({ width: 390, height: 844 });

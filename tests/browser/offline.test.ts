@@ -56,16 +56,7 @@ describeWith('chromium', 'the pages without a network', () => {
       : new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true })))`);
   const kept = () => person.page.evaluate<string[]>(`indexedDB.databases().then((all) => all.map(({ name }) => name))`);
 
-  it('keep nothing that was read unless the person wants it, and then show it without a network', async () => {
-    await person.goto(path);
-    await person.text('The roses have water.');
-    expect(await kept()).not.toContain('relay-last');
-    await person.goto('/account');
-    await person.page
-      .getByRole('group', { name: /Keep what I read last/ })
-      .getByLabel('On')
-      .check();
-    await person.goto('/sessions');
+  it('W3: keep what was read, in a tab too, and show it without a network', async () => {
     await person.goto(path);
     await person.text('The roses have water.');
     await controlled();

@@ -19,7 +19,7 @@ const done = (toolCallId, text, status = 'completed') => ({
 const run = (toolCallId, command) => call(toolCallId, { title: command, kind: 'execute', rawInput: { command } });
 
 async function permission({ id, client, send, say }) {
-  await say('An agent asks before it does what you have not allowed. I’d like to run the tests. ');
+  await say('An agent asks before it does anything you haven’t allowed. I’d like to run the tests. ');
   const { outcome } = await client.request(requestPermission, {
     sessionId: id,
     toolCall: {
@@ -60,7 +60,7 @@ async function diff({ send, say, cwd }) {
     }),
   );
   await say(
-    `This is how a change looks: what went is red, what came is green, and the words that differ are marked. There is no such file, so nothing was changed. ${again}`,
+    `This is how a change looks: removed lines are red, added lines are green, and the words that differ are marked. There is no such file, so nothing was changed. ${again}`,
   );
 }
 

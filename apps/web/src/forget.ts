@@ -5,6 +5,8 @@ export const lastDatabase = 'relay-last';
 export const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
+/** Whether this browser keeps what was read last. A choice about the device: it stays after the sign-out. */
+export const keepsName = 'last';
 
 /** Opens a database, which has these stores from the first time on. */
 export const openDatabase = (name: string, stores: readonly string[]): Promise<IDBDatabase> => {
@@ -58,7 +60,8 @@ export function forgetLast(): void {
 export function forgetPerson(): void {
   forgetLast();
   try {
-    for (const key of Object.keys(localStorage)) if (key.startsWith(storedPrefix)) localStorage.removeItem(key);
+    for (const key of Object.keys(localStorage))
+      if (key.startsWith(storedPrefix) && key !== `${storedPrefix}${keepsName}`) localStorage.removeItem(key);
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(storedPrefix)) sessionStorage.removeItem(key);
     indexedDB.deleteDatabase(draftsDatabase);
     indexedDB.deleteDatabase(badgeDatabase);

@@ -33,17 +33,20 @@ interface LiveDeps {
   client: Pick<Client, 'attention'>;
   /** The credential was refused: gets another one, or finds out that no one is signed in. */
   renewAccess: () => Promise<unknown>;
+  /** Where the stream begins, so that nothing that was read has to be read again; empty if that is unknown. */
+  position: () => Promise<string>;
 }
 
-function stateOf(connection: ConnectionState): LiveState {
+function stateOf(connection: ConnectionState, isAgain: boolean): LiveState {
   if (connection.state === 'waiting') return { kind: 'waiting', untilMs: connection.untilMs };
-  return connection.state === 'live' ? { kind: 'live', resumed: connection.resumed } : { kind: 'connecting' };
+  if (connection.state === 'connecting') return { kind: 'connecting' };
+  return { kind: 'live', resumed: connection.resumed && isAgain };
 }
 
 const recentMs = 10_000;
 const recentFrames = 200;
 
-export function createLive({ client, renewAccess }: LiveDeps): Live {
+export function createLive({ client, renewAccess, position }: LiveDeps): Live {
   let state: LiveState = { kind: 'off' };
   let stream: AttentionStream | undefined;
   let running: AbortController | undefined;
@@ -63,15 +66,18 @@ export function createLive({ client, renewAccess }: LiveDeps): Live {
   };
 
   async function run(signal: AbortSignal): Promise<void> {
-    let since = '';
+    let since = await position();
+    let isAgain = false;
     for (let failures = 0; !signal.aborted; failures += 1) {
       const current = client.attention({ since, events: ['output', 'transcript'], signal });
       stream = current;
       try {
         for await (const item of current) {
           if (item.type === 'connection') {
-            if (item.state === 'live') failures = 0;
-            become(stateOf(item));
+            become(stateOf(item, isAgain));
+            if (item.state !== 'live') continue;
+            failures = 0;
+            isAgain = true;
           } else if (item.type !== 'unknown') hear(item);
         }
       } catch {

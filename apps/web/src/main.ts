@@ -7,6 +7,7 @@ import { forgetPerson } from './forget.ts';
 import { readPlace } from './place.ts';
 import { leaveBrowserPush } from './push/worker.ts';
 import { createEarlyList } from './sessions/early-list.ts';
+import { chosenTheme, showTheme } from './theme.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
@@ -15,6 +16,7 @@ import './styles/pages.css';
 import './styles/shared.css';
 import './styles/inbox.css';
 
+showTheme(chosenTheme(), document.documentElement);
 const place = readPlace(document, window.location);
 // Before anything else can see it.
 const linkToken = takeToken(window);

@@ -34,7 +34,7 @@ export function showPages({ place, access, linkToken, early }: Begun): void {
     // A person sees what went wrong, and tries again.
     retries: 0,
   });
-  const live = createLive({ client, renewAccess: () => access.renew() });
+  const live = createLive({ client, renewAccess: () => access.renew(), position: early.position });
   const inbox = createInbox({ client, live });
   inbox.subscribe(() => countNeeds(inbox.state.counts.badge));
   access.onToken(() => live.refresh());

@@ -11,13 +11,17 @@ describe('the questions of the list before its page is here', () => {
   const { fetch: real } = globalThis;
   let asked: string[];
   let status: number;
+  let ticket: Promise<Response>;
   beforeEach(() => {
     asked = [];
     status = 200;
+    ticket = Promise.resolve(Response.json({ ticket: 't', expiresIn: 30, offset: 'here' }, { status: 201 }));
     globalThis.fetch = (input, init) => {
       asked.push(`${new Headers(init?.headers).get('authorization')} ${input as string}`);
-      const body = status === 200 ? { sessions: [] } : { code: 'UNAUTHORIZED', error: 'Sign in.', status };
-      return Promise.resolve(Response.json(body, { status }));
+      if (status !== 200)
+        return Promise.resolve(Response.json({ code: 'UNAUTHORIZED', error: 'Sign in.', status }, { status }));
+      if (!(input as string).endsWith('/ws-tickets')) return Promise.resolve(Response.json({ sessions: [] }));
+      return ticket;
     };
   });
   afterEach(() => {
@@ -25,55 +29,101 @@ describe('the questions of the list before its page is here', () => {
     jest.useRealTimers();
   });
 
-  const load = ({ fetch }: Pick<ReturnType<typeof createEarlyList>, 'fetch'>) => {
+  type Early = Pick<ReturnType<typeof createEarlyList>, 'fetch'>;
+  const clientOf = ({ fetch }: Early) => {
     const getToken = ({ refused }: { refused?: string | undefined }) =>
       Promise.resolve(refused === undefined ? 'one' : 'two');
-    return loadList(createClient({ baseUrl: place.publicUrl, getToken, fetch, retries: 0 }), noFilter);
+    return createClient({ baseUrl: place.publicUrl, getToken, fetch, retries: 0 });
   };
+  const load = (early: Early) => loadList(clientOf(early), noFilter);
+  const lists = () => asked.filter((one) => one.includes('/api/sessions?'));
+  const turn = () => new Promise((resolve) => setTimeout(resolve));
 
   it('are those of the page: it asks nothing more, and the next time by itself', async () => {
     const early = createEarlyList(place, at('/relay/sessions'));
     early.ask('one');
-    expect(asked).toHaveLength(3);
     await expect(load(early)).resolves.toMatchObject({ sessions: [] });
-    expect(asked).toHaveLength(3);
+    expect(lists()).toHaveLength(2);
     await load(early);
-    expect(asked.slice(3)).toEqual(asked.slice(0, 3));
+    expect(lists().slice(2)).toEqual(lists().slice(0, 2));
   });
 
-  it('are asked once, and not for another page or a filter', () => {
+  it('W9: wait for the position of the stream, which begins there, with the ticket that was asked for', async () => {
+    let answer: (response: Response) => void = () => undefined;
+    ticket = new Promise((resolve) => (answer = resolve));
+    const early = createEarlyList(place, at('/relay/sessions'));
+    early.ask('one');
+    const [loaded, devices] = [load(early), early.fetch(`${place.publicUrl}/api/devices`)];
+    await turn();
+    expect(asked).toEqual([`Bearer one ${place.publicUrl}/api/ws-tickets`]);
+    answer(Response.json({ ticket: 't', expiresIn: 30, offset: 'here' }, { status: 201 }));
+    await Promise.all([loaded, devices]);
+    expect(asked).toHaveLength(4);
+    await expect(early.position()).resolves.toBe('here');
+    await expect(clientOf(early).call('createTicket')).resolves.toMatchObject({ ticket: 't' });
+    expect(asked).toHaveLength(4);
+    // Another person in the same page begins elsewhere.
+    await expect(early.position()).resolves.toBe('');
+  });
+
+  it('W9: have no position without a ticket, so the stream asks for everything again', async () => {
+    ticket = Promise.reject(new TypeError('no network'));
+    const early = createEarlyList(place, at('/relay/devices'));
+    early.ask('one');
+    await expect(early.position()).resolves.toBe('');
+  });
+
+  it('are asked once, and not for another page or a filter', async () => {
     for (const location of [at('/relay/sessions/one'), at('/relay/sessions', '?status=failed'), at('/relay/devices')])
       createEarlyList(place, location).ask('one');
-    expect(asked).toEqual([]);
+    await turn();
+    expect(lists()).toEqual([]);
     const early = createEarlyList(place, at('/relay/'));
     early.ask('one');
     early.ask('two');
-    expect(asked).toHaveLength(3);
+    await turn();
+    expect(lists()).toHaveLength(2);
   });
 
   it('are asked again when their answers are old', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
     const early = createEarlyList(place, at('/relay'));
     early.ask('one');
+    await early.position();
     jest.advanceTimersByTime(5_000);
     await load(early);
-    expect(asked).toHaveLength(6);
+    expect(lists()).toHaveLength(4);
   });
 
   it('are asked again when the relay has said something meanwhile', async () => {
     const early = createEarlyList(place, at('/relay'));
     early.ask('one');
+    await turn();
     early.drop();
     await load(early);
-    expect(asked).toHaveLength(6);
+    expect(lists()).toHaveLength(4);
   });
 
   it('are asked again with another token when the relay refused the first', async () => {
     const early = createEarlyList(place, at('/relay/sessions'));
     status = 401;
     early.ask('one');
+    await turn();
     status = 200;
     await expect(load(early)).resolves.toMatchObject({ sessions: [] });
-    expect(asked.slice(3).every((one) => one.startsWith('Bearer two '))).toBe(true);
+    expect(
+      lists()
+        .slice(2)
+        .every((one) => one.startsWith('Bearer two ')),
+    ).toBe(true);
+  });
+
+  it('W9: those that wait are asked for only where the inbox has a question of another session', async () => {
+    const early = createEarlyList(place, at('/relay/devices'));
+    await loadList(clientOf(early), noFilter, []);
+    expect(lists()).toHaveLength(2);
+    await loadList(clientOf(early), noFilter, ['old']);
+    expect(lists().slice(2)).toHaveLength(3);
+    expect(lists().at(-1)).toContain('status=waiting');
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Client } from '@relay/client';
 import type { InboxCounts, InboxItem } from '@relay/protocol';
+import { Refusal } from '../src/api/refusal.ts';
 import type { LiveFrame } from '../src/live.ts';
 import { createInbox } from '../src/inbox/store.ts';
 
@@ -53,5 +54,21 @@ it('an answer that is older than a frame is asked for again, with a pause', asyn
   await new Promise((resolve) => setTimeout(resolve, 400));
   expect(relay.asked).toBe(2);
   expect(inbox.state).toMatchObject({ version: 46, counts: { total: 3 } });
+  inbox.stop();
+});
+
+it('W9: an inbox that was refused for a while is asked for again by itself', async () => {
+  let asked = 0;
+  const call = () => {
+    asked += 1;
+    return asked === 1
+      ? Promise.reject(new Refusal('RATE_LIMITED', '', 429, 0))
+      : Promise.resolve({ version: 1, counts: countsOf(1), items: [itemOf('one')] });
+  };
+  const inbox = createInbox({ client: { call } as unknown as Client, live: { onFrame: () => () => undefined } });
+  const loaded = new Promise<void>((resolve) => inbox.subscribe(resolve));
+  inbox.start();
+  await loaded;
+  expect(inbox.state.counts.total).toBe(1);
   inbox.stop();
 });

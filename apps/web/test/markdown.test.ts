@@ -163,3 +163,47 @@ describe('markdown', () => {
     expect(read('>'.repeat(20_000)).length).toBeGreaterThan(0);
   });
 });
+
+describe('B9: Markdown as agents write it', () => {
+  it('B9: strikes through between two tildes, never between single ones', () => {
+    for (const text of [
+      'a fix (~2000 lines), an old file (~5000 lines)',
+      '0.3~8mm and 0.3~4.5mm',
+      '~/.config and ~/.local',
+    ])
+      expect(html(text)).not.toContain('<del>');
+    expect(html('this is ~~gone~~ now')).toContain('<del>gone</del>');
+  });
+
+  it('B9: ends a bare address at the first character outside of ASCII', () => {
+    const links = (text: string) => [...html(text).matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+    expect(
+      links('见 https://example.com/guide，详见 https://example.com/docs（中文）。结尾 https://example.com。谢谢'),
+    ).toEqual(['https://example.com/guide', 'https://example.com/docs', 'https://example.com/']);
+    expect(links('www.example.com。然后')).toEqual(['http://www.example.com/']);
+    expect(links('https://example.com/a_(b) and https://example.com/x.')).toEqual([
+      'https://example.com/a_(b)',
+      'https://example.com/x',
+    ]);
+  });
+
+  it('B9: shows the address that a link opens where its words are another one', () => {
+    expect(read('[https://bank.example/login](https://thief.example/)')).toContain('https://thief.example/');
+    expect(read('[https://bank.example/login](https://thief.example/)')).not.toContain('bank');
+    expect(read('<https://exämple.com/>')).toContain('https://xn--exmple-cua.com/');
+    expect(read('[the docs](https://example.com/docs) https://example.com')).toContain('the docs');
+  });
+
+  it('B9: counts a list from zero, and from where it goes on', () => {
+    expect(html('0. zero\n1. one')).toContain('<ol start="0">');
+    expect(html('1. one')).toContain('<ol start="1">');
+    expect(html('7. seven')).toContain('<ol start="7">');
+  });
+
+  it('B9: is bold beside full-width marks', () => {
+    expect(html('**注意：**请先备份。这是**“重要”**的。').match(/<strong>/g)).toHaveLength(2);
+    expect(html('看*「这里」*吧')).toContain('<em>「这里」</em>');
+    expect(html('**用 `a**b` ：**然后')).toContain('<code>a**b</code>');
+    expect(html('2 * 3 * 4 and **bold** words')).toContain('<strong>bold</strong>');
+  });
+});

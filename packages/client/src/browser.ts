@@ -5,8 +5,11 @@ import { onWake } from './wake.ts';
 
 export * from './shared.ts';
 
+/** With ten seconds for the answer and five between looks, a dead line is found within 40 s. */
+const silenceMs = 25_000;
+
 /** @throws TypeError for an address that is not http or https, and for both kinds of credential at once */
 export function createClient(options: ClientOptions): Client {
   const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
-  return clientOn({ open: WebSocket && standardSocket(WebSocket), onWake }, options);
+  return clientOn({ open: WebSocket && standardSocket(WebSocket), onWake, silenceMs }, options);
 }

@@ -45,6 +45,7 @@ interface Runtime {
   /** Absent where there is no WebSocket. */
   open: OpenSocket | undefined;
   onWake?: StreamDeps['onWake'];
+  silenceMs?: StreamDeps['silenceMs'];
 }
 
 /** @throws TypeError for an address that is not http or https, and for both kinds of credential at once */
@@ -64,7 +65,10 @@ export function clientOn(runtime: Runtime, options: ClientOptions): Client {
       const open = WebSocket ? standardSocket(WebSocket) : runtime.open;
       if (!open) throw new TypeError('There is no WebSocket here: pass one to createClient.');
       const ticket = async () => (await request('createTicket')).body.ticket;
-      return new AttentionStream({ url, tokens, open, ticket, onWake: runtime.onWake }, wish);
+      return new AttentionStream(
+        { url, tokens, open, ticket, onWake: runtime.onWake, silenceMs: runtime.silenceMs },
+        wish,
+      );
     },
   };
 }

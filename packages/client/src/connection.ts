@@ -12,6 +12,10 @@ interface ConnectionWish {
   ticket: () => Promise<string>;
   onOpen: () => void;
   onText: (text: string) => void;
+  /** Opens within this time. */
+  openTimeoutMs?: number | undefined;
+  /** A line that was silent for so long is asked for an answer: a browser does not show pings to a page. Absent: never. */
+  silenceMs?: number | undefined;
 }
 
 export interface Ending {
@@ -25,7 +29,7 @@ export interface Ending {
 
 export interface Connection {
   readonly ended: Promise<Ending>;
-  /** Sends the newest token. The answer proves that the connection lives; without one it ends. */
+  /** Sends the newest token. The answer proves that the connection lives; without one it ends, after a wake within 3 s. */
   refresh(): Promise<void>;
   /** Says which session is shown; nothing while it is not open. */
   focus(sessionId: string, visible: boolean): void;
@@ -34,8 +38,13 @@ export interface Connection {
   resume(): void;
 }
 
-const openTimeoutMs = 15_000;
+const defaultOpenTimeoutMs = 15_000;
 const answerTimeoutMs = 10_000;
+/** The person looks at the page, or the network is back: a dead line is replaced soon. */
+const wakeTimeoutMs = 3_000;
+const lookAgainMs = 5_000;
+/** A timer that is later than this was not late: the machine slept. */
+const sleptMs = 15_000;
 /** A token is renewed when it is good for no longer than this. */
 const renewBeforeMs = 60_000;
 /** How long a token that was renewed should be good for. */
@@ -46,6 +55,9 @@ const maxTimerMs = 2 ** 31 - 1;
 
 export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: ConnectionWish): Connection {
   let { grant } = wish;
+  const { openTimeoutMs = defaultOpenTimeoutMs, silenceMs } = wish;
+  let heardAt = 0;
+  let looking: ReturnType<typeof setInterval> | undefined;
   let openedAt: number | undefined;
   let heard = false;
   let isOver = false;
@@ -58,7 +70,7 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
   const end = (error: Error) => {
     if (isOver) return;
     isOver = true;
-    for (const timer of [opening, renewal, answer]) clearTimeout(timer);
+    for (const timer of [opening, renewal, answer, looking]) clearTimeout(timer);
     resolve({ error, livedMs: openedAt && performance.now() - openedAt, heard, token: grant?.token });
   };
   const fail = (error: Error) => {
@@ -76,12 +88,15 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
         if (isOver) return;
         clearTimeout(opening);
         openedAt = performance.now();
+        watch();
         scheduleRenewal();
         onOpen();
       },
       onText: (text) => {
         if (isOver) return;
         clearTimeout(answer);
+        answer = undefined;
+        heardAt = Date.now();
         heard = true;
         onText(text);
       },
@@ -89,13 +104,26 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
     },
   );
 
-  const send = (fresh: Grant) => {
+  const send = (fresh: Grant, withinMs = answerTimeoutMs) => {
     grant = fresh;
     socket.send(JSON.stringify({ type: 'auth', token: fresh.token }));
     clearTimeout(answer);
     // A reader that is not ready for it hears no answer.
-    if (!isPaused) answer = late('No answer on the connection', answerTimeoutMs);
+    if (!isPaused) answer = late('No answer on the connection', withinMs);
   };
+  /** By the clock of the wall, which goes on while a machine sleeps. */
+  function watch(): void {
+    heardAt = Date.now();
+    if (silenceMs === undefined) return;
+    let lookedAt = heardAt;
+    looking = setInterval(() => {
+      const now = Date.now();
+      const slept = now - lookedAt > lookAgainMs + sleptMs;
+      lookedAt = now;
+      if (answer === undefined && grant && (slept || now - heardAt >= silenceMs))
+        send(grant, slept ? wakeTimeoutMs : answerTimeoutMs);
+    }, lookAgainMs);
+  }
   const renew = async () => {
     try {
       const fresh = await tokens.get({ minValidMs: renewedForMs });
@@ -120,7 +148,7 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
     async refresh() {
       const fresh = await tokens.get();
       if (isOver || openedAt === undefined || !fresh) return;
-      send(fresh);
+      send(fresh, wakeTimeoutMs);
       scheduleRenewal();
     },
     focus: (sessionId, visible) => {

@@ -21,6 +21,8 @@ export interface StreamDeps {
   ticket: () => Promise<string>;
   /** Tells when the network or the person came back, or the network went. Returns how to stop. */
   onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
+  /** A line that was silent for so long is asked for an answer. Absent where the runtime pings by itself. */
+  silenceMs?: number | undefined;
 }
 
 /** A token that was not accepted, and how the relay said so. */
@@ -30,6 +32,9 @@ interface Refused {
 }
 
 const bounds = { items: 4096, characters: 16 * 1024 * 1024 };
+/** For so long after a wake an attempt that does not open is soon followed by another: the network may not be there yet. */
+const wakingMs = 15_000;
+const openAfterWakeMs = 3_000;
 /** A connection that lived so long had a good token. */
 const goodAfterMs = 60_000;
 
@@ -46,6 +51,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   #connection: Connection | undefined;
   #wait: AbortController | undefined;
   #running: Promise<void> | undefined;
+  #wokeAt = -Infinity;
 
   constructor(deps: StreamDeps, options: AttentionOptions) {
     this.#deps = deps;
@@ -102,10 +108,15 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     this.#connection?.focus(sessionId, visible);
   }
 
+  #wake(): void {
+    this.#wokeAt = performance.now();
+    this.refresh();
+  }
+
   async #start(): Promise<void> {
     const { signal } = this.#options;
     const leave = () => this.#leave();
-    const unwake = this.#deps.onWake?.((sign) => (sign === 'back' ? this.refresh() : this.#connection?.close()));
+    const unwake = this.#deps.onWake?.((sign) => (sign === 'back' ? this.#wake() : this.#connection?.close()));
     signal?.addEventListener('abort', leave);
     if (signal?.aborted) leave();
     try {
@@ -166,6 +177,8 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
       ticket,
       grant,
       url: this.#address(since),
+      silenceMs: this.#deps.silenceMs,
+      openTimeoutMs: performance.now() - this.#wokeAt < wakingMs ? openAfterWakeMs : undefined,
       onOpen: () => {
         this.#become({ state: 'live', resumed: since !== '' });
         // No position to go on from: what happened until now cannot be asked for.

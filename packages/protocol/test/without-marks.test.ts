@@ -7,7 +7,8 @@ describe('the words of a text in markdown', () => {
     ['## Done\n> as you said', 'Done\nas you said'],
     ['See [the notes](https://example.com/notes) and ![a picture](x.png)', 'See the notes and a picture'],
     ['```ts\nconst a = 1;\n```\nThat is all.', 'const a = 1;\nThat is all.'],
-  ])('are %j without marks: %j', (text, words) => {
+    ['It is *done*, _really_, and ~~gone~~.', 'It is done, really, and gone.'],
+  ])('W25: are %j without marks: %j', (text, words) => {
     expect(withoutMarks(text)).toBe(words);
   });
 
@@ -15,6 +16,7 @@ describe('the words of a text in markdown', () => {
     '2 ** 3 ** 4',
     '__init__ and a_b_c',
     'a * b',
+    '2*3*4 and a_b_c',
     '#hashtag',
     'one ` and no other',
     'x [y] (z)',

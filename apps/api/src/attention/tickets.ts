@@ -9,15 +9,18 @@ type Stored = Omit<UserPrincipal, 'scopes'> & {
 
 const keyOf = (ticket: string) => `ticket:${createHash('sha256').update(ticket).digest('base64url')}`;
 
-/** A ticket stands for this principal, once, for 30 s. Only its hash is kept. */
+/** A ticket stands for this principal, once, for 30 s. Only its hash is kept. `offset`: where the frames of the person are now. */
 export async function createTicket(
   deps: Pick<ApiDeps, 'backplane' | 'config'>,
   principal: UserPrincipal,
-): Promise<string> {
+): Promise<{ ticket: string; offset?: string }> {
   const ticket = randomBytes(32).toString('base64url');
   const stored: Stored = { ...principal, scopes: [...principal.scopes] };
-  await deps.backplane.put(keyOf(ticket), JSON.stringify(stored), deps.config.ticketTtlSeconds * 1000);
-  return ticket;
+  const [{ top }] = await Promise.all([
+    deps.backplane.read(principal.userId),
+    deps.backplane.put(keyOf(ticket), JSON.stringify(stored), deps.config.ticketTtlSeconds * 1000),
+  ]);
+  return { ticket, ...(top === '' ? {} : { offset: top }) };
 }
 
 /** Whom a ticket stands for; undefined when it was used, has expired, or never was one. */

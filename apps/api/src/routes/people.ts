@@ -60,7 +60,7 @@ export function peopleRoutes(deps: Operations): Handlers<Names> {
     },
     createTicket: async (call) => ({
       status: 201,
-      body: { ticket: await createTicket(deps, call.principal), expiresIn: deps.config.ticketTtlSeconds },
+      body: { ...(await createTicket(deps, call.principal)), expiresIn: deps.config.ticketTtlSeconds },
     }),
     listAudit: async ({ principal, query }) => {
       const limit = query.limit ?? pageDefault;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type TestRelay, connectApp, startRelay } from '@relay/testing';
+import { type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { expectSuccess } from '../answers.ts';
 import { itAsksForCredentials } from '../credentials.ts';
 
@@ -17,6 +17,18 @@ describe('POST /api/ws-tickets', () => {
     const { ticket, expiresIn } = expectSuccess('createTicket', 201, answer) as { ticket: string; expiresIn: number };
     expect(expiresIn).toBe(30);
     const app = await connectApp(relay, { credential: 'ticket', token: ticket });
+    await app.close();
+  });
+
+  it('W9: names the position of the frames, so a stream from there has everything since', async () => {
+    const daemon = await connectDaemon(relay, { user: 'eve' });
+    const first = await relay.call('createTicket', { user: 'eve' });
+    const { ticket, offset } = first.body as { ticket: string; offset: string };
+    expect(offset).toMatch(/^.+$/);
+    await daemon.drop();
+    const app = await connectApp(relay, { credential: 'ticket', token: ticket, since: offset });
+    const states = [];
+    while (states.at(-1) !== 'offline') states.push((await app.next('device_status')).status);
     await app.close();
   });
 

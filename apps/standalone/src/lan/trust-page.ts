@@ -10,7 +10,7 @@ const page = (address: string) => `<!doctype html>
 <title>Trust this relay</title>
 <style>body { font: 1.05rem/1.5 system-ui, sans-serif; max-width: 34rem; margin: 0 auto; padding: 1rem } li { margin: .5rem 0 }</style>
 <h1>Trust this relay</h1>
-<p>The relay of this network has a certificate of its own. This device must be told once to trust it. The certificate is valid for
+<p>The relay on this network uses its own certificate. Install it on this device once, and the device trusts it. The certificate is valid for
 local networks only: it cannot be used to impersonate a site on the internet.</p>
 <ol>
 <li><a href="${certificatePath}">Download the certificate</a></li>

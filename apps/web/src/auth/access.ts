@@ -94,7 +94,11 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
       fresh = await fetchToken();
     } catch (error) {
       // A person who is signed in stays so: the network failed, not the sign-in.
-      if (state.kind !== 'in') become({ kind: 'trouble', refusal: refusalOf(error) });
+      if (state.kind !== 'in') {
+        const refusal = refusalOf(error);
+        become({ kind: 'trouble', refusal });
+        if (refusal.retryAfterSeconds !== undefined) renewIn(refusal.retryAfterSeconds * 1000);
+      }
       throw error;
     }
     if (!fresh) {
@@ -106,8 +110,8 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
     subject = person;
     token = fresh;
     renewIn(fresh.expiresAtMs - Date.now() - renewBeforeMs);
-    if (state.kind !== 'in') become({ kind: 'in' });
     for (const listener of tokenListeners) listener(fresh.text);
+    if (state.kind !== 'in') become({ kind: 'in' });
     return fresh.text;
   };
 

@@ -3,7 +3,9 @@ import { type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { ArrowUp } from '../transcript/icons.tsx';
 import { Plus } from '../ui/icons.tsx';
 import type { Device, Message, Session } from '@relay/protocol';
+import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { newSessionPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
 import { type Attached, AttachedImages, ImageInput, dropping, pasting, takesImages, useImages } from './images.tsx';
@@ -95,6 +97,11 @@ export function Composer(props: ComposerProps) {
         />
       )}
       {isLater ? <Notice>{words.dock.later}</Notice> : <Problem refusal={send.refusal ?? cancel.refusal} />}
+      {send.refusal?.code === 'SESSION_NOT_RESOLVED' && (
+        <Link href={newSessionPath(session.deviceId)} state={{ message: text }} className="button">
+          {words.dock.startAgain}
+        </Link>
+      )}
       <Queue session={session} queue={queue} />
       {text.startsWith('/') && (
         <Suspense>
@@ -142,7 +149,7 @@ export function Composer(props: ComposerProps) {
           <kbd className="k">Enter</kbd> {words.dock.enter}
         </span>
         <span className="grow" />
-        <span>{agent || session.agentType}</span>
+        <span>{agent}</span>
       </p>
     </form>
   );

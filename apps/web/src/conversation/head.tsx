@@ -3,8 +3,9 @@ import { Suspense, useEffect, useId, useRef, useState } from 'react';
 import { ChevronLeft, EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { Link } from 'wouter';
+import { useHistoryState } from 'wouter/use-browser-location';
 import { words } from '../catalogue.ts';
-import { useRooms } from '../rooms.ts';
+import { useLiveState, useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
 import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
@@ -12,9 +13,11 @@ import { folderOf } from '../ui/folder.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Problem } from '../ui/notice.tsx';
-import { BellMenu, type NotifyChoice } from './bell-menu.tsx';
+import type { NotifyChoice } from './bell-menu.tsx';
 
 const Rename = loadedLater(async () => (await import('./rename.tsx')).default, Unloaded);
+const BellMenu = loadedLater(async () => (await import('./bell-menu.tsx')).BellMenu);
+const Remove = loadedLater(async () => (await import('./remove.tsx')).default, Unloaded);
 const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
 
 interface HeadProps {
@@ -30,7 +33,10 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const menu = useRef<HTMLDivElement>(null);
   const menuId = useId();
+  const asked = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
   const [renaming, setRenaming] = useState(false);
+  useEffect(() => setRenaming(asked), [asked]);
+  const [removing, setRemoving] = useState(false);
   const archive = useAction(async () =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
   );
@@ -56,6 +62,8 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
     what();
   };
   const isOffline = isAway || device?.status === 'offline';
+  // Without the relay no one here knows.
+  const isKnown = useLiveState().kind !== 'waiting';
   return (
     <>
       <header className="bar">
@@ -67,17 +75,19 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
             {title}
           </h1>
           <p className="where">
-            <span className={isOffline || !device ? 'dot off' : 'dot'} />
+            <span className={isOffline || !device || !isKnown ? 'dot off' : 'dot'} />
             <span className="cut" title={session.projectPath}>
               {folderOf(session.projectPath)}
               {folderOf(session.projectPath) !== '' && ' · '}
-              <Link href={devicePath(session.deviceId)}>{device?.name ?? session.agentType}</Link>
+              <Link href={devicePath(session.deviceId)}>{device?.name ?? words.list.machine}</Link>
               {isOffline && ` · ${words.offline}`}
               {session.archived && ` · ${words.archived}`}
             </span>
           </p>
         </div>
-        <BellMenu session={session} busy={notify.busy} onChoose={(level) => void notify.run(level)} />
+        <Suspense fallback={<span className="button ghost icon" />}>
+          <BellMenu session={session} busy={notify.busy} onChoose={(level) => void notify.run(level)} />
+        </Suspense>
         <IconButton icon={EllipsisVertical} label={words.more} title={words.more} popoverTarget={menuId} />
         <div className="menu" id={menuId} popover="auto" ref={menu}>
           <button type="button" onClick={choose(() => setRenaming(true))}>
@@ -89,10 +99,14 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
           <button type="button" aria-disabled={archive.busy} onClick={choose(() => void archive.run())}>
             {session.archived ? words.list.unarchive : words.list.archive}
           </button>
+          <button type="button" className="danger" onClick={choose(() => setRemoving(true))}>
+            {words.list.remove}
+          </button>
         </div>
       </header>
       <Suspense>
         <Nudge session={session} />
+        {removing && <Remove session={session} onNo={() => setRemoving(false)} />}
       </Suspense>
       {(renaming || archive.refusal || pin.refusal || notify.refusal) && (
         <div className="under-bar">

@@ -157,17 +157,13 @@ export function ImageInput({ images, input, ...props }: ImageInputProps) {
   return <input ref={input} {...props} type="file" accept={types.join(',')} multiple onChange={choose} />;
 }
 
-/** The field and what is attached. */
-export function ImagePicker({ images }: { images: Images }) {
+/** A button that opens the files of this device. */
+export function ImagePicker({ images, input }: { images: Images; input: Ref<HTMLInputElement> }) {
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   return (
-    <div className="images">
-      <AttachedImages images={images} onRemoved={() => input.current?.focus()} />
-      <label htmlFor={id} className="button small attach">
-        <ImagePlus className="i" aria-hidden /> {words.images.add}
-        <ImageInput id={id} input={input} images={images} />
-      </label>
-    </div>
+    <label htmlFor={id} className="button small attach" title={words.images.add}>
+      <ImagePlus className="i" aria-hidden /> <span>{words.images.add}</span>
+      <ImageInput id={id} input={input} images={images} aria-label={words.images.add} />
+    </label>
   );
 }

@@ -1,5 +1,5 @@
 /** Messages of one conversation, from two sources: the daemon's history, and what came live. */
-import type { Message } from '@relay/protocol';
+import type { Message, Prompt } from '@relay/protocol';
 
 /** Limit of messages that a tab keeps of a conversation; older messages can be loaded again. */
 export const messagesKept = 2000;
@@ -65,3 +65,15 @@ export function renewed(
   const at = messages.findIndex(({ uuid }) => uuid === history[0]?.uuid);
   return withOlder(messages.slice(0, Math.max(0, at)), merged(history, live));
 }
+
+/** Without the words of open questions, which have a card: they come before the item of the question does. */
+export const withoutQuestions = (
+  messages: readonly Message[],
+  open: readonly Pick<Prompt, 'id' | 'prompt'>[],
+): readonly Message[] =>
+  messages.filter(
+    ({ uuid, role, content, part }) =>
+      role !== 'AGENT' ||
+      part?.kind === 'question' ||
+      open.every(({ id, prompt }) => uuid !== id && !`${content}\n`.startsWith(`${prompt}\n`)),
+  );

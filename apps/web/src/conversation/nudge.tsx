@@ -27,10 +27,29 @@ function useRenewal() {
   }, [client, place]);
 }
 
+/** Someone who watches an agent for so long may want to go. */
+const watchedMs = 60_000;
+
+/** After the first question that was answered here, or a minute of work that was watched. */
+function useIsDue({ prompt, status }: Session): boolean {
+  const [isDue, setDue] = useState(false);
+  const [hadPrompt, setHad] = useState(false);
+  if (prompt && !hadPrompt) setHad(true);
+  if (!prompt && hadPrompt && !isDue) setDue(true);
+  const isActive = status === 'active';
+  useEffect(() => {
+    if (!isActive) return undefined;
+    const timer = setTimeout(() => setDue(true), watchedMs);
+    return () => clearTimeout(timer);
+  }, [isActive]);
+  return isDue;
+}
+
 export function Nudge({ session }: { session: Session }) {
   useRenewal();
+  const isDue = useIsDue(session);
   const [isOver, setOver] = useState(() => !isWorthIt());
-  if (isOver || !session.watched || session.status === 'active') return null;
+  if (isOver || !isDue || !session.watched || session.status === 'active') return null;
   const end = () => {
     localStorage.setItem(answered, 'done');
     setOver(true);

@@ -122,7 +122,7 @@ export function QuestionCard(props: QuestionCardProps) {
         </div>
       )}
       {isForm(prompt) ? (
-        <Suspense fallback={<div className="acts">{dismiss}</div>}>
+        <Suspense fallback={<FormPlace of={shown as FormPrompt}>{dismiss}</FormPlace>}>
           <Form
             {...{ sessionId: session.id, prompt: shown as FormPrompt, busy, options }}
             refusal={props.refusal}
@@ -145,6 +145,24 @@ export function QuestionCard(props: QuestionCardProps) {
 type FormPrompt = Prompt & Required<Pick<Prompt, 'id' | 'fields'>>;
 const isForm = (prompt: Prompt): prompt is FormPrompt =>
   prompt.kind === 'form' && prompt.id !== undefined && (prompt.fields?.length ?? 0) > 0;
+
+/** The first field, until the form has loaded. */
+function FormPlace({ of: { fields }, children }: { of: FormPrompt; children: ReactNode }) {
+  const { title, choices = [] } = fields[0]!;
+  return (
+    <>
+      <div className="bd form" aria-busy>
+        <p>{title}</p>
+        {choices.map(({ id, label }) => (
+          <p className="opt" key={id}>
+            <b>{label}</b>
+          </p>
+        ))}
+      </div>
+      <div className="acts">{children}</div>
+    </>
+  );
+}
 
 /** Offered for apps without fields: a choice of the first one, or its default. */
 const isOfField = ({ fields: [first] }: FormPrompt, label: string): boolean =>

@@ -168,11 +168,8 @@ export function useConversation(id: string, first: Message | undefined): UseConv
   const changed = ({ title, archived, pinned, notify, watched }: Session) =>
     change((now) => ({ ...now, session: { ...now.session, title, archived, pinned, notify, watched } }));
 
-  const check = useDoubt(
-    stream,
-    copy,
-    useCallback(() => change((now) => (now.items ? { ...now, isBehind: true } : now)), [change]),
-  );
+  const onDoubt = useCallback(() => change((now) => (now.items ? { ...now, isBehind: true } : now)), [change]);
+  const check = useDoubt(stream, copy, onDoubt, known && known.session.runningSince !== undefined);
 
   const hear = (frame: AttentionFrame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') reload();

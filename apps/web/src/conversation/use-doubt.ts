@@ -14,8 +14,16 @@ function isWhole({ uuid, content, truncated }: Message, copy: TranscriptCopy): b
   return item.part.open !== true && (truncated === true || item.content === content);
 }
 
-/** `onDoubt`: the copy is behind. Returns a check for each message that comes. */
-export function useDoubt(live: Live, copy: TranscriptCopy, onDoubt: () => void): (message: Message) => void {
+/**
+ * `onDoubt`: the copy is behind. `isRunning`: the agent was at work when the copy was loaded; undefined before. Returns a check for each
+ * message that comes.
+ */
+export function useDoubt(
+  live: Live,
+  copy: TranscriptCopy,
+  onDoubt: () => void,
+  isRunning: boolean | undefined,
+): (message: Message) => void {
   const [unsure, setUnsure] = useState<Message>();
   useEffect(() => {
     if (!unsure) return undefined;
@@ -26,15 +34,26 @@ export function useDoubt(live: Live, copy: TranscriptCopy, onDoubt: () => void):
     }, itemComesMs);
     return () => clearTimeout(timer);
   }, [unsure, copy, onDoubt]);
+  /** The page was loaded before its stream was live. */
+  const [isEarly, setEarly] = useState(false);
   useEffect(
     () =>
       live.subscribe(() => {
-        if (live.state.kind !== 'live' || !live.state.resumed) return;
+        if (live.state.kind !== 'live') return;
+        if (!live.state.resumed) return setEarly(true);
         copy.doubt();
         onDoubt();
       }),
     [live, copy, onDoubt],
   );
+  useEffect(() => {
+    if (!isEarly || isRunning === undefined) return;
+    setEarly(false);
+    // An agent that rested sent nothing that the stream does not repeat.
+    if (!isRunning) return;
+    copy.doubt();
+    onDoubt();
+  }, [isEarly, isRunning, copy, onDoubt]);
   return (message) => {
     if (message.role !== 'USER' && !isWhole(message, copy)) setUnsure(message);
   };

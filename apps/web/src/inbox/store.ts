@@ -4,6 +4,7 @@
  */
 import type { Client } from '@relay/client';
 import type { InboxCounts, InboxItem } from '@relay/protocol';
+import { refusalOf } from '../api/refusal.ts';
 import type { Live, LiveFrame } from '../live.ts';
 
 export interface InboxView {
@@ -37,6 +38,8 @@ const none: InboxView = {
 const pageItems = 100;
 /** A state that is behind what frames said is asked for again after this. */
 const behindMs = 250;
+/** After a failure. A relay that is back sends `resync` besides. */
+const againSeconds = 10;
 
 type Update = Extract<LiveFrame, { type: 'inbox_update' }>;
 const newestFirst = (items: readonly InboxItem[]) =>
@@ -77,8 +80,13 @@ export function createInbox({ client, live }: { client: Client; live: Pick<Live,
     }
     become({ version, counts, items, snoozed: hidden });
   };
-  /** A relay that is away says so with `resync` when it is back. */
-  const reload = () => void load().catch(() => undefined);
+  const reload = () => {
+    const mine = run + 1;
+    load().catch((error: unknown) => {
+      const { retryAfterSeconds = againSeconds } = refusalOf(error);
+      setTimeout(() => mine === run && reload(), retryAfterSeconds * 1000);
+    });
+  };
 
   const hear = (frame: LiveFrame) => {
     if (frame.type === 'resync') {

@@ -28,6 +28,10 @@ export function useSeen(sessionId: string): void {
   }, [inbox, finished]);
 }
 
+/** Sessions with an open question. */
+export const askingSessions = ({ items, snoozed }: InboxView): string[] =>
+  [...items, ...snoozed].flatMap(({ kind, sessionId }) => (kind === 'question' && sessionId ? [sessionId] : []));
+
 /** Sessions whose questions are all hidden for a while. */
 export function snoozedSessions({ items, snoozed }: InboxView): ReadonlySet<string> {
   const asking = new Set(items.filter(({ kind }) => kind === 'question').map(({ sessionId }) => sessionId));

@@ -4,9 +4,11 @@ import { Download } from '../ui/icons.tsx';
 import { words } from '../catalogue.ts';
 import { forgetLast } from '../forget.ts';
 import { installOffer } from './install.ts';
-import { chooseLast, isInstalled, keepsLast } from './kept.ts';
+import { chooseLast, keepsLast } from './kept.ts';
 
 const isApple = /iPhone|iPad/.test(navigator.userAgent);
+const isInstalled = (): boolean =>
+  matchMedia('(display-mode: standalone)').matches || (navigator as { standalone?: boolean }).standalone === true;
 
 export function ThisDevice() {
   const isOffered = useSyncExternalStore(installOffer.subscribe, installOffer.isOpen);

@@ -1,7 +1,11 @@
 /** `/activity`: what was done in the name of the person, newest first (rules, 8.20). */
 import { useState } from 'react';
 import type { AuditEntry, AuditPage } from '@relay/protocol';
+import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
+import { together } from './audit-cards.ts';
+import { useKnown } from '../sessions/known.ts';
+import { devicePath, sessionPath } from '../ui/address.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { Loaded } from '../ui/loaded.tsx';
@@ -35,8 +39,8 @@ export function Activity() {
             <>
               {entries.length === 0 && <p role="status">{words.activity.none}</p>}
               <ul className="cards">
-                {entries.map((entry) => (
-                  <Entry key={entry.id} entry={entry} />
+                {together(entries).map(({ entry, count }) => (
+                  <Entry key={entry.id} entry={entry} count={count} />
                 ))}
               </ul>
               <Problem refusal={more.refusal} />
@@ -53,7 +57,23 @@ export function Activity() {
   );
 }
 
-function Entry({ entry: { action, at, outcome, times = 1, program, address } }: { entry: AuditEntry }) {
+/** The session or the machine that something was done to, as far as this page knows it. */
+function Target({ id }: { id: string }) {
+  const { sessions, devices } = useKnown();
+  const session = sessions.find((one) => one.id === id);
+  const device = devices.find((one) => one.id === (session?.deviceId ?? id));
+  if (session)
+    return (
+      <span>
+        <Link href={sessionPath(id)}>{session.title || words.untitled}</Link>
+        {device && ` · ${device.name}`}
+      </span>
+    );
+  return device ? <Link href={devicePath(id)}>{device.name}</Link> : null;
+}
+
+function Entry({ entry, count }: { entry: AuditEntry; count: number }) {
+  const { action, at, outcome, times = 1, program, address, target } = entry;
   const actions: Readonly<Record<string, string>> = words.activity.actions;
   const programs: Readonly<Record<string, string>> = words.activity.programs;
   const reasons: Readonly<Record<string, string>> = words.errors.byCode;
@@ -63,12 +83,14 @@ function Entry({ entry: { action, at, outcome, times = 1, program, address } }: 
       <span className="card-head">
         <span className="card-title">{actions[action] ?? action}</span>
         <span className="card-facts">
+          {count > 1 && <span>{words.activity.times(count)}</span>}
           <Ago at={at} />
         </span>
       </span>
       <span className="card-facts">
         {outcome !== 'done' && <span className="chip warn">{words.activity.refused(times)}</span>}
         {outcome !== 'done' && <span>{reasons[outcome] ?? outcome}</span>}
+        {target !== undefined && <Target id={target} />}
         {from !== '' && <span>{from}</span>}
       </span>
     </li>

@@ -1,12 +1,25 @@
-/** Of `/account`: the language of the pages in this browser. */
-import { useId } from 'react';
+/** Of `/account`: the colours and the language of the pages in this browser. */
+import { useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { type Language, chooseLanguage, chosenLanguage, languages } from '../languages/language.ts';
 
+import { type Theme, chosenTheme, showTheme, themeKey } from '../theme.ts';
+
 const all = Object.entries(languages) as [Language, string][];
+
+function chooseTheme(theme: Theme | undefined): void {
+  if (theme === undefined) localStorage.removeItem(themeKey);
+  else localStorage.setItem(themeKey, theme);
+  showTheme(theme, document.documentElement);
+}
 
 export function Appearance() {
   const id = useId();
+  const [theme, setTheme] = useState(chosenTheme);
+  const show = (next: Theme | undefined) => {
+    chooseTheme(next);
+    setTheme(next);
+  };
   const choose = (value: string) => {
     chooseLanguage(all.find(([language]) => language === value)?.[0]);
     // Every text is another one; drafts are kept.
@@ -15,6 +28,17 @@ export function Appearance() {
   return (
     <section aria-labelledby="appearance">
       <h2 id="appearance">{words.appearance.title}</h2>
+      <fieldset className="choices">
+        <legend>
+          <b>{words.appearance.theme}</b>
+        </legend>
+        {([undefined, 'light', 'dark'] as const).map((one) => (
+          <label key={one ?? ''}>
+            <input type="radio" name="theme" checked={theme === one} onChange={() => show(one)} />
+            {words.appearance.themes[one ?? 'system']}
+          </label>
+        ))}
+      </fieldset>
       <div className="field">
         <label htmlFor={id}>{words.appearance.language}</label>
         <select

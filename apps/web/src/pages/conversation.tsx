@@ -2,7 +2,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { WifiOff } from '../transcript/icons.tsx';
 import { ChevronLeft } from '../ui/icons.tsx';
-import type { Message, Session } from '@relay/protocol';
+import type { Message, Prompt, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceFor } from '../api/words.ts';
@@ -17,7 +17,7 @@ import { useFocus } from '../conversation/use-focus.ts';
 import { type Conversation as Known, useConversation } from '../conversation/use-conversation.ts';
 import { useRetry } from '../conversation/use-retry.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
-import { useDevices } from '../ui/device-list.ts';
+import { distinct, useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -29,6 +29,7 @@ import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
 import { Note } from '../transcript/parts/small-parts.tsx';
 import { useItems } from '../transcript/use-items.ts';
+import { withoutQuestions } from '../conversation/messages.ts';
 import '../styles/conversation.css';
 
 export function Conversation() {
@@ -83,6 +84,7 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
   );
 }
 
+const noPrompts: readonly Prompt[] = [];
 const noMore = () => Promise.resolve(false);
 const nothing = () => undefined;
 /** As long after an answer that the machine is away. */
@@ -124,7 +126,8 @@ interface ShownProps {
 function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const { session, messages, hasMore, messagesError, output } = known;
   const devices = useDevices();
-  const device = devices.kind === 'ready' ? devices.value.find(({ id }) => id === session.deviceId) : undefined;
+  const device =
+    devices.kind === 'ready' ? distinct(devices.value).find(({ id }) => id === session.deviceId) : undefined;
   const isAway = messagesError?.code === 'DEVICE_OFFLINE';
   // No frame tells of a machine that is back before the relay called it offline.
   const mayBeBack = isAway && device?.status === 'online';
@@ -135,7 +138,9 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   }, [mayBeBack, messagesError, onReload]);
   const queue = useQueue(session);
   const { outside } = queue;
-  const shownMessages = useMemo(() => outside(messages), [outside, messages]);
+  // Open questions are in their card above the composer.
+  const { prompt, prompts = prompt ? [prompt] : noPrompts } = session;
+  const shownMessages = useMemo(() => withoutQuestions(outside(messages), prompts), [outside, messages, prompts]);
   const { items, texts } = useItems({ session, messages: shownMessages, output: known.items ? undefined : output });
   const log = useRef<LogHandle>(null);
   const newestOlder = useRef(onOlder);
@@ -186,7 +191,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
                   }
                 >
                   {known.asOf !== undefined && <strong>{words.asOf(momentOf(known.asOf))} </strong>}
-                  {words.dock.unread(device?.name ?? session.agentType)}{' '}
+                  {words.dock.unread(device?.name ?? words.list.machine)}{' '}
                   {sentenceFor({
                     code: messagesError.code,
                     message: messagesError.error,

@@ -1,19 +1,19 @@
 /** `/sessions/new`: the first message, which machine, and where on it. */
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Check, Laptop } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';
-import { ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
+import { AttachedImages, ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useDraft } from '../conversation/use-draft.ts';
 import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { sessionPath, useQuery } from '../ui/address.ts';
 import { agentsOf, nameOfAgent, productName } from '../ui/agents.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
-import { onlineFirst, useDevices } from '../ui/device-list.ts';
+import { distinct, onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
@@ -21,7 +21,7 @@ import { useSendingKey } from '../ui/sending.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { FolderField } from './folder-field.tsx';
-import { readLastChoice, rememberChoice } from './last-choice.ts';
+import { firstMachine, readLastChoice, rememberChoice } from './last-choice.ts';
 
 export function NewSession() {
   const devices = useDevices();
@@ -36,7 +36,7 @@ export function NewSession() {
               </Link>
             </p>
           ) : (
-            <Form devices={onlineFirst(all)} />
+            <Form devices={onlineFirst(distinct(all))} />
           )
         }
       </Loaded>
@@ -55,18 +55,20 @@ function Form({ devices }: { devices: Device[] }) {
   const state = useHistoryState<{ hasArrived?: boolean; message?: unknown } | null>();
   const hasArrived = state?.hasArrived;
   const [last] = useState(readLastChoice);
-  const [chosen, setChosen] = useState(wanted ?? last.device);
+  const [chosen, setChosen] = useState(() => wanted ?? firstMachine(devices, last.device)?.id);
   const [chosenAgents, setChosenAgents] = useState(last.agents);
-  const [projectPath, setProjectPath] = useState('');
+  const [folders, setFolders] = useState(last.folders);
   // The palette leads here with words. They stay in the history, as shared ones stay in the address: what becomes of them is a draft of its own.
   const [given] = useState(typeof state?.message === 'string' ? state.message : shared);
   const [message, setMessage, forgetMessage] = useDraft(`new ${given}`, given);
   const key = useSendingKey();
   const messageId = useId();
   const device = devices.find(({ id }) => id === chosen) ?? devices[0]!;
+  const projectPath = folders[device.id] ?? '';
   const agents = agentsOf(device);
   const agent = agents.find(({ agentType }) => agentType === chosenAgents[device.id]) ?? agents[0]!;
   const images = useImages();
+  const picker = useRef<HTMLInputElement>(null);
   const takes = takesImages(device);
   const start = useAction(async () => {
     const attached = takes ? images.all : [];
@@ -85,7 +87,7 @@ function Form({ devices }: { devices: Device[] }) {
     });
     key.done();
     forgetMessage();
-    rememberChoice(device.id, agent.agentType);
+    rememberChoice(device.id, agent.agentType, projectPath.trim());
     // A session that is started here is one to hear of; without it the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: { first } });
@@ -114,7 +116,7 @@ function Form({ devices }: { devices: Device[] }) {
           onPaste={takes ? pasting(images) : undefined}
         />
       </div>
-      {takes && <ImagePicker images={images} />}
+      {takes && <AttachedImages images={images} onRemoved={() => picker.current?.focus()} />}
       <fieldset className="field">
         <legend>{words.list.machine}</legend>
         <div className="cards2">
@@ -157,9 +159,14 @@ function Form({ devices }: { devices: Device[] }) {
           <Sentence text={words.start.offline} name={device.name} command={<code>{daemonCommands.start}</code>} />
         </Notice>
       )}
-      <FolderField device={device} value={projectPath} onValue={setProjectPath} />
+      <FolderField
+        device={device}
+        value={projectPath}
+        onValue={(path) => setFolders({ ...folders, [device.id]: path })}
+      />
       <Problem refusal={start.refusal} />
-      <div className="actions">
+      <div className="actions send">
+        {takes && <ImagePicker images={images} input={picker} />}
         <Submit busy={start.busy} busyText={words.start.starting}>
           {words.start.start}
         </Submit>

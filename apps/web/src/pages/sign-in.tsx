@@ -6,6 +6,7 @@ import type { GoOn } from '../auth/account.ts';
 import { passkeysHere } from '../auth/passkeys-here.ts';
 import { isFollowable, safePath } from '../auth/return-to.ts';
 import { words } from '../catalogue.ts';
+import { chooseLast, keepsLast } from '../offline/kept.ts';
 import { useAccessState, useRooms } from '../rooms.ts';
 import { Refusal } from '../api/refusal.ts';
 import { submitting, useAction } from '../ui/action.ts';
@@ -127,12 +128,21 @@ export function SignIn() {
             value={password}
             onValue={setPassword}
           />
+          <label className="shared-computer">
+            <input
+              type="checkbox"
+              defaultChecked={!keepsLast()}
+              onChange={({ target }) => chooseLast(!target.checked)}
+            />
+            {words.signIn.shared}
+          </label>
           <Problem refusal={signIn.refusal} />
           <Submit busy={signIn.busy} busyText={words.signIn.signingIn}>
             {words.signIn.title}
           </Submit>
         </form>
       )}
+      {!noSignIn && <p className="hint">{words.signIn.forgotten}</p>}
       {!noSignIn && withPasskey}
       {status.kind === 'ready' && <Providers providers={status.value.providers} returnTo={returnTo} {...forProgram} />}
       {status.kind === 'ready' && status.value.signUp === 'open' && status.value.hasAccounts && (

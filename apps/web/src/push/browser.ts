@@ -1,6 +1,7 @@
 /** Web Push in this browser (rules, 14.7): whether it can, whether it is on, and turning it on and off. */
 import { type Client, RelayError } from '@relay/client';
 import type { AddSubscription } from '@relay/protocol';
+import { Refusal } from '../api/refusal.ts';
 import type { words } from '../catalogue.ts';
 import type { Place } from '../place.ts';
 import { language } from '../languages/language.ts';
@@ -79,7 +80,9 @@ export async function turnOn(client: Client, place: Place, publicKey: string, ch
   if (!isOfToday) await before?.unsubscribe();
   const made = isOfToday
     ? before
-    : await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) });
+    : await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) }).catch(() => {
+        throw new Refusal('PUSH_OUT_OF_REACH', '');
+      });
   const keys = { p256dh: base64url(made.getKey('p256dh')), auth: base64url(made.getKey('auth')) };
   const body = {
     kind: 'webpush',

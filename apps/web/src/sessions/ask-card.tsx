@@ -17,14 +17,24 @@ interface AskCardProps {
   device: Device | undefined;
   /** Its item in the inbox, once it is known. */
   item: InboxItem | undefined;
+  /** One line, which leads to the question. */
+  isLine?: boolean;
 }
 
-export function AskCard({ session, device, item }: AskCardProps) {
+export function AskCard({ session, device, item, isLine = false }: AskCardProps) {
   const { prompt } = session;
   const answer = useAnswer(session.id, prompt);
   const quick = prompt && quickAnswers(prompt);
   const question = prompt && questionOf(prompt);
   const place = folderOf(session.projectPath) || device?.name;
+  if (isLine)
+    return (
+      <li className="ask line" data-id={session.id} data-prompt={prompt?.id}>
+        <Link href={sessionPath(session.id)} className="about">
+          <span className="cut">{question ?? titleOf(session)}</span>
+        </Link>
+      </li>
+    );
   const button = (option: Option, className: string) => (
     <button
       type="button"

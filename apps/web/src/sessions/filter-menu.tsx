@@ -117,7 +117,7 @@ function DeleteArchived({ filter, onDone }: { filter: Filter; onDone: () => void
       yes={empty}
       onNo={onDone}
     >
-      <p className="soft">{words.list.deleteArchivedMore}</p>
+      <p className="soft">{words.list.deleteMore}</p>
     </Confirm>
   );
 }

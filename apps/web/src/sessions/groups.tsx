@@ -37,12 +37,13 @@ export function Groups({
         <section>
           <NeedsHead count={needs.length + others.length} />
           <ul>
-            {needs.map((session) =>
+            {needs.map((session, index) =>
               session.id === openId ? (
                 row(session)
               ) : (
                 <AskCard
                   key={`${session.id} ${session.prompt?.id ?? ''}`}
+                  isLine={index >= wholeCards}
                   session={session}
                   item={itemOf(session)}
                   device={deviceOf(session.deviceId)}
@@ -73,6 +74,9 @@ export function Groups({
   );
 }
 
+/** Further questions are a line each: the list has room for sessions, too. */
+const wholeCards = 2;
+
 const NeedsHead = ({ count }: { count: number }) => (
   <div className="sec">
     <h2>{words.list.needsYou}</h2>
@@ -91,7 +95,7 @@ const PinnedHead = () => (
 function GroupHead({ group, by, device }: { group: Group; by: Grouping; device: Device | undefined }) {
   const first = group.sessions[0]!;
   const folder = by === 'project' ? folderOf(first.projectPath) : '';
-  const machine = device?.name ?? first.agentType;
+  const machine = device?.name ?? words.list.machine;
   const isOffline = device?.status === 'offline';
   if (by === 'day')
     return (

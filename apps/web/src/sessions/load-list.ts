@@ -2,13 +2,20 @@ import type { Client } from '@relay/client';
 import { pageSize } from '../api/bounds.ts';
 import { type Filter, type Listed, joined, queryOf } from './listed.ts';
 
-/** The first page, all that are pinned, and all that wait for the person. */
-export async function loadList(client: Client, filter: Filter): Promise<Listed> {
+export const loadWaiting = async (client: Client) =>
+  (await client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } })).sessions;
+
+/** The first page, all that are pinned, and all that wait for the person: `asking` names their sessions, most of which are in the page. */
+export async function loadList(client: Client, filter: Filter, asking: readonly string[] = []): Promise<Listed> {
   const asked = { limit: pageSize, ...queryOf(filter) };
-  const [page, pinned, waiting] = await Promise.all([
+  const [page, pinned] = await Promise.all([
     client.call('listSessions', { query: asked }),
     client.call('listSessions', { query: { ...asked, pinned: 'true' } }),
-    client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } }),
   ]);
-  return { sessions: joined(page.sessions, pinned.sessions, waiting.sessions), nextCursor: page.nextCursor };
+  const sessions = joined(page.sessions, pinned.sessions);
+  const isWhole = asking.every((id) => sessions.some((session) => session.id === id));
+  return {
+    sessions: isWhole ? sessions : joined(sessions, await loadWaiting(client)),
+    nextCursor: page.nextCursor,
+  };
 }

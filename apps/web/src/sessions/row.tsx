@@ -3,12 +3,13 @@ import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
 import { EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { fullTime, shortAgo, words } from '../catalogue.ts';
 import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { useNow } from '../ui/time.tsx';
+import { hitOf } from './hit.ts';
 import { Marked } from './marked.tsx';
 import type { Selection } from './selection.ts';
 import { StateGlyph, rowState } from './state-glyph.tsx';
@@ -100,6 +101,8 @@ interface RowProps {
 export function Row({ session, device, isOpen, search, selection, changes }: RowProps) {
   const now = useNow(20_000);
   const state = rowState(session, device);
+  const line = search === '' ? lately(session, device) : withoutMarks(session.lastMessage);
+  const hit = hitOf(line, titleOf(session), session.projectPath, search);
   const select = () => selection.pick(session.id);
   const selecting = useSelecting(selection.isOn ? undefined : select);
   const swipe = useSwipe((side) => (side === 'right' ? changes.mark(session) : changes.archive([session])));
@@ -113,7 +116,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
         {shortAgo(session.updatedAt, now)}
       </time>
       <span className="w cut">
-        <Marked text={lately(session, device).slice(0, 200)} words={search} />
+        <Marked text={hit.slice(0, 200)} words={search} />
       </span>
       {device && <span className="sr">{device.name}</span>}
     </>
@@ -152,6 +155,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
 }
 
 function RowMenu({ session, changes, onSelect }: { session: Session; changes: Changes; onSelect: () => void }) {
+  const [, navigate] = useLocation();
   const menu = useRef<HTMLDivElement>(null);
   const id = useId();
   const choose = (what: () => void) => () => {
@@ -168,6 +172,7 @@ function RowMenu({ session, changes, onSelect }: { session: Session; changes: Ch
     <>
       <IconButton icon={EllipsisVertical} className="row-more" label={list.more(titleOf(session))} popoverTarget={id} />
       <div className="menu" id={id} popover="auto" ref={menu}>
+        {item(list.rename, () => navigate(sessionPath(session.id), { state: { rename: true } }))}
         {item(session.pinned ? list.unpin : list.pin, () => changes.pin([session]))}
         {item(session.unread ? list.markRead : list.markUnread, () => changes.mark(session))}
         {item(list.select, onSelect)}

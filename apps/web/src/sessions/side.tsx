@@ -1,13 +1,22 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
-import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  Suspense,
+  startTransition,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Search as SearchIcon, SquarePen } from '../ui/icons.tsx';
-import type { Device, Session } from '@relay/protocol';
+import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
-import { useDevices } from '../ui/device-list.ts';
+import { useNamedDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Mark } from '../ui/mark.tsx';
@@ -67,7 +76,6 @@ function useIsDrawn(isReady: boolean): boolean {
 }
 
 const noSessions: readonly Session[] = [];
-const noDevices: readonly Device[] = [];
 
 export function Side({ isHome }: { isHome: boolean }) {
   const [location, navigate] = useLocation();
@@ -75,8 +83,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const [by, group] = useGrouping();
   const [text, setText] = useState('');
   const { list, more } = useSessions(filter);
-  const found = useDevices();
-  const devices = found.kind === 'ready' ? found.value : noDevices;
+  const devices = useNamedDevices();
   const all = list.kind === 'ready' ? list.value.sessions : noSessions;
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();

@@ -6,7 +6,8 @@ import { useFrames, useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
 import { type Resource, useResource } from '../ui/resource.ts';
 import { type Filter, type Listed, after, filterKey, joined, needsYou, passes, queryOf } from './listed.ts';
-import { loadList } from './load-list.ts';
+import { loadList, loadWaiting } from './load-list.ts';
+import { askingSessions, useInbox } from '../inbox/use-inbox.ts';
 
 interface UseSessions {
   list: Resource<Listed>;
@@ -14,13 +15,13 @@ interface UseSessions {
 }
 
 export function useSessions(filter: Filter): UseSessions {
-  const { access, client } = useRooms();
+  const { access, client, inbox } = useRooms();
   const key = filterKey(filter);
   const newestKey = useRef(key);
   useEffect(() => {
     newestKey.current = key;
   });
-  const list = useResource<Listed>(key, () => loadList(client, filter));
+  const list = useResource<Listed>(key, () => loadList(client, filter, askingSessions(inbox.state)));
   useFrames((frame) => {
     if (frame.type === 'resync' || frame.type === 'sessions_changed') list.reload();
     else list.change((now) => after(now, frame, (session) => passes(session, filter) || needsYou(session)));
@@ -34,6 +35,19 @@ export function useSessions(filter: Filter): UseSessions {
       () => undefined,
     );
   }, [access, shown, isWhole]);
+  // The inbox came after the list, and has questions of sessions that are not in it.
+  const tried = useRef(new Set<string>());
+  const asking = askingSessions(useInbox());
+  const { change } = list;
+  useEffect(() => {
+    const missing = asking.filter((id) => !tried.current.has(id) && shown?.every((session) => session.id !== id));
+    if (shown === undefined || missing.length === 0) return;
+    for (const id of missing) tried.current.add(id);
+    loadWaiting(client).then(
+      (waiting) => change((now) => ({ ...now, sessions: joined(now.sessions, waiting) })),
+      () => undefined,
+    );
+  }, [client, shown, asking, change]);
   const cursor = list.kind === 'ready' ? list.value.nextCursor : undefined;
   const more = useAction(async () => {
     if (cursor === undefined) return;

@@ -2,11 +2,13 @@
 import { type UIEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type Place, keepPlace, placeOf } from './places.ts';
+import { type Box, distanceToEnd, endPx, follows } from './following.ts';
 import { linesShown } from './parts/diff-view.tsx';
 import type { Row } from './rows.ts';
 
-/** Nearer than this is at the end. */
-const endPx = 80;
+/** A person moves the log by these; a finger that has left it moves it on for a while. */
+const touches = ['wheel', 'touchmove', 'keydown', 'pointermove'] as const;
+const touchMs = 1500;
 /** Older pages are loaded this many screens ahead. */
 const screensAhead = 1.5;
 
@@ -75,13 +77,14 @@ export function useReading(
   }, [rows, left, virtualizer]);
   useLayoutEffect(() => () => keepPlace(sessionId, atEnd.current ? undefined : place.current), [sessionId]);
 
-  // A question above the composer, or a keyboard, takes height from the log: the end stays in sight.
+  // A question above the composer, or a keyboard, takes height from the log, and rows grow after they were measured: the end stays in sight.
   useEffect(() => {
     const box = frame.current!;
     const observer = new ResizeObserver(() => {
       if (atEnd.current) box.scrollTop = box.scrollHeight;
     });
     observer.observe(box);
+    observer.observe(box.firstElementChild!);
     return () => observer.disconnect();
   }, []);
 
@@ -92,9 +95,23 @@ export function useReading(
   useEffect(loadAhead, [loadAhead, rows]);
 
   const [away, setAway] = useState<{ isFar: boolean; since: string | undefined }>();
+  const touchedAt = useRef(-Infinity);
+  useEffect(() => {
+    const box = frame.current!;
+    const touch = () => void (touchedAt.current = performance.now());
+    for (const name of touches) box.addEventListener(name, touch, { passive: true });
+    return () => {
+      for (const name of touches) box.removeEventListener(name, touch);
+    };
+  }, []);
+  const last = useRef<Box>({ scrollTop: 0, scrollHeight: 0, clientHeight: 0 });
   const onScroll = ({ currentTarget: box }: UIEvent<HTMLElement>) => {
-    const distance = box.scrollHeight - box.clientHeight - box.scrollTop;
-    atEnd.current = distance < endPx;
+    const { scrollTop, scrollHeight, clientHeight } = box;
+    const now = { scrollTop, scrollHeight, clientHeight };
+    atEnd.current = follows(atEnd.current, last.current, now, performance.now() - touchedAt.current < touchMs);
+    last.current = now;
+    const distance = distanceToEnd(now);
+    if (atEnd.current && distance >= endPx) box.scrollTop = scrollHeight;
     const first = virtualizer.getVirtualItems().find(({ end }) => end > box.scrollTop);
     if (first)
       place.current = {

@@ -4,7 +4,7 @@ import { ShieldCheck, X } from './icons.tsx';
 import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
 import { words } from '../catalogue.ts';
-import { useFrames } from '../rooms.ts';
+import { useFrames, useRooms } from '../rooms.ts';
 import { IconButton } from './icon-button.tsx';
 import { Sentence } from './sentence.tsx';
 import { fullTime } from './time.tsx';
@@ -14,7 +14,11 @@ import { visible } from './visible.ts';
 const shown = 3;
 
 export function AccessNotices() {
-  const [notices, setNotices] = useState<readonly Attention<'access_granted'>[]>([]);
+  const { live } = useRooms();
+  // Some may have come while this was loaded.
+  const [notices, setNotices] = useState<readonly Attention<'access_granted'>[]>(() =>
+    live.recent().filter((frame) => frame.type === 'access_granted'),
+  );
   useFrames((frame) => {
     if (frame.type === 'access_granted') setNotices((all) => [frame, ...all].slice(0, shown));
   });

@@ -1,5 +1,5 @@
 /** The person's devices, as they are right now: loaded once for all of the page. */
-import { type RefObject, createContext, useContext, useEffect, useRef } from 'react';
+import { type RefObject, createContext, useContext, useEffect, useMemo, useRef } from 'react';
 import type { Device } from '@relay/protocol';
 import { useFrames, useRooms } from '../rooms.ts';
 import { type Resource, useResource } from './resource.ts';
@@ -22,6 +22,22 @@ export function useDevices(): Resource<Device[]> {
     if (devices.kind !== 'loading' && Date.now() - askedAt.current > freshMs) devices.reload();
   }, []);
   return devices;
+}
+
+/** Machines of one name are told apart by a number. */
+export const distinct = (devices: readonly Device[]): Device[] =>
+  devices.map((device) => {
+    const same = devices.filter(({ name }) => name === device.name).map(({ id }) => id);
+    return same.length < 2 ? device : { ...device, name: `${device.name} (${same.sort().indexOf(device.id) + 1})` };
+  });
+
+const none: readonly Device[] = [];
+
+/** The devices once they are here, each with a name of its own. */
+export function useNamedDevices(): readonly Device[] {
+  const devices = useDevices();
+  const known = devices.kind === 'ready' ? devices.value : none;
+  return useMemo(() => distinct(known), [known]);
 }
 
 /** For the provider. `isIn`: a person is signed in. */

@@ -28,8 +28,8 @@ interface Missed {
 
 type Inner<T> =
   | { kind: 'loading'; sinceMs: number }
-  | { kind: 'ready'; value: T; missed?: Missed }
-  | { kind: 'failed'; refusal: Refusal };
+  | { kind: 'ready'; value: T; missed?: Missed | undefined }
+  | { kind: 'failed'; refusal: Refusal; missed?: Missed | undefined };
 
 /** From a second to half a minute, and not in the same instant as other pages. Importing `backoffMs` would split the chunk of the client. */
 const pauseMs = ({ times, retryAfterSeconds = 0 }: Missed): number =>
@@ -65,11 +65,10 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
         const refusal = refusalOf(error);
         // An old list is better than none, and no frame may come that asks for a newer one.
         setInner((now) => {
-          if (now.kind !== 'ready') return { kind: 'failed', refusal };
-          const { value, missed } = now;
-          if (!mayPass(refusal)) return { kind: 'ready', value };
+          const before = now.kind === 'loading' ? 0 : (now.missed?.times ?? 0);
           const { retryAfterSeconds } = refusal;
-          return { kind: 'ready', value, missed: { times: (missed?.times ?? 0) + 1, retryAfterSeconds } };
+          const missed = mayPass(refusal) ? { times: before + 1, retryAfterSeconds } : undefined;
+          return now.kind === 'ready' ? { ...now, missed } : { kind: 'failed', refusal, missed };
         });
       },
     );
@@ -81,7 +80,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
     return () => void (oldest.current = ++run.current);
   }, [key, start]);
 
-  const missed = inner.kind === 'ready' ? inner.missed : undefined;
+  const missed = inner.kind === 'loading' ? undefined : inner.missed;
   useEffect(() => {
     if (!missed) return undefined;
     const timer = setTimeout(start, pauseMs(missed));

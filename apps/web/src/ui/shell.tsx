@@ -1,5 +1,5 @@
 /** The frame around every page: the list of sessions, links to the other pages, and whether the page is live. */
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Laptop, MessageSquare, Settings } from './icons.tsx';
 import { Link, useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
@@ -7,11 +7,13 @@ import { useAccessState, useLiveState, useRooms } from '../rooms.ts';
 import { Keys } from '../palette/keys.tsx';
 import { useNeeds } from '../sessions/attention.ts';
 import { Side } from '../sessions/side.tsx';
-import { AccessNotices } from './access-notices.tsx';
 import { DevicesProvider, useDeviceList } from './device-list.ts';
+import { loadedLater } from './loaded-later.tsx';
 import { Mark } from './mark.tsx';
 import { Sentence } from './sentence.tsx';
 import { Remaining } from './time.tsx';
+
+const AccessNotices = loadedLater(async () => (await import('./access-notices.tsx')).AccessNotices);
 
 /** A wait that is not worth a word yet. */
 const shortMs = 1000;
@@ -105,7 +107,7 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
         <div className="content" key="content">
           {access.kind === 'in' && <LiveNotice />}
-          {access.kind === 'in' && <AccessNotices />}
+          <Suspense fallback={null}>{access.kind === 'in' && <AccessNotices />}</Suspense>
           {children}
         </div>
         {isFramed && access.kind === 'in' && <Keys key="keys" />}

@@ -350,6 +350,6 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   InboxState: { version: 43, counts: { ...inboxCounts, failure: 0, total: 2, badge: 1 } },
   AckItems: { kind: 'finished', upToVersion: 42 },
   SnoozeItem: { until: '2026-03-14T18:00:00.000Z' },
-  Ticket: { ticket: story.ticket, expiresIn: 30 },
+  Ticket: { ticket: story.ticket, expiresIn: 30, offset: 'm8x2k1-17' },
   ErrorResponse: { error: 'No such session.', code: 'SESSION_NOT_FOUND', status: 404 },
 };

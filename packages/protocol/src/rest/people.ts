@@ -222,6 +222,9 @@ export const NotificationList = record('NotificationList', "The user's notificat
 export const Ticket = record('Ticket', 'A single-use credential for `/ws/attention?ticket=`.', {
   ticket: line('Secret'),
   expiresIn: count('Seconds'),
+  offset: maybe(
+    line('Position in the frames of the person before the ticket was made, for `since`. Absent where there is none'),
+  ),
 });
 
 export const Me = record('Me', 'The caller.', {

@@ -69,6 +69,8 @@ export const words: typeof english = {
       KIND_NOT_CONFIGURED: 'So kann dieses Relay nicht benachrichtigen.',
       ITEM_NOT_FOUND: 'Das wartet nicht mehr auf dich.',
       ITEM_NEEDS_ANSWER: 'Das endet mit der Antwort, oder wenn der Rechner wieder da ist.',
+      PUSH_OUT_OF_REACH:
+        'Dieser Browser erreicht seinen Push-Dienst nicht. Prüfe Firewall, VPN und Browser, oder füge unten ntfy hinzu.',
       CODE_NOT_FOUND:
         'Mit diesem Code wartet kein Rechner. Prüfe ihn, oder beginne im Terminal neu, falls er abgelaufen ist.',
       CODE_ALREADY_USED: 'Dieser Code wurde schon benutzt. Beginne im Terminal neu, um einen anderen zu bekommen.',

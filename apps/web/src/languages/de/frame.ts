@@ -82,7 +82,7 @@ export const words: typeof english = {
     endSelection: 'Auswahl beenden',
     deleteArchived: 'Alle archivierten löschen…',
     deleteArchivedTitle: 'Alle archivierten Sitzungen löschen?',
-    deleteArchivedMore: 'Sie verschwinden aus Relay. Dateien und Verlauf auf den Rechnern bleiben.',
+    deleteMore: 'Nur in Relay gelöscht. Dateien und Verlauf auf der Maschine bleiben.',
     state: {
       news: 'Neu',
       pending: 'Startet',
@@ -155,6 +155,8 @@ export const words: typeof english = {
     email: 'E-Mail',
     password: 'Passwort',
     signingIn: 'Wird angemeldet…',
+    forgotten: 'Passwort vergessen? Frag, wer dieses Relay betreibt.',
+    shared: 'Gemeinsamer Computer: hier nichts behalten',
     secondStep: 'Zweiter Schritt der Anmeldung',
     signUp: 'Neu hier? {link}',
     signUpLink: 'Konto anlegen',

@@ -135,6 +135,8 @@ export const words: typeof english = {
     finish: 'Mach im Terminal weiter:',
   },
   start: {
+    demoAgent: 'Demo-Agent',
+    otherAgent: 'Agent',
     back: 'Alle Sitzungen',
     connectFirst: 'Zuerst einen Rechner verbinden',
     isOnline: '{name} ist online.',

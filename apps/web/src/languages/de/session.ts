@@ -154,6 +154,7 @@ export const words: typeof english = {
     stop: 'Stoppen',
     stopTitle: 'Den Agenten stoppen',
     offline: '{machine} ist offline. Deine Nachrichten warten bis zu 15 Minuten. Starte ihn mit {command}',
+    startAgain: 'Mit dieser Nachricht neu beginnen',
     later: 'Wartet auf das Netz und wird dann gesendet.',
     unread: (machine) => `${machine} ist gerade nicht lesbar. Frühere Nachrichten lassen sich nicht laden.`,
     message: 'Nachricht',

@@ -132,6 +132,8 @@ export const words: typeof english = {
   },
   appearance: {
     title: 'Darstellung',
+    theme: 'Farben',
+    themes: { system: 'System', light: 'Hell', dark: 'Dunkel' },
     language: 'Sprache',
     byBrowser: 'Wie im Browser',
     hint: 'Für diesen Browser. Die Seite wird in der Sprache neu geladen.',
@@ -194,6 +196,7 @@ export const words: typeof english = {
     loading: 'Aktivität wird geladen …',
     none: 'Noch nichts',
     older: 'Ältere zeigen',
+    times: (count: number) => plural(count, { one: 'einmal', other: '#-mal' }),
     refused: (times: number) => plural(times, { one: 'abgelehnt', other: '#-mal abgelehnt' }),
     programs: {
       'relay-web': 'diese Seiten',

@@ -66,7 +66,9 @@ export const words = {
       TOO_MANY_SUBSCRIPTIONS: 'You have 20 addresses. Remove one first.',
       KIND_NOT_CONFIGURED: 'This relay can’t notify in this way.',
       ITEM_NOT_FOUND: 'This is no longer waiting for you.',
-      ITEM_NEEDS_ANSWER: 'This ends when it is answered, or when the machine is back.',
+      ITEM_NEEDS_ANSWER: 'This goes away when you answer it, or when the machine is back.',
+      PUSH_OUT_OF_REACH:
+        'This browser can’t reach its push service. Check firewall, VPN and browser settings, or add ntfy below.',
       CODE_NOT_FOUND:
         'No machine is waiting with this code. Check it, or start again in the terminal if it has expired.',
       CODE_ALREADY_USED: 'This code has already been used. Start again in the terminal to get a new one.',

@@ -82,7 +82,7 @@ export const words = {
     endSelection: 'Done selecting',
     deleteArchived: 'Delete all archived…',
     deleteArchivedTitle: 'Delete all archived sessions?',
-    deleteArchivedMore: 'They disappear from Relay. Files and history on the machines stay.',
+    deleteMore: 'Deleted from Relay only. Files and history on the machine stay.',
     state: {
       news: 'New',
       pending: 'Starting',
@@ -150,6 +150,8 @@ export const words = {
     email: 'Email',
     password: 'Password',
     signingIn: 'Signing in…',
+    forgotten: 'Forgot your password? Ask whoever runs this relay.',
+    shared: 'Shared computer: keep nothing here',
     secondStep: 'Second step at sign-in',
     signUp: 'New here? {link}',
     signUpLink: 'Create an account',

@@ -130,6 +130,8 @@ export const words = {
     finish: 'Finish in the terminal:',
   },
   start: {
+    demoAgent: 'Demo agent',
+    otherAgent: 'Agent',
     back: 'All sessions',
     connectFirst: 'Connect a machine first',
     isOnline: '{name} is online.',

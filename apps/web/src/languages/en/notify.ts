@@ -16,7 +16,7 @@ export const words = {
     asAbove: 'Same as your settings',
     access: 'You are always notified of new access to your account.',
     quiet: 'Quiet hours',
-    quietOn: 'Hold notifications in these hours, and send one for all of them afterwards',
+    quietOn: 'Mute notifications during these hours, and send one summary afterwards',
     from: 'From',
     to: 'To',
     zone: 'Time zone',

@@ -156,6 +156,7 @@ export const words = {
     stop: 'Stop',
     stopTitle: 'Stop the agent',
     offline: '{machine} is offline. Messages you send wait for it, up to 15 minutes. Start it with {command}',
+    startAgain: 'Start again with this message',
     later: 'Waiting for the network. It will be sent automatically.',
     unread: (machine: string) => `${machine} can’t be read right now, so earlier messages can’t be loaded.`,
     message: 'Message',

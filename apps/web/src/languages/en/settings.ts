@@ -63,9 +63,9 @@ export const words = {
   },
   notifications: {
     history: 'History',
-    more: 'Causes, delay and group',
-    moreOf: (label: string) => `Causes, delay and group of ${label}`,
-    lead: 'Get notified when an agent you watch is done, fails or needs you',
+    more: 'More settings',
+    moreOf: (label: string) => `More settings for ${label}`,
+    lead: 'Get a notification when an agent finishes, fails or needs you',
     loading: 'Loading notifications…',
     noneHere: 'This relay can’t send notifications. Its operator has to set PUSH_SECRET.',
     thisBrowser: 'This browser',
@@ -127,8 +127,10 @@ export const words = {
   },
   appearance: {
     title: 'Appearance',
+    theme: 'Theme',
+    themes: { system: 'System', light: 'Light', dark: 'Dark' },
     language: 'Language',
-    byBrowser: 'As the browser says',
+    byBrowser: 'Browser default',
     hint: 'For this browser. The page loads again in that language.',
   },
   apps: {
@@ -189,9 +191,10 @@ export const words = {
     loading: 'Loading activity…',
     none: 'Nothing yet',
     older: 'Show older',
+    times: (count: number) => plural(count, { one: 'once', other: '# times' }),
     refused: (times: number) => plural(times, { one: 'refused', other: '# times refused' }),
     programs: {
-      'relay-web': 'these pages',
+      'relay-web': 'web app',
       'relay-cli': 'command line',
       'relay-mobile': 'mobile app',
       'relay-mcp': 'agent',

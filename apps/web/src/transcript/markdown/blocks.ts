@@ -4,6 +4,7 @@
  */
 import { Lexer, type Token, type TokensList } from 'marked';
 import remend from 'remend';
+import { AgentTokenizer } from './tokenizer.ts';
 import { budget, inlineCost, isCostly, mostPieces } from './cost.ts';
 
 export interface Blocks {
@@ -21,7 +22,7 @@ export const noBlocks: Blocks = { text: '', tokens: [], closedCharacters: 0, clo
 function lexed(text: string, links: TokensList['links']): Token[] {
   if (isCostly(text)) return [plain(text)];
   try {
-    const lexer = new Lexer({ gfm: true });
+    const lexer = new Lexer({ gfm: true, tokenizer: new AgentTokenizer() });
     lexer.tokens.links = links;
     lexer.blockTokens(text, lexer.tokens);
     // As `Lexer.lex` does, within a budget: what would cost too much stays as it was written.

@@ -2,14 +2,16 @@
 import type { ReactNode } from 'react';
 import type { Token, Tokens } from 'marked';
 import { decoded } from './entities.ts';
-import { safeAddress } from './link.ts';
+import { isOtherAddress, safeAddress } from './link.ts';
 
-function Anchor({ href, children }: { href: unknown; children: ReactNode }) {
+/** `text`: the words of the link, as they are shown. */
+function Anchor({ href, text, children }: { href: unknown; text: string; children: ReactNode }) {
   const address = safeAddress(href);
   if (address === undefined) return <>{children}</>;
+  const shown = isOtherAddress(text, address) ? address : children;
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
-      {children}
+      {shown}
     </a>
   );
 }
@@ -31,11 +33,19 @@ function Inline({ token }: { token: Token }): ReactNode {
     case 'br':
       return <br />;
     case 'link':
-      return <Anchor href={(token as Tokens.Link).href}>{inline(token.tokens)}</Anchor>;
+      return (
+        <Anchor href={(token as Tokens.Link).href} text={(token as Tokens.Link).text}>
+          {inline(token.tokens)}
+        </Anchor>
+      );
     case 'image': {
       // A picture from elsewhere is a link: the policy lets in none.
       const { href, text } = token as Tokens.Image;
-      return <Anchor href={href}>{text === '' ? href : decoded(text)}</Anchor>;
+      return (
+        <Anchor href={href} text={text}>
+          {text === '' ? href : decoded(text)}
+        </Anchor>
+      );
     }
     case 'checkbox':
       return null;

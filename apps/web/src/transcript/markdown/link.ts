@@ -8,3 +8,9 @@ export function safeAddress(href: unknown): string | undefined {
     return undefined;
   }
 }
+
+/** Words that look like an address, and lead to another place: they are not what is shown. */
+export function isOtherAddress(text: string, address: string): boolean {
+  const [, host] = /^(?:https?:\/\/|(?=www\.))([^/?#\s]+)\S*$/i.exec(text.trim()) ?? [];
+  return host !== undefined && host.toLowerCase() !== new URL(address).host;
+}

@@ -93,7 +93,7 @@ function List({ list, open }: { list: Tokens.List; open: boolean }) {
       </li>
     );
   });
-  return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? <ol start={list.start === '' ? 1 : list.start}>{items}</ol> : <ul>{items}</ul>;
 }
 
 function Table({ table }: { table: Tokens.Table }) {

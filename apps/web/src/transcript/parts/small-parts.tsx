@@ -188,8 +188,9 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
 }
 
 export function Mark({ what, text }: { what: string; text: string }) {
-  const said = text === '' ? entryOf(words.mark, what) : text;
-  if (said === undefined) return null;
+  // Daemons add English words to what they name.
+  const said = entryOf(words.mark, what) ?? text;
+  if (said === '') return null;
   const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
   return <Note icon={<Icon className="i" aria-hidden />}>{said}</Note>;
 }

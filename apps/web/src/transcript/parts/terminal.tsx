@@ -52,13 +52,19 @@ export const Terminal = memo(function Terminal({ uuid, text: shownText, left, na
   const lines = useLines(text);
   const [all, setAll] = useState(false);
   const isCut = lines.length > lastLines;
+  /** The machine has more of it: one button shows all there is. */
+  const isPart = whole !== undefined && whole.text === undefined && whole.state !== 'gone';
+  const showAll = () => {
+    if (isPart) whole.load();
+    setAll(isPart || !all);
+  };
   const shown = all || !isCut ? lines : lines.slice(-lastLines);
   return (
     <div className="term" dir="ltr">
-      {isCut && (
+      {(isCut || isPart) && (
         <div className="h">
-          <button type="button" className="xs" onClick={() => setAll(!all)}>
-            {all ? words.terminal.last : words.terminal.all(lines.length)}
+          <button type="button" className="xs" aria-disabled={whole?.state === 'loading'} onClick={showAll}>
+            {all && !isPart ? words.terminal.last : isPart ? words.terminal.whole : words.terminal.all(lines.length)}
           </button>
         </div>
       )}
@@ -83,19 +89,6 @@ export const Terminal = memo(function Terminal({ uuid, text: shownText, left, na
       {left !== undefined && left > 0 && whole?.text === undefined && (
         <p className="h faint" role={whole?.state === 'gone' || whole?.state === 'failed' ? 'alert' : undefined}>
           <span>{leftWords(left, whole)}</span>
-          {whole && whole.state !== 'gone' && (
-            <button
-              type="button"
-              className="xs"
-              aria-disabled={whole.state === 'loading'}
-              onClick={() => {
-                setAll(true);
-                whole.load();
-              }}
-            >
-              {words.terminal.whole}
-            </button>
-          )}
         </p>
       )}
     </div>

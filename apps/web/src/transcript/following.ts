@@ -1,0 +1,27 @@
+/** Whether the log follows its end. It does until a person moves up: what only grows, shrinks or is measured late ends nothing. */
+
+/** The box of the log, in pixels. */
+export interface Box {
+  scrollTop: number;
+  scrollHeight: number;
+  clientHeight: number;
+}
+
+/** Nearer than this is at the end. */
+export const endPx = 80;
+
+export const distanceToEnd = ({ scrollTop, scrollHeight, clientHeight }: Box): number =>
+  scrollHeight - clientHeight - scrollTop;
+
+/**
+ * `before`: the box at the scroll event before this one. `isTouched`: a person used a wheel, a finger, a key or the bar just now. Rows that grow and
+ * rows that shrink between two events look like a move, so a move without a touch counts only where no size changed.
+ */
+export function follows(wasFollowing: boolean, before: Box, now: Box, isTouched: boolean): boolean {
+  if (distanceToEnd(now) < endPx) return true;
+  const lost = Math.max(0, before.scrollHeight - now.scrollHeight);
+  const opened = Math.max(0, now.clientHeight - before.clientHeight);
+  const isUp = before.scrollTop - now.scrollTop > lost + opened + 1;
+  const isSameSize = before.scrollHeight === now.scrollHeight && before.clientHeight === now.clientHeight;
+  return wasFollowing && !(isUp && (isTouched || isSameSize));
+}

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { Device } from '@relay/protocol';
+import { firstMachine, readLastChoice, rememberChoice } from '../src/pages/last-choice.ts';
+
+const before = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
+beforeEach(() => {
+  const kept = new Map<string, string>();
+  const value = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, text: string) => kept.set(key, text),
+  };
+  Object.defineProperty(globalThis, 'localStorage', { configurable: true, value });
+});
+afterEach(() => {
+  if (before) Object.defineProperty(globalThis, 'localStorage', before);
+  else Reflect.deleteProperty(globalThis, 'localStorage');
+});
+
+const machine = (id: string, status: Device['status']) => ({ id, status }) as Device;
+
+it('W8: a new session goes to the machine of the last one only while that is online', () => {
+  const [nuc, mac] = [machine('nuc', 'online'), machine('mac', 'online')];
+  expect(firstMachine([nuc, mac], 'mac')).toBe(mac);
+  const off = machine('mac', 'offline');
+  expect(firstMachine([nuc, off], 'mac')).toBe(nuc);
+  expect(firstMachine([machine('nuc', 'offline'), off], 'mac')).toBe(off);
+  expect(firstMachine([off], 'gone')).toBe(off);
+});
+
+it('W8: a new session begins with the last folder of its machine', () => {
+  rememberChoice('mac', 'codex', '~/code/garden');
+  rememberChoice('nuc', 'demo', '');
+  expect(readLastChoice()).toEqual({
+    device: 'nuc',
+    agents: { mac: 'codex', nuc: 'demo' },
+    folders: { mac: '~/code/garden', nuc: '' },
+  });
+});
+
+it('W8: a choice that an older release kept has no folders', () => {
+  localStorage.setItem('relay.new-session', '{"device":"mac","agents":{"mac":"codex"}}');
+  expect(readLastChoice()).toEqual({ device: 'mac', agents: { mac: 'codex' }, folders: {} });
+});

@@ -1,0 +1,45 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import type { Prompt, Session } from '@relay/protocol';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { loadWords } from '../src/catalogue.ts';
+import { QuestionCard } from '../src/conversation/question-card.tsx';
+
+beforeAll(() => loadWords('frame', 'session'));
+
+const nothing = () => undefined;
+const session = { id: 's', agentType: 'demo', projectPath: '/garden' } as Session;
+const form = {
+  id: 'q',
+  at: '2026-11-20T10:00:00.000Z',
+  kind: 'form',
+  prompt: 'Before I plant',
+  result: '',
+  options: [],
+  fields: [
+    {
+      name: 'bed',
+      title: 'Which bed?',
+      type: 'choice',
+      required: true,
+      choices: [
+        { id: 'north', label: 'The north bed', about: 'In the shade' },
+        { id: 'south', label: 'The south bed' },
+      ],
+    },
+  ],
+} as unknown as Prompt;
+
+const card = (prompt: Prompt) =>
+  renderToStaticMarkup(
+    createElement(QuestionCard, {
+      ...{ session, device: undefined, prompt, at: 0, all: 1, busy: false, refusal: undefined, dismissing: false },
+      ...{ onMove: nothing, onAnswer: nothing, onEdit: nothing, onDismiss: nothing },
+      onFields: () => Promise.resolve(true),
+    }),
+  );
+
+it('W6: a form shows its first field while its script loads', () => {
+  const html = card(form);
+  for (const text of ['Which bed?', 'The north bed', 'The south bed']) expect(html).toContain(text);
+});

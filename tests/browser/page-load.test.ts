@@ -1,0 +1,108 @@
+/** What a page asks the relay when it is loaded, and what it does when that is too much. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+describeWith('chromium', 'loading a page', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let daemon: TranscriptDaemon;
+  let path = '';
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    daemon = await connectTranscriptDaemon(relay.relay, await registeredDevice(person));
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Water the garden');
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'garden' });
+    await person.page.waitForURL('**%3Agarden');
+    path = new URL(person.page.url()).pathname;
+    daemon.say(taskId, 'garden', [put(item('a1', 2, { kind: 'text' }, 'The roses have water.'))]);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'The roses have water.' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+    person.page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname}${search}`);
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  /** Resolves when the stream of the page that loads has opened, and what it repeats has come. */
+  const live = async (load: () => Promise<unknown>) => {
+    asked.splice(0);
+    const opened = person.page.waitForEvent('websocket');
+    await load();
+    await opened;
+    daemon.event('none', 'NOTHING', {});
+    await person.page.waitForLoadState('networkidle');
+  };
+
+  it('W9: makes at most six requests, each list once', async () => {
+    await live(() => person.goto('/sessions'));
+    await person.page.getByRole('link', { name: /Water the garden/ }).waitFor();
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(asked.length).toBeLessThanOrEqual(6);
+    await live(() => person.goto(path));
+    await person.text('The roses have water.');
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(asked.length).toBeLessThanOrEqual(6);
+  });
+
+  it('W9: shows a session that began after its list was read and before its stream was open', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await person.page.routeWebSocket(/ws\/attention/, async (socket) => {
+      await released;
+      socket.connectToServer();
+    });
+    await person.goto('/sessions');
+    await person.page.getByRole('link', { name: /Water the garden/ }).waitFor();
+    daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'late', title: 'Began in the gap' }] });
+    release();
+    await person.page.getByRole('link', { name: /Began in the gap/ }).waitFor();
+    await person.page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  it('W9: that was refused for a while is complete by itself', async () => {
+    const refused: string[] = [];
+    await person.page.route(
+      /\/api\/(sessions|devices|inbox)\b/,
+      (route) => {
+        refused.push(route.request().url());
+        return route.fulfill({
+          status: 429,
+          headers: { 'Retry-After': '1' },
+          json: { code: 'RATE_LIMITED', error: 'Too many requests.', status: 429 },
+        });
+      },
+      { times: 4 },
+    );
+    await person.goto('/sessions');
+    await person.page.getByRole('link', { name: /Water the garden/ }).waitFor();
+    await person.text(/1 of 1 online/);
+    expect(refused).toHaveLength(4);
+  });
+});

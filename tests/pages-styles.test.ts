@@ -1,0 +1,20 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+
+const folder = new URL('../apps/web/src/styles/', import.meta.url);
+const rules = readdirSync(folder).flatMap((file) =>
+  [...readFileSync(new URL(file, folder), 'utf8').matchAll(/([^{}]*)\{([^{}]*)\}/g)].map(([, selector, body]) => ({
+    name: `${file}: ${selector!.trim()}`,
+    body: body!,
+  })),
+);
+
+it('W5: the columns of every grid can be narrower than a long word in them', () => {
+  const faults = rules.filter(({ body }) => {
+    const columns = /grid-template-columns:([^;]*);/.exec(body)?.[1];
+    if (columns === undefined) return /display:\s*(?:inline-)?grid/.test(body);
+    return /1fr/.test(columns.replaceAll(/minmax\((?:0|min\([^)]*\)), 1fr\)/g, ''));
+  });
+  expect(rules.length).toBeGreaterThan(400);
+  expect(faults.map(({ name }) => name)).toEqual([]);
+});
