@@ -118,7 +118,13 @@ interface PublisherDeps {
   onError: (error: unknown) => void;
 }
 
-export function createPublisher({ channel, turns: stored = turnsIn(channel), windowMs, readSessions, onError }: PublisherDeps): Publisher {
+export function createPublisher({
+  channel,
+  turns: stored = turnsIn(channel),
+  windowMs,
+  readSessions,
+  onError,
+}: PublisherDeps): Publisher {
   const append: Publisher['append'] = async (ownerId, frame, kind = 'f') => {
     try {
       await channel.append(ownerId, encodeUserFrame(kind, JSON.stringify(frame)));
