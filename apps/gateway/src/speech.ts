@@ -38,7 +38,7 @@ export interface Speech {
     said: Message,
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
-  /** Which of these texts of a turn, in their order, apps were not shown since `sinceMs`. */
+  /** Returns the texts of a turn, given in their order, that apps do not have since `sinceMs`. */
   unsaid(
     connection: DaemonConnection,
     record: SessionRecord,

@@ -83,7 +83,7 @@ export interface Publisher {
    * two messages.
    */
   sayOnce(conversation: Conversation, message: Message): Promise<void>;
-  /** Which of these texts of a turn, in their order, `say` did not say since `sinceMs`. */
+  /** Returns the texts of a turn, given in their order, that `say` did not publish since `sinceMs`. */
   unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which

@@ -23,7 +23,7 @@ export interface RelayOptions {
   config?: Partial<RelayConfig>;
   /** A database to use; it is then not closed. */
   database?: Database;
-  /** The issuer of an earlier process of the same relay; it is then not closed. */
+  /** The issuer of an earlier process of the same relay, which closes it. */
   issuer?: TestIssuer;
   transports?: readonly Transport[];
   /** With the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */

@@ -79,7 +79,7 @@ function cable(url: () => string) {
   };
 }
 
-/** What an app keeps of a session: applies frames in order, and asks after a gap. */
+/** The items of a session in an app: it applies frames in order, and asks after a gap. */
 class Copy {
   items: Item[] = [];
   v: number | undefined;

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, expect, it } from '@jest/globals';
 import { type TestRelay, registerDevice } from '@relay/testing';
 import { type RelayStage, openRelayStage } from './relay-stage.ts';
-import { foldersOf } from './stage.ts';
-import { storyOf } from './story.ts';
+import { type Fault, foldersOf } from './stage.ts';
+import { type Step, storyOf } from './story.ts';
 
 const count = Number(process.env.RELAY_STORIES ?? 20);
 const first = Number(process.env.STORY_SEED ?? 1);
@@ -13,6 +13,13 @@ afterEach(async () => {
   for (const stage of stages.splice(0)) await stage.close();
 });
 afterAll(() => folders.forEach(({ remove }) => remove()));
+
+const isChunk = (step: Step) => step.do === 'update' && step.update.sessionUpdate === 'agent_message_chunk';
+const faults: [string, Fault][] = [
+  ['a dropped update of the agent', { step: (step) => (isChunk(step) ? [] : [step]) }],
+  ['a dropped operation', { ops: (ops) => ops.filter(({ op }) => op !== 'add') }],
+  ['another order of a page', { page: (items) => items.toReversed() }],
+];
 
 async function open(): Promise<RelayStage> {
   const folder = foldersOf();
@@ -36,3 +43,11 @@ it(`A7 B1 B3 B4 B5 W1: ${count} stories from seed ${first} are shown as they hap
   differences.push(...(await stage.compare('after a kill of the relay')));
   expect(differences).toEqual([]);
 }, 3_600_000);
+
+it.each(faults)('%s is found within 10 stories through a relay', async (_name, fault) => {
+  const stage = await open();
+  let found: string | undefined;
+  for (let seed = 1; seed <= 10 && found === undefined; seed++)
+    found = (await stage.play(storyOf(seed), fault)) ?? (await stage.compare('reloaded', fault))[0];
+  expect(found).toEqual(expect.any(String));
+});
