@@ -27,9 +27,10 @@ export const tiers = {
     env: { TEST_DATABASE: 'postgres' },
   },
   stories: {
-    about: 'ten thousand random agents, whose true story is known (rules, 20.9), and as many random transcripts',
-    match: ['**/apps/daemon/test/stories/stories.test.ts', '**/apps/cli/test/parts.test.ts'],
-    env: { STORIES: '10000' },
+    about:
+      'ten thousand random agents, whose true story is known, 200 of them through a relay (rules, 20.9), and as many random transcripts',
+    match: ['**/apps/daemon/test/stories/{stories,relay-stories}.test.ts', '**/apps/cli/test/parts.test.ts'],
+    env: { STORIES: '10000', RELAY_STORIES: '200' },
   },
   redis: {
     about: 'deleted means gone from Redis, too',

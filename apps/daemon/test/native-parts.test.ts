@@ -4,9 +4,10 @@ import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFile
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import type { Item } from '@relay/protocol';
-import { type Agent, type TranscriptSettings, type TurnReport } from '@relay/daemon-kit';
+import { type Agent, type TranscriptSettings, type TurnReport, createMapper } from '@relay/daemon-kit';
 import type { DoubleConnection } from '@relay/daemon-kit/conformance';
 import { presetOf } from '../src/agents/acp/presets.ts';
+import { claudeFormat } from '../src/agents/history/claude.ts';
 import { historyOf } from '../src/agents/history/readers.ts';
 import { house } from './house.ts';
 
@@ -101,7 +102,8 @@ const claudeLive: Row[] = [
   { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }] },
   { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'medium' }, { content: 'Leaping', status: 'in_progress', priority: 'medium' }] }, // prettier-ignore
   call('c4', { name: 'Bash', title: 'rm -r x', kind: 'execute', rawInput: { command: 'rm -r x' }, content: [], ...claude('Bash') }), // prettier-ignore
-  { ...done('c4', { content: shown('```\nUser refused permission to run tool\n```') }), status: 'failed' },
+  // As the person's No makes it.
+  { ...done('c4', { content: shown('```\nUser refused permission to run tool\n```') }), status: 'rejected' },
   call('c5', { name: 'Read', title: 'Read a.png', kind: 'read', rawInput: { file_path: '/my/project/a.png' }, locations: [{ path: '/my/project/a.png', line: 1 }], ...claude('Read') }), // prettier-ignore
   done('c5', { content: [{ type: 'content', content: { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' } }] }),
   { sessionUpdate: 'agent_message_chunk', messageId: 'm6', content: text('All done.') },
@@ -145,6 +147,33 @@ const codexLive: Row[] = [
   { sessionUpdate: 'usage_update', used: 120, size: 258400 },
   { sessionUpdate: 'agent_message_chunk', messageId: 'm2', content: text('All done.') },
 ];
+
+it.each([
+  ['through the adapter', 'User refused permission to run tool'],
+  [
+    'in the terminal',
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file).",
+  ],
+  [
+    'in the terminal, as a block',
+    [text("The user doesn't want to take this action right now. STOP what you are doing.")],
+  ],
+])('W1: a call that was refused %s reads rejected in the files of Claude Code, and a failed one failed', (_, words) => {
+  const rows = [
+    user('r1', [text('Go')]),
+    agent('m1', use('c1', 'Bash', { command: 'rm -r x' })),
+    user('r2', [result('c1', words, { is_error: true })]),
+    agent('m2', use('c2', 'Bash', { command: 'false' })),
+    user('r3', [result('c2', 'Exit code 1', { is_error: true })]),
+    agent('m3', text('Done.')),
+  ];
+  const mapper = createMapper({ sessionId: 's', cwd: '/', detail: 'full', thoughts: true, replay: true, now: () => 0 });
+  const changes = claudeFormat
+    .updates(rows.map((row, place) => ({ row, place })))
+    .flatMap(({ update }) => mapper.update(update));
+  const states = changes.flatMap((change) => (change.op === 'set' && change.part.status ? [change.part.status] : []));
+  expect(states).toEqual(['rejected', 'failed']);
+});
 
 /** An agent that says what the test gives it. */
 function puppet(

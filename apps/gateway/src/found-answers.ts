@@ -52,7 +52,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     sinceMs: number | undefined,
   ) => {
     // All texts of the turn, in order: what was said live is not said again.
-    for (const { uuid, content, timestamp } of earlier)
+    for (const { uuid, content, timestamp } of await speech.unsaid(connection, record, earlier, sinceMs))
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const said = message(uuid, 'AGENT', content, timestamp);
     await speech.sayEnd(connection, record, said, { ...(sinceMs !== undefined && { sinceMs }) });

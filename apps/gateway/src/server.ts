@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { closeCodes, limits } from '@relay/protocol';
-import { readSessions } from '@relay/database';
+import { createSessionTurns, readSessions } from '@relay/database';
 import { createSocketServer } from '@relay/socket';
 import { createPublisher } from '@relay/attention';
 import { Admission } from './admission.ts';
@@ -52,6 +52,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const admission = new Admission();
   const publisher = createPublisher({
     channel: backplane,
+    // Redis outlives an instance; the memory of the only process does not.
+    turns: config.redisUrl === undefined ? createSessionTurns(database) : undefined,
     windowMs: config.dedupeWindowMs,
     readSessions: (keys) => readSessions(database, keys),
     onError: (error) => logger.warn({ err: error }, 'a frame for apps could not be published'),

@@ -38,6 +38,13 @@ export interface Speech {
     said: Message,
     end?: { key?: string; sinceMs?: number },
   ): Promise<void>;
+  /** Returns the texts of a turn, given in their order, that apps do not have since `sinceMs`. */
+  unsaid(
+    connection: DaemonConnection,
+    record: SessionRecord,
+    texts: readonly Message[],
+    sinceMs?: number,
+  ): Promise<readonly Message[]>;
   /** The daemon noticed a problem: people should know of it, and the session goes on. */
   warn(connection: DaemonConnection, record: SessionRecord, event: DaemonEvent<'WARNING'>): Promise<void>;
   /** `entry`: the task whose output it is, which is counted, so that apps see how much they missed (rules, 11.4). */
@@ -70,6 +77,7 @@ export function createSpeech(publisher: Publisher): Speech {
       const of = conversation(connection, record);
       return connection.can('transcript') ? publisher.sayOnce(of, said) : publisher.sayEnd(of, said, end);
     },
+    unsaid: (connection, record, texts, sinceMs) => publisher.unsaid(conversation(connection, record), texts, sinceMs),
     warn: (connection, record, { warning }) => {
       const said = message(randomUUID(), 'SYSTEM', warning, new Date().toISOString());
       return publisher.say(conversation(connection, record), said);

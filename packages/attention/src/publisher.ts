@@ -12,8 +12,8 @@ import {
   encodeUserFrame,
 } from '@relay/protocol';
 import { newMessage, sessionUpdate } from './messages.ts';
-import { alreadyInResult, withResult, withText } from './turn.ts';
-import { type HeldTurns, type TurnChannel, createTurns } from './turns.ts';
+import { alreadyInResult, unsaidIn, withResult, withText } from './turn.ts';
+import { type HeldTurns, type TurnChannel, createTurns, turnsIn } from './turns.ts';
 
 /** The part of the backplane that a publisher needs. */
 export interface UserChannel extends TurnChannel {
@@ -83,6 +83,8 @@ export interface Publisher {
    * two messages.
    */
   sayOnce(conversation: Conversation, message: Message): Promise<void>;
+  /** Returns the texts of a turn, given in their order, that `say` did not publish since `sinceMs`. */
+  unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which
    * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
@@ -107,6 +109,8 @@ const newestMs = 60_000;
 
 interface PublisherDeps {
   channel: UserChannel;
+  /** Where turns are stored by the key of their session: a place that outlives this process. Default: the channel. */
+  turns?: TurnChannel | undefined;
   /** For how long the same message is one message. */
   windowMs: number;
   /** The sessions of these keys as they are now, in any order; deleted ones are left out. */
@@ -114,7 +118,13 @@ interface PublisherDeps {
   onError: (error: unknown) => void;
 }
 
-export function createPublisher({ channel, windowMs, readSessions, onError }: PublisherDeps): Publisher {
+export function createPublisher({
+  channel,
+  turns: stored = turnsIn(channel),
+  windowMs,
+  readSessions,
+  onError,
+}: PublisherDeps): Publisher {
   const append: Publisher['append'] = async (ownerId, frame, kind = 'f') => {
     try {
       await channel.append(ownerId, encodeUserFrame(kind, JSON.stringify(frame)));
@@ -126,7 +136,7 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     channel.publish(ownerId, encodeUserFrame(kind, json)).catch(onError);
   };
 
-  const turns = createTurns(channel, windowMs, onError);
+  const turns = createTurns(stored, windowMs, onError);
   const isFirst = (ownerId: string, keys: readonly string[]) =>
     keys.length === 0
       ? true
@@ -216,6 +226,10 @@ export function createPublisher({ channel, windowMs, readSessions, onError }: Pu
     },
     sayOnce: async ({ ownerId, key, sessionId }, message) => {
       if (message.content !== '') await appendOnce(ownerId, sessionId, message, [uuidKey(key, message.uuid)]);
+    },
+    unsaid: async ({ key, turns: held }, texts, sinceMs) => {
+      const isUnsaid = unsaidIn(await turns.read(held, key), sinceMs);
+      return texts.filter(({ content }) => isUnsaid(content));
     },
     sayEnd: async ({ ownerId, key: sessionKey, sessionId, turns: held }, message, { key, sinceMs } = {}) => {
       if (message.content === '') return;

@@ -84,6 +84,16 @@ export function withText(turn: Turn, text: string, now: number, windowMs: number
   return { said: texts, owed };
 }
 
+/** Whether a text of the turn, asked in their order, was not said since `sinceMs`. Each text that was said accounts for one. */
+export function unsaidIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
+  let left = turn.said.filter(({ at }) => at >= sinceMs).map(({ whole }) => whole);
+  return (text) => {
+    const at = left.indexOf(digestOf(partsOf(text)));
+    left = at < 0 ? left : left.toSpliced(at, 1);
+    return at < 0;
+  };
+}
+
 /**
  * A turn ended with this result. `unsaid`: what of it is to be shown — all of it, what follows the texts that were said, or nothing
  * (''). `sinceMs`: older texts belong to another turn. An empty result says nothing about what was said.

@@ -4,7 +4,7 @@
  */
 import { type Turn, type TurnText, maxTexts, newTurn } from './turn.ts';
 
-/** The part of the backplane that stores turns. */
+/** Stores turns, each under the key of its session. */
 export interface TurnChannel {
   peek(key: string): Promise<string | undefined>;
   take(key: string): Promise<string | undefined>;
@@ -37,6 +37,14 @@ const turnMs = 3_600_000;
 // Another name than the one of releases that stored a turn whole, which cannot read what is appended.
 const keyOf = (sessionKey: string) => `texts:${sessionKey}`;
 
+/** The turns in a store of many things. */
+export const turnsIn = (store: TurnChannel): TurnChannel => ({
+  peek: (sessionKey) => store.peek(keyOf(sessionKey)),
+  take: (sessionKey) => store.take(keyOf(sessionKey)),
+  put: (sessionKey, value, ttlMs) => store.put(keyOf(sessionKey), value, ttlMs),
+  extend: (sessionKey, more, ttlMs) => store.extend(keyOf(sessionKey), more, ttlMs),
+});
+
 const decode = (stored: string): { turn: Turn; appended: number } => {
   const [turn, ...texts] = stored.split('\n').map((line) => JSON.parse(line) as unknown);
   const { said, owed } = turn as Turn;
@@ -58,8 +66,8 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
     const { turn } = held;
     held.appended = undefined;
     try {
-      if (turn.said.length + turn.owed.length === 0) await channel.take(keyOf(sessionKey));
-      else await channel.put(keyOf(sessionKey), JSON.stringify(turn), ttlOf(turn));
+      if (turn.said.length + turn.owed.length === 0) await channel.take(sessionKey);
+      else await channel.put(sessionKey, JSON.stringify(turn), ttlOf(turn));
       held.appended = 0;
     } catch (error) {
       onError(error);
@@ -72,7 +80,7 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
       const held = turns.get(sessionKey);
       if (held) return held.untilMs > Date.now() ? held.turn : newTurn();
       try {
-        const stored = await channel.peek(keyOf(sessionKey));
+        const stored = await channel.peek(sessionKey);
         const { turn, appended } = stored === undefined ? { turn: newTurn(), appended: undefined } : decode(stored);
         return hold(turns, sessionKey, turn, appended).turn;
       } catch (error) {
@@ -92,7 +100,7 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
       if (appended === undefined || appended >= maxTexts) return store(sessionKey, held);
       try {
         const isStored = await channel.extend(
-          keyOf(sessionKey),
+          sessionKey,
           `\n${JSON.stringify(turn.said.at(-1))}`,
           Math.max(turnMs, windowMs),
         );

@@ -169,6 +169,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     asking.again();
     tasks.tellWaiting();
     sendReport();
+    transcripts.announce();
     commands.tell();
     local.look();
     onOpened();

@@ -39,7 +39,7 @@ export function openTranscripts({
     settings,
     joinMs: timings?.joinMs ?? daemonTimings.joinMs,
     idOf,
-    frames: () => (tellsTranscript() ? (frame) => void send(frame, true) : undefined),
+    frames: () => (tellsTranscript() ? (frame) => send(frame, true) : undefined),
     said: (event) => void (tellsTranscript() && send(event)),
     closed(sessionId, taskId, uuid, state) {
       const about = { type: 'event', task_id: taskId, session_id: sessionId } as const;

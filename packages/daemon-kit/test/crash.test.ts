@@ -66,6 +66,29 @@ it('A13, W1: a daemon that is killed with an open question reports that once, an
   ]);
 });
 
+it('A13: half an answer of a killed turn is announced when its daemon is back, not with the next message', async () => {
+  const { relay, daemon, storeDir, connection, sessionId, report } = await begun();
+  report.update?.(text('Half an ans'));
+  let shown = await connection.event('TRANSCRIPT', 't1');
+  while (!JSON.stringify(shown.ops).includes('Half')) shown = await connection.event('TRANSCRIPT', 't1');
+  const { v } = shown;
+  const copy = home.folder();
+  cpSync(storeDir, copy, { recursive: true });
+  await daemon.stop();
+  home.daemon(relay, held().agent, { storeDir: copy });
+  const again = await relay.connection();
+  const { v: now, ops } = await again.event('TRANSCRIPT');
+  // A gap for each app: it asks for what changed.
+  expect([now - v > 1, ops]).toEqual([true, []]);
+  again.send({ type: 'get_messages', request_id: 'c', session_id: sessionId, limit: 50, parts: true, changed: v });
+  const { messages } = await again.frame('messages');
+  expect((messages as Item[]).map(({ content }) => content.slice(0, 11))).toEqual([
+    'Half an ans',
+    'The daemon ',
+    'The daemon ',
+  ]);
+});
+
 it('A12: an error that the agent also says in words is one item', async () => {
   const { connection, sessionId, report } = await begun();
   report.update?.(text('API Error: the model is overloaded'));

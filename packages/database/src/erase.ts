@@ -83,6 +83,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
     DELETE FROM slash_commands c USING sessions s WHERE ${which} AND c.device_id = s.device_id AND c.native_id = s.native_id`;
   await db.sql.execute`DELETE FROM prompts p USING sessions s WHERE ${which} AND p.session_key = s.key`;
   await db.sql.execute`DELETE FROM notifications n USING sessions s WHERE ${which} AND n.session_key = s.key`;
+  await db.sql.execute`DELETE FROM session_turns t USING sessions s WHERE ${which} AND t.session_key = s.key`;
   await db.sql.execute`DELETE FROM watched_sessions w USING sessions s WHERE ${which} AND w.session_key = s.key`;
   await db.sql.execute`
     UPDATE audit_entries e SET target = s.device_id || ':' || s.agent_type || ':' || ${tombstone(sql`known.native_id`)}

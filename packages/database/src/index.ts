@@ -29,6 +29,7 @@ export { type MoveName, taskMoves } from './task-moves.ts';
 export { statesMarkdown } from './states-document.ts';
 export * from './task-ends.ts';
 export * from './reports.ts';
+export * from './session-turns.ts';
 export * from './watches.ts';
 export * from './slash-commands.ts';
 export * from './notifications.ts';

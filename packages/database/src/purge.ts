@@ -31,6 +31,7 @@ const steps: readonly Step[] = [
   inBatches('device_keys', sql`expires_at < now()`),
   inBatches('acp_tokens', sql`expires_at < now()`),
   inBatches('idempotency_keys', (ttl) => sql`created_at < now() - ${ttl}::double precision * interval '1 second'`),
+  inBatches('session_turns', sql`expires_at < now()`),
   inBatches('prompts', sql`ended_at < now() - interval '30 days'`),
   inBatches(
     'prompts',

@@ -23,6 +23,8 @@ export interface RelayOptions {
   config?: Partial<RelayConfig>;
   /** A database to use; it is then not closed. */
   database?: Database;
+  /** The issuer of an earlier process of the same relay, which closes it. */
+  issuer?: TestIssuer;
   transports?: readonly Transport[];
   /** With the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
   identity?: boolean;
@@ -94,7 +96,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
     ...options.config,
   });
   const database = options.database ?? (await openTestDatabase());
-  const issuer = await startIssuer(`${config.publicUrl}/api`);
+  const issuer = options.issuer ?? (await startIssuer(`${config.publicUrl}/api`));
   const bus = openTestBus({
     leaseTtlMs: config.leaseTtlMs,
     historyBytes: config.resumeHistoryBytes,
@@ -157,7 +159,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<TestRelay>
     ),
     stop: async () => {
       for (const stop of stops) await stop();
-      await issuer.close();
+      if (!options.issuer) await issuer.close();
       if (!options.database) await database.close();
     },
   };

@@ -2,17 +2,14 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type DaemonOptions, createDaemon } from '@relay/daemon-kit';
+import { type DaemonOptions, createDaemon } from '@relay/daemon-kit';
 import { type FromDaemonFrame, type Item, type Operation, applyOperations, mergeItems } from '@relay/protocol';
 import { acpAgent } from '../../src/agents/acp/agent.ts';
-import type { AcpOptions } from '../../src/agents/acp/options.ts';
+import { type Playing, type Update, createActor, perform, quietMs, stillClock, tick } from './actor.ts';
 import type { Story, Step, True } from './story.ts';
 
 type Connect = NonNullable<DaemonOptions['connect']>;
-type StartProcess = NonNullable<AcpOptions['startProcess']>;
-type ProcessOptions = Parameters<StartProcess>[0];
 type Frame = FromDaemonFrame;
-type Update = Record<string, unknown>;
 
 /** Changes something on the way, to prove that the comparison finds it. */
 export interface Fault {
@@ -30,38 +27,6 @@ export const foldersOf = () => {
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 };
 
-/** Stops until it is moved. */
-function stillClock(start: number) {
-  let now = start;
-  let due: { at: number; run: () => void }[] = [];
-  return {
-    now: () => now,
-    after(delayMs: number, run: () => void) {
-      const entry = { at: now + delayMs, run };
-      due.push(entry);
-      return () => void (due = due.filter((other) => other !== entry));
-    },
-    advance(ms: number) {
-      const end = now + ms;
-      for (;;) {
-        const next = due.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-        if (!next) break;
-        due = due.filter((entry) => entry !== next);
-        now = next.at;
-        next.run();
-      }
-      now = end;
-    },
-  } satisfies Clock & Record<string, unknown>;
-}
-
-const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
-const quietMs = 2000;
-const options = [
-  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
-  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
-];
-
 /** One life of a daemon: until it is killed. */
 function life(
   storeDir: string,
@@ -74,7 +39,7 @@ function life(
   const frames: Frame[] = [];
   let isDead = false;
   let receive: (text: string) => void = () => undefined;
-  let playing: Playing | undefined;
+  const actor = createActor({ play, sessionId: () => sessionId, isDead: () => isDead });
   const connect: Connect = ({ onOpen, onText, onState }) => ({
     start() {
       receive = onText;
@@ -88,51 +53,13 @@ function life(
     confirm: (received) => void (isDead || received()),
     close: () => Promise.resolve(),
   });
-  const startProcess: StartProcess = (process) => {
-    let end: (how: string) => void = () => undefined;
-    let usable = true;
-    const gone = new Promise<string>((resolve) => (end = resolve));
-    const mine: Playing = { process, cancel: () => undefined, fail: () => undefined };
-    const leave = () => {
-      usable = false;
-      mine.fail();
-      end('The agent ended with exit code 0.');
-      return Promise.resolve();
-    };
-    return {
-      pid: undefined,
-      ready: Promise.resolve({ load: true, resume: true, list: false, images: false, name: 'story', version: '1' }),
-      usable: () => usable && !isDead,
-      request(method) {
-        if (method === 'session/new') return Promise.resolve({ sessionId });
-        if (method !== 'session/prompt') return Promise.resolve({});
-        playing = mine;
-        return new Promise((resolve, reject) => {
-          mine.cancel = () => resolve({ stopReason: 'cancelled' });
-          mine.fail = () => {
-            usable = false;
-            reject(new Error('The agent ended with exit code 1.'));
-            end('The agent ended with exit code 1.');
-          };
-          void play(mine).then(resolve);
-        });
-      },
-      notify(method) {
-        if (method === 'session/cancel') mine.cancel();
-      },
-      gone,
-      end: leave,
-      kill: leave,
-      abort: () => void leave(),
-    };
-  };
   const agent = acpAgent({
     program: 'story',
     args: [],
     rules: { defaultPath: project },
     marker: 'story',
     clock,
-    startProcess,
+    startProcess: actor.startProcess,
     timings: { quietMs },
   });
   const daemon = createDaemon({
@@ -150,16 +77,10 @@ function life(
   return {
     clock,
     frames,
-    agent: () => playing,
+    agent: actor.playing,
     send: (frame: object) => receive(JSON.stringify(frame)),
     kill: () => void (isDead = true),
   };
-}
-
-interface Playing {
-  process: ProcessOptions;
-  cancel: () => void;
-  fail: () => void;
 }
 
 /** Items as the truth has them. */
@@ -217,36 +138,12 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
   let killed: () => void = () => undefined;
   let cancel: () => void = () => undefined;
 
-  const run = async (steps: readonly Step[], playing: Playing): Promise<Update | undefined> => {
-    for (const planned of steps)
-      for (const step of through(planned)) {
-        switch (step.do) {
-          case 'update':
-            playing.process.onUpdate(sessionId, step.update);
-            break;
-          case 'ask':
-            await playing.process.onPermission(
-              { sessionId, toolCall: step.call, options },
-              new AbortController().signal,
-            );
-            break;
-          case 'end':
-            return { stopReason: step.how };
-          case 'die':
-            playing.fail();
-            return new Promise(() => undefined);
-          case 'cancel':
-            cancel();
-            return new Promise(() => undefined);
-          case 'kill':
-            killed();
-            return new Promise(() => undefined);
-          case 'quiet':
-            daemon.clock.advance(2 * quietMs);
-        }
-      }
-    return undefined;
-  };
+  const run = (steps: readonly Step[], playing: Playing) =>
+    perform(steps, playing, {
+      sessionId,
+      through,
+      on: { cancel: () => cancel(), kill: () => killed(), quiet: () => daemon.clock.advance(2 * quietMs) },
+    });
   const begin = (startMs: number) =>
     life(
       storeDir,

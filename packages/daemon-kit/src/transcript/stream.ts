@@ -31,6 +31,8 @@ export interface Stream {
   print(text: string): void;
   /** Sends the pending changes. */
   flush(): void;
+  /** Sends a version without changes: apps that lack an earlier one see the gap, and ask. */
+  announce(): void;
 }
 
 /** The bound of the operations: the other members of a frame fit in the rest. */
@@ -137,5 +139,9 @@ export function createStream({ sessionId, taskId, clock, joinMs, prints, next, a
       schedule();
     },
     flush,
+    announce() {
+      flush();
+      say(next(), []);
+    },
   };
 }

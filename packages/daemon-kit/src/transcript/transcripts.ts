@@ -35,8 +35,8 @@ interface TranscriptsOptions {
   joinMs: number;
   /** How the agent of a session names its messages. */
   idOf?: (sessionId: string) => MapperOptions['idOf'];
-  /** Sends a frame; undefined while the relay accepts none. */
-  frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
+  /** Sends a frame, and returns whether it was sent; undefined while the relay accepts none. */
+  frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => boolean) | undefined;
   /** Words of the agent that do not end their turn. */
   said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
   /** A question was closed without an answer. */
@@ -94,6 +94,8 @@ export interface Transcripts {
   written: (sessionId: string, ops: readonly Operation[], v: number) => void;
   /** Sends the pending changes: a later read contains them already. */
   flush: (sessionId: string) => void;
+  /** A relay accepts frames again: of each session that changed without one, apps see that they lack something. */
+  announce: () => void;
 }
 
 export function createTranscripts(options: TranscriptsOptions): Transcripts {
@@ -244,6 +246,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     },
     written: (sessionId, ops, v) => streams.of(sessionId).push(ops, v),
     flush: (sessionId) => streams.flush(sessionId),
+    announce: streams.announce,
   };
 }
 
@@ -265,6 +268,8 @@ function createStreams(
   talks: ReadonlyMap<string, Talk>,
 ) {
   const streams = new Map<string, Stream>();
+  /** Sessions that changed while no relay accepted frames. */
+  const missed = new Set<string>();
 
   const of = (sessionId: string): Stream => {
     const known = streams.get(sessionId);
@@ -281,7 +286,14 @@ function createStreams(
         if (settings.detail === 'off') return undefined;
         const talk = talks.get(sessionId);
         const isLive = talk !== undefined && (talk.phase !== 'over' || talk.late === true);
-        return isLive || isWatched(sessionId) ? frames() : undefined;
+        const to = frames();
+        // Without a talk and a relay it is what the process before this one left open.
+        const isLeft = talk === undefined && to === undefined;
+        if (!isLive && !isLeft && !isWatched(sessionId) && !missed.has(sessionId)) return undefined;
+        return (frame) => {
+          if (to?.(frame) === true) missed.delete(sessionId);
+          else if (missed.size < maxStreams) missed.add(sessionId);
+        };
       },
     });
     streams.set(sessionId, stream);
@@ -297,5 +309,8 @@ function createStreams(
     of,
     flush: (sessionId: string) => streams.get(sessionId)?.flush(),
     drop: (sessionId: string) => void streams.delete(sessionId),
+    announce() {
+      if (frames()) for (const sessionId of [...missed]) of(sessionId).announce();
+    },
   };
 }

@@ -58,13 +58,20 @@ const diff = (path: string, oldText: string, newText: unknown) => ({
 
 const lineOf = (offset: unknown) => (Number.isSafeInteger(offset) ? Math.max(Number(offset), 1) : 1);
 
+/** The results of calls that a person refused, in the terminal and through the adapter. */
+const refused = /^(The user doesn['’]t want to (proceed|take this action)|User refused permission to run tool)/;
+const isRefused = (content: unknown): boolean =>
+  (Array.isArray(content) ? content.map((part) => textIn(recordOf(part), 'text')) : [content]).some(
+    (text) => typeof text === 'string' && refused.test(text),
+  );
+
 /** The result of a call. Of an edit its patch says all; the text of a file comes with the numbers of its lines. */
 export function resultOf(name: string, block: Row, told: Row): Row {
   const isFailed = block.is_error === true;
   const base = {
     sessionUpdate: 'tool_call_update',
     toolCallId: textIn(block, 'tool_use_id'),
-    status: isFailed ? 'failed' : 'completed',
+    status: isFailed ? (isRefused(block.content) ? 'rejected' : 'failed') : 'completed',
   };
   if (!isFailed && Array.isArray(told.structuredPatch)) {
     const { filePath, structuredPatch } = told;
