@@ -1,4 +1,4 @@
-/** What a page asks the relay when it is loaded, and what it does when that is too much. */
+/** The requests of a page load, and a page that the relay refused for too many. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import type { Browser } from 'playwright-core';

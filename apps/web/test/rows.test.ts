@@ -44,7 +44,7 @@ const session = {
   prompt: { id: 'q', at: '', prompt: 'Shall I water the roses?', result: '', options: [] },
 } as unknown as Session;
 const rooms = { client: {}, place: { base: '' }, live: {}, inbox: {} } as never;
-/** What a component shows at first. */
+/** Renders the first state of a component. */
 const shown = <Props extends object>(component: ComponentType<Props>, props: Props) =>
   renderToStaticMarkup(
     createElement(Router, {

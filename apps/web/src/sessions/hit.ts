@@ -17,7 +17,7 @@ export function fromHit(text: string, words: string): string {
   return `…${text.slice(start)}`;
 }
 
-/** What a row says of its session while words are looked for: its last message, or the folder if the hit is only there. */
+/** Returns the second line of a row during a search: the last message, or the folder if only the folder has the words. */
 export function hitOf(line: string, title: string, projectPath: string, words: string): string {
   if (words === '') return line;
   const isElsewhere = [line, title].every((text) => placeOf(text, words) === Infinity);

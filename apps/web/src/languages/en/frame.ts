@@ -150,7 +150,7 @@ export const words = {
     email: 'Email',
     password: 'Password',
     signingIn: 'Signing in…',
-    forgotten: 'Forgot your password? Ask whoever runs this relay.',
+    forgotten: 'Forgot your password? Ask the operator of this relay.',
     shared: 'Shared computer: keep nothing here',
     secondStep: 'Second step at sign-in',
     signUp: 'New here? {link}',
