@@ -116,6 +116,23 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     expect(person.complaints).toEqual([]);
   });
 
+  it('W12: prints a line that installs on a machine that has never seen the certificate, and stops at another certificate', async () => {
+    await person.goto('/devices/new');
+    const line = await person.page.getByLabel('the command that installs', { exact: true }).innerText();
+    await person.text('This relay signs its own certificate.');
+    await pictures(person, 'lan-connect');
+    const shell = async (name: string, command: string) => {
+      const home = join(folder, name);
+      await mkdir(home);
+      return run('sh', ['-c', command], { env: { PATH: process.env.PATH ?? '', HOME: home } });
+    };
+    const [sha256 = ''] = /[0-9a-f]{64}/.exec(line) ?? [];
+    await expect(shell('deceived', line.replace(sha256, '0'.repeat(64)))).rejects.toThrow('WARNING');
+    const { stdout } = await shell('new-machine', line);
+    expect(stdout).toContain(`register --server ${url}`);
+    expect(stdout).toContain('Installed.');
+  });
+
   it('takes another machine whose programs were told to trust it, and refuses one that was not', async () => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder };
     const words = ['register', '--server', url, '--agent-type', 'demo', '--name', 'second', '--json'];

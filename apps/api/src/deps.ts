@@ -8,6 +8,7 @@ import type { Database, NamedSession, SessionPlace } from '@relay/database';
 import type { Identity } from './identity/identity.ts';
 import type { Transport } from './notify/outbox.ts';
 import type { Logger, Metrics, ReadinessProbe, Tracer } from '@relay/telemetry';
+import type { WebOptions } from './web.ts';
 
 export interface ApiDeps {
   config: RelayConfig;
@@ -26,7 +27,7 @@ export interface ApiDeps {
   /** Shows the operator a one-time text that belongs in no log. Absent: it is not shown. */
   announce?: ((line: string) => void) | undefined;
   /** The built pages, if this relay serves them. */
-  web?: { directory: string } | undefined;
+  web?: Omit<WebOptions, 'publicUrl'> | undefined;
   /** The built documents, if this relay serves them. */
   docs?: { directory: string } | undefined;
   /** The package of the daemon, to be served. Absent: it is not. */

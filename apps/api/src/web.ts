@@ -7,11 +7,13 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-interface WebOptions {
+export interface WebOptions {
   /** Where the build is: `index.html` and `assets/`. */
   directory: string;
   /** The address that people use; pages load their files from there. */
   publicUrl: string;
+  /** The certificate authority of this relay itself: where another machine fetches the file, and its SHA-256 in hex. */
+  authority?: { url: string; sha256: string } | undefined;
 }
 
 /** The same list as in apps/web/src/app.tsx. */
@@ -94,7 +96,7 @@ function contentSecurityPolicy(publicUrl: string): string {
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /** The page with its base address: its files are named from the root, because it is served at addresses of any depth. */
-function readIndex({ directory, publicUrl }: WebOptions): Buffer {
+function readIndex({ directory, publicUrl, authority }: WebOptions): Buffer {
   let html: string;
   try {
     html = readFileSync(join(directory, 'index.html'), 'utf8');
@@ -105,7 +107,11 @@ function readIndex({ directory, publicUrl }: WebOptions): Buffer {
   return Buffer.from(
     html
       .replaceAll('="./', `="${base}/`)
-      .replace('name="relay-url" content=""', `name="relay-url" content="${escaped(publicUrl)}"`),
+      .replace('name="relay-url" content=""', `name="relay-url" content="${escaped(publicUrl)}"`)
+      .replace(
+        'name="relay-authority" content=""',
+        `name="relay-authority" content="${authority ? escaped(`${authority.url} ${authority.sha256}`) : ''}"`,
+      ),
   );
 }
 

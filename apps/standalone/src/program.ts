@@ -12,7 +12,7 @@ import { type AdminReply, listenForAdmin } from './admin-socket.ts';
 import { readArguments, usage } from './arguments.ts';
 import { bothDoors } from './doors.ts';
 import { keptAuthority } from './lan/authority.ts';
-import { lanPlace, lanWelcome, openLan } from './lan/open.ts';
+import { handedOver, lanPlace, lanWelcome, openLan } from './lan/open.ts';
 import { withSecret } from './secret.ts';
 
 const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url)) };
@@ -40,7 +40,13 @@ async function start() {
   return instance.serve(async () => {
     const deps = instance.deps('api');
     const announce = (line: string) => process.stderr.write(`${line}\n`);
-    const { api, welcome } = await openApi({ ...deps, web, docs, downloads, announce });
+    const { api, welcome } = await openApi({
+      ...deps,
+      web: { ...web, authority: place && authority && handedOver(place, authority) },
+      docs,
+      downloads,
+      announce,
+    });
     const gateway = createGateway(instance.deps('gateway'));
     const doors = bothDoors(api, gateway);
     const lan = place && authority && (await openLan(doors, place, { ...config, authority, logger: deps.logger }));

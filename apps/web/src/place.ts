@@ -4,13 +4,22 @@ export interface Place {
   readonly publicUrl: string;
   /** Path of PUBLIC_URL: empty, or `/relay`. */
   readonly base: string;
+  /** The certificate authority of this relay itself (`--lan`): where a machine fetches the file, and its SHA-256 in hex. */
+  readonly authority?: { readonly url: string; readonly sha256: string };
   /** The page was opened under another origin: signing in cannot work here. */
   readonly isElsewhere: boolean;
 }
 
 export function readPlace(document: Document, location: Location): Place {
-  const told = document.querySelector<HTMLMetaElement>('meta[name="relay-url"]')?.content ?? '';
+  const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
+  const told = meta('relay-url');
+  const [url = '', sha256] = meta('relay-authority').split(' ');
   const publicUrl = (told === '' ? location.origin : told).replace(/\/+$/, '');
   const { origin, pathname } = new URL(publicUrl);
-  return { publicUrl, base: pathname.replace(/\/+$/, ''), isElsewhere: origin !== location.origin };
+  return {
+    publicUrl,
+    base: pathname.replace(/\/+$/, ''),
+    isElsewhere: origin !== location.origin,
+    ...(sha256 && { authority: { url, sha256 } }),
+  };
 }

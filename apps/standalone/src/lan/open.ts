@@ -1,4 +1,5 @@
 /** The doors to the local network: the relay by https, and beside it the page that hands over the certificate. */
+import { createHash } from 'node:crypto';
 import { type IncomingMessage, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type Served, serve } from '@relay/service';
@@ -7,7 +8,7 @@ import type { LanOptions } from '../arguments.ts';
 import type { bothDoors } from '../doors.ts';
 import { type Authority, renewBeforeMs } from './authority.ts';
 import { isPrivate, lanAddresses, lanHost, lanNames } from './network.ts';
-import { trustPage } from './trust-page.ts';
+import { certificatePath, trustPage } from './trust-page.ts';
 
 interface LanPlace {
   readonly host: string;
@@ -96,6 +97,12 @@ export async function openLan(
   }
   return { close };
 }
+
+/** Where another machine gets the certificate, and the SHA-256 of the file in hex: the pages print it in their command. */
+export const handedOver = ({ trustUrl }: LanPlace, { certificate }: Authority) => ({
+  url: `${trustUrl}${certificatePath}`,
+  sha256: createHash('sha256').update(certificate).digest('hex'),
+});
 
 /** The lines for people at the start. */
 export const lanWelcome = ({ url, trustUrl }: LanPlace, { fingerprint, file }: Authority): string[] => [

@@ -1,7 +1,7 @@
 /** The one page that is served without https: it hands over the certificate that a phone must trust before it can use https. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const certificatePath = '/relay-authority.crt';
+export const certificatePath = '/relay-authority.crt';
 
 const page = (address: string) => `<!doctype html>
 <html lang="en">

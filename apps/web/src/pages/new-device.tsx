@@ -59,18 +59,14 @@ export function NewDevice() {
     <Page title={isFirst ? words.connect.first : words.machines.connect} lead={words.connect.lead}>
       <ol className="steps">
         <Step n={1} title={words.connect.run}>
-          <Copy text={daemonCommands.install(place.publicUrl)} label={words.connect.runCommand} />
+          <Copy text={daemonCommands.install(place)} label={words.connect.runCommand} />
           <p>{words.connect.runMore}</p>
+          {place.authority && <p>{words.connect.trusts}</p>}
         </Step>
-        <Step n={2} title={words.connect.register}>
-          <Copy text={daemonCommands.register(place.publicUrl)} label={words.connect.registerCommand} />
+        <Step n={2} title={words.connect.approve}>
           <p>
-            <Sentence text={words.connect.registerMore} enter={<Link href="/device">{words.connect.enter}</Link>} />
+            <Sentence text={words.connect.approveMore} enter={<Link href="/device">{words.connect.enter}</Link>} />
           </p>
-        </Step>
-        <Step n={3} title={words.connect.start}>
-          <Copy text={daemonCommands.start} label={words.connect.startCommand} />
-          <p>{words.connect.startMore}</p>
           <div className="note" role="status">
             <WorkingSign />
             <span>
@@ -78,7 +74,7 @@ export function NewDevice() {
             </span>
           </div>
         </Step>
-        <Step n={4} title={words.connect.phone} className="for-a-phone">
+        <Step n={3} title={words.connect.phone} className="for-a-phone">
           {isLocal(place.publicUrl) ? (
             <p>
               <Sentence
@@ -96,6 +92,12 @@ export function NewDevice() {
           )}
         </Step>
       </ol>
+      <details className="more">
+        <summary>{words.connect.byHand}</summary>
+        <p>{words.connect.byHandMore}</p>
+        <Copy text={daemonCommands.register(place.publicUrl)} label={words.connect.registerCommand} />
+        <Copy text={daemonCommands.start} label={words.connect.startCommand} />
+      </details>
       <DeviceKeys />
     </Page>
   );

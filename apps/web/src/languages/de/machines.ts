@@ -97,16 +97,18 @@ export const words: typeof english = {
     lead: 'Agenten laufen auf deinem eigenen Computer, mit deinen Dateien und Schlüsseln. Relay überträgt nur die Unterhaltung.',
     run: 'Führe das auf dem Rechner mit deinem Code aus',
     runCommand: 'Befehl zum Installieren',
-    runMore: 'Für macOS, Linux und WSL mit Node 20.19 oder neuer. Installiert relay-daemon nur für deinen Benutzer.',
-    register: 'Verbinde ihn mit deinem Konto',
-    registerCommand: 'Befehl zum Registrieren',
-    registerMore:
-      'Er zeigt einen Link und einen Code. Öffne den Link und prüfe, ob beide Codes gleich sind. Hast du einen Code? {enter}',
+    runMore:
+      'Für macOS, Linux und WSL mit Node 20.19 oder neuer. Installiert relay-daemon nur für deinen Benutzer und nutzt deine Agenten. Gibt es keinen, startet ein Demo-Agent zum Ausprobieren.',
+    trusts:
+      'Dieser Relay signiert sein Zertifikat selbst. Der Befehl prüft dessen Fingerabdruck und vertraut ihm dann in dieser Shell, nur für Adressen deines Netzes.',
+    approve: 'Bestätige ihn',
+    approveMore:
+      'Das Terminal zeigt einen Link und einen Code. Öffne den Link und prüfe, ob beide Codes gleich sind. Hast du einen Code? {enter}',
     enter: 'Code eingeben',
-    start: 'Starte ihn',
+    byHand: 'Kein Terminal, oder nach der Installation war Schluss?',
+    byHandMore: 'Registriere den Rechner und starte ihn mit diesen Befehlen.',
+    registerCommand: 'Befehl zum Registrieren',
     startCommand: 'Befehl zum Starten',
-    startMore:
-      'Damit läuft der Agent, den du installiert hast. Gibt es keinen, startet ein Demo-Agent zum Ausprobieren.',
     waiting: '{strong} Diese Seite aktualisiert sich von selbst.',
     waitingFor: 'Wartet auf deinen Rechner.',
     phone: 'Öffne Relay auf deinem Handy',
