@@ -100,7 +100,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
   const report = (size: number) => Array.from({ length: size }, (_, n) => fact(n + 1));
   const held: DeviceLock = { id: 'many', ownerId: 'user-1', agentType: 'claude', status: 'online', fence: 0 };
   const apply = (db: Db) => applyReport(db, held, report(10), { discover: false, clockAheadMs: 0 });
-  /** The statements of the hot paths, with the most blocks that each may read. */
+  /** The statements of the hot paths, with a limit of blocks for each. */
   const hot: { name: string; most: number; work: (db: Db) => Promise<unknown> }[] = [
     { name: 'a changed report of ten sessions', most: 1_000, work: apply },
     {
