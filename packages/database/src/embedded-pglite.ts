@@ -6,6 +6,7 @@ const settings = [
   'shared_buffers=16MB', // the default costs 130 MB of resident memory and gains nothing: the files are in the page cache
   'max_wal_size=64MB', // the log that a checkpoint keeps for reuse, see upkeep.ts
   'min_wal_size=32MB',
+  'jit=off', // as on a PostgreSQL server
 ];
 
 export interface PGliteStart {

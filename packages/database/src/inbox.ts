@@ -59,15 +59,15 @@ interface ItemRow {
   prompt: InboxItem['prompt'] | null;
 }
 
-/** With everything that it takes to answer. About `i`. */
-const itemSelect = sql`
+/** Items with everything that it takes to answer, looked up for each of `source`: rows of the table that are few. */
+const itemsOf = (source: Sql) => sql`
   SELECT i.id, i.kind, i.state, i.version, i.created_at, i.expires_at, i.snoozed_until, i.reason, i.subject, d.id AS device_id,
     d.name AS device_name, s.agent_type, s.native_id, s.title, s.project_path, s.last_message, t.error_text,
     CASE WHEN i.kind = 'question' THEN COALESCE((SELECT p.payload FROM prompts p WHERE p.session_key = i.session_key AND p.uuid = i.subject),
       s.prompt) END AS prompt
-  FROM inbox_items i LEFT JOIN sessions s ON s.key = i.session_key
-    LEFT JOIN devices d ON d.id = CASE WHEN i.kind = 'device' THEN i.subject ELSE s.device_id END
-    LEFT JOIN tasks t ON i.kind IN ('failure', 'unknown') AND t.id = i.subject`;
+  FROM ${source} i LEFT JOIN LATERAL (SELECT * FROM sessions WHERE key = i.session_key OFFSET 0) s ON true
+    LEFT JOIN LATERAL (SELECT * FROM devices WHERE id = CASE WHEN i.kind = 'device' THEN i.subject ELSE s.device_id END OFFSET 0) d ON true
+    LEFT JOIN LATERAL (SELECT * FROM tasks WHERE i.kind IN ('failure', 'unknown') AND id = i.subject OFFSET 0) t ON true`;
 
 function itemOf(row: ItemRow): InboxItem {
   const { device_id: deviceId, agent_type: agentType, native_id: nativeId } = row;
@@ -104,6 +104,8 @@ interface InboxPage {
   after?: { createdAt: Date; id: string };
 }
 
+const newestFirst = sql`ORDER BY i.created_at DESC, i.id DESC`;
+
 /** The statement that finds the items of a page, from the index of what is not closed; for tests of its plan. */
 export const inboxPageStatement = (userId: string, { limit, kind, snoozed, after }: InboxPage): Sql => {
   const conditions = [
@@ -113,7 +115,8 @@ export const inboxPageStatement = (userId: string, { limit, kind, snoozed, after
   ];
   if (kind) conditions.push(sql`i.kind = ${kind}`);
   if (after) conditions.push(sql`(i.created_at, i.id) < (${after.createdAt}::timestamptz, ${after.id})`);
-  return sql`${itemSelect} WHERE ${sql.join(conditions, ' AND ')} ORDER BY i.created_at DESC, i.id DESC LIMIT ${limit + 1}`;
+  const page = sql`(SELECT i.* FROM inbox_items i WHERE ${sql.join(conditions, ' AND ')} ${newestFirst} LIMIT ${limit + 1})`;
+  return sql`${itemsOf(page)} ${newestFirst}`;
 };
 
 /** Head, counts and a page of items, newest first, one more than `limit` when there is a next page; all of one snapshot. */
@@ -156,12 +159,12 @@ export interface InboxNews extends InboxState {
 export async function inboxNews(db: Db, userId: string): Promise<InboxNews> {
   const { changed: mostChanged, removed: mostRemoved } = inboxLimits;
   const since = sql`i.user_id = ${userId} AND i.version > (SELECT published FROM inbox_heads WHERE user_id = ${userId})`;
+  const newest = sql`(SELECT i.* FROM inbox_items i WHERE ${since} AND i.state <> 'closed' ORDER BY i.version DESC LIMIT ${mostChanged + 1})`;
   const [row] = await db.sql.query<
     InboxCounts & { head: number; published: number; changed: unknown[]; removed: string[] }
   >`
     SELECT ${headVersion(userId)} AS head, COALESCE((SELECT h.published FROM inbox_heads h WHERE h.user_id = ${userId}), 0)::int AS published, c.*,
-      COALESCE((SELECT json_agg(p) FROM (${itemSelect} WHERE ${since} AND i.state <> 'closed'
-        ORDER BY i.version DESC LIMIT ${mostChanged + 1}) p), '[]') AS changed,
+      COALESCE((SELECT json_agg(p ORDER BY p.version DESC) FROM (${itemsOf(newest)}) p), '[]') AS changed,
       ARRAY(SELECT i.id FROM inbox_items i WHERE ${since} AND i.state = 'closed' ORDER BY i.version DESC LIMIT ${mostRemoved + 1}) AS removed
     FROM (${countsOf(userId)}) c`;
   const { head, published, changed, removed, ...counts } = row!;

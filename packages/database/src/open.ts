@@ -23,6 +23,8 @@ import { writability } from './writability.ts';
 const healthTimeoutMs = 2_000;
 const closeTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
+/** PostgreSQL compiles a statement when it overestimates the cost, and compiling takes seconds where the statement takes milliseconds. */
+const noJit = 'SET jit = off';
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 /**
@@ -152,7 +154,9 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     onConnect: async (client) => {
       const idleMs = 2 * transactionOptions.timeout;
       await client
-        .query(`SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}`)
+        .query(
+          `SET statement_timeout = ${statementTimeoutMs}; SET idle_in_transaction_session_timeout = ${idleMs}; ${noJit}`,
+        )
         .catch((error: unknown) => Promise.reject(unreachable(error)));
     },
     // for a network that swallows packets: nothing comes back, not even the cancellation
@@ -176,6 +180,7 @@ export async function migratePostgres(
   client.on('error', () => {}); // the running query fails too
   try {
     await client.connect();
+    await client.query(noJit);
     return await migrate(client, options);
   } catch (error) {
     if (error instanceof DatabaseError) throw error;

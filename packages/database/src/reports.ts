@@ -110,30 +110,27 @@ async function applyBatch(
   // OFFSET 0 keeps the planner at one look into the index for each name of each entry. It does not know how many sessions this device has,
   // and would compare each entry with each of them. Each name has a comparison of its own: of several in one, it may make a filter.
   const named = (table: Sql) => sql`
-    (VALUES (r.native_id), (NULLIF(r.tombstone, r.native_id))) AS names(name) CROSS JOIN LATERAL (
-    SELECT * FROM ${table} WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = names.name OFFSET 0) found`;
+    (VALUES (1, r.native_id), (2, NULLIF(r.tombstone, r.native_id))) AS names(n, name) CROSS JOIN LATERAL (
+    SELECT ${table} AS whole FROM ${table} WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = names.name OFFSET 0) found`;
   const rows = await db.sql.query<{ key: string | null; left_out: number }>`
     WITH reported AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(reported)}::json) AS r(key text, native_id text, agent_type text, tombstone text, title text,
         project_path text, file_path text, last_message text, message_count int, active boolean, activity timestamptz)
       WHERE NOT EXISTS (SELECT 1 FROM ${named(sql`session_aliases`)} OFFSET 0)
     ), present AS MATERIALIZED (
-      SELECT r.native_id, found.key AS session_key FROM reported r CROSS JOIN LATERAL (SELECT found.key FROM ${named(sql`sessions`)}) found
+      -- The only lookup of each session; its row is carried along. Of two rows the deleted one gives way.
+      SELECT r.*, found.whole AS session FROM reported r CROSS JOIN LATERAL (SELECT found.whole FROM ${named(sql`sessions`)} ORDER BY names.n LIMIT 1) found
     ), known AS MATERIALIZED (
       -- For an older entry than the one before: nothing rose, and nothing is news.
-      SELECT r.*, s.key AS session_key,
+      SELECT r.*,
         r.activity > s.reported_activity OR (r.activity IS NOT NULL AND s.reported_activity IS NULL) AS rose,
         NOT ${isAhead} AND r.activity <= now() + ${clockSlackMs}::double precision * interval '1 millisecond' AS comparable,
         LEAST(r.activity - ${isAhead ? clockAheadMs : 0}::double precision * interval '1 millisecond', now()) AS active_at,
         EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open} OFFSET 0) AS busy,
         ended.at AS ended_at, COALESCE(ended.silent, false) AS silent
-      FROM reported r
-      JOIN present p ON p.native_id = r.native_id
-      CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = p.session_key OFFSET 0) s
+      FROM present r CROSS JOIN LATERAL (SELECT (r.session).*) s
       LEFT JOIN LATERAL (SELECT t.finished_at AS at, t.state = 'completed' AND COALESCE(t.result, '') = '' AS silent
         FROM tasks t WHERE t.session_key = s.key AND t.sent_at IS NOT NULL ORDER BY t.sent_at DESC, t.seq DESC LIMIT 1) ended ON true
-      WHERE s.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM sessions l WHERE l.device_id = s.device_id AND l.agent_type = s.agent_type
-        AND l.native_id = r.native_id AND l.key <> s.key OFFSET 0)
     ), judged AS (
       SELECT k.*,
         CASE WHEN k.ended_at IS NULL THEN k.activity IS NULL OR s.reported_activity IS NULL OR k.activity >= s.reported_activity
@@ -141,9 +138,9 @@ async function applyBatch(
              ELSE COALESCE(k.comparable AND k.activity > k.ended_at, false) OR COALESCE(k.rose AND s.reported_at > k.ended_at, false) END AS news,
         k.rose AND CASE WHEN k.comparable THEN k.activity > s.deleted_at OR s.reported_at > s.deleted_at
                         ELSE s.reported_activity IS NOT NULL END AS again
-      FROM known k JOIN sessions s ON s.key = k.session_key
+      FROM known k CROSS JOIN LATERAL (SELECT (k.session).*) s
     ), weighed AS MATERIALIZED (
-      SELECT s.key, r.native_id, s.native_id AS known_as,
+      SELECT s.key, r.session, r.native_id, s.native_id AS known_as,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title ELSE r.title END AS title,
         CASE WHEN s.title_source = 'user' OR r.title = '' THEN s.title_source ELSE 'report' END AS title_source,
         COALESCE(NULLIF(r.project_path, ''), s.project_path) AS project_path,
@@ -163,10 +160,10 @@ async function applyBatch(
              WHEN r.activity IS NULL AND NOT r.busy AND r.news AND ((r.last_message <> '' AND r.last_message <> s.last_message)
                OR (r.message_count > 0 AND r.message_count <> s.message_count)) THEN now()
              ELSE s.updated_at END AS updated_at
-      FROM judged r JOIN sessions s ON s.key = r.session_key
+      FROM judged r CROSS JOIN LATERAL (SELECT (r.session).*) s
     ), fresh AS (
       -- Of a deleted session only the times are kept.
-      SELECT key, deleted_at, reported_activity, reported_at, updated_at, progress,
+      SELECT key, session, deleted_at, reported_activity, reported_at, updated_at, progress,
         CASE WHEN deleted_at IS NULL THEN native_id ELSE known_as END AS native_id,
         CASE WHEN deleted_at IS NULL THEN title ELSE '' END AS title,
         CASE WHEN deleted_at IS NULL THEN title_source ELSE 'report' END AS title_source,
@@ -183,9 +180,13 @@ async function applyBatch(
         news_at = CASE WHEN f.last_message NOT IN ('', s.last_message) THEN now() ELSE s.news_at END, reported_activity = f.reported_activity, reported_at = f.reported_at
       FROM (
         SELECT f.*, (o.title, o.title_source, o.project_path, o.file_path, o.last_message, o.message_count, o.status, o.deleted_at, o.updated_at)
-          IS DISTINCT FROM (f.title, f.title_source, f.project_path, f.file_path, f.last_message, f.message_count, f.status, f.deleted_at, f.updated_at) AS shows
-        FROM fresh f JOIN sessions o ON o.key = f.key
-      ) f WHERE s.key = f.key AND (f.shows OR (s.reported_activity, s.reported_at) IS DISTINCT FROM (f.reported_activity, f.reported_at))
+          IS DISTINCT FROM (f.title, f.title_source, f.project_path, f.file_path, f.last_message, f.message_count, f.status, f.deleted_at, f.updated_at) AS shows,
+          (o.reported_activity, o.reported_at) IS DISTINCT FROM (f.reported_activity, f.reported_at) AS heard
+        FROM fresh f CROSS JOIN LATERAL (SELECT (f.session).*) o
+      ) f
+      -- PostgreSQL expects few rows to pass a comparison with a number, so it finds each session by its key. A join without this condition reads
+      -- the whole table, in a plan that was made when the table was small.
+      WHERE s.key = f.key AND (f.shows OR f.heard)::int = 1
       RETURNING s.key, f.shows
     ), newcomers AS (
       SELECT r.* FROM reported r WHERE ${discover} AND NOT EXISTS (SELECT 1 FROM present p WHERE p.native_id = r.native_id)

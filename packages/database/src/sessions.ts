@@ -79,9 +79,10 @@ export async function withSessionLocked<T>(
   );
 }
 
-const namedNow = (ownerId: string, id: SessionIdParts) => sql`${sessionSelect}
-  WHERE s.device_id = ${id.deviceId} AND s.agent_type = ${id.agentType} AND s.native_id = ${id.nativeId}
-    AND s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
+/** OFFSET 0 makes PostgreSQL use the unique index of these three columns; another plan reads all sessions of the owner. */
+const namedNow = (ownerId: string, { deviceId, agentType, nativeId }: SessionIdParts) => sql`${sessionsOf(sql`(
+    SELECT * FROM sessions WHERE device_id = ${deviceId} AND agent_type = ${agentType} AND native_id = ${nativeId} OFFSET 0)`)}
+  WHERE s.owner_id = ${ownerId} AND s.deleted_at IS NULL`;
 
 async function findAliased(db: Db, ownerId: string, id: SessionIdParts): Promise<SessionRecord | undefined> {
   const aliased = await db.sql.query<SessionRow>`${sessionSelect}
@@ -94,8 +95,10 @@ async function findAliased(db: Db, ownerId: string, id: SessionIdParts): Promise
 /** Sessions by key, in no particular order; deleted ones are left out. */
 export async function readSessions(db: Db, keys: readonly string[]): Promise<SessionRecord[]> {
   if (keys.length === 0) return [];
-  const rows = await db.sql.query<SessionRow>`${sessionSelect}
-    WHERE s.key = ANY(${sql.texts(keys)}) AND s.deleted_at IS NULL`;
+  // OFFSET 0 makes PostgreSQL find each session by its key, also in a plan that was made when the table was small.
+  const named = sql`(SELECT s.* FROM unnest(${sql.texts([...new Set(keys)])}) AS wanted(key)
+    CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = wanted.key OFFSET 0) s)`;
+  const rows = await db.sql.query<SessionRow>(sql`${sessionsOf(named)} WHERE s.deleted_at IS NULL`);
   return rows.map(toSessionRecord);
 }
 

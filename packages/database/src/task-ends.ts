@@ -142,10 +142,11 @@ export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise
   const rows = await db.sql.query<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }>`
     SELECT t.id, t.device_id,
       CASE WHEN s.placeholder THEN 'unnamed' WHEN t.state = 'completed' THEN 'wordless' ELSE 'doubtful' END AS lacks
-    FROM tasks t JOIN sessions s ON s.key = t.session_key AND s.deleted_at IS NULL
-    WHERE t.device_id = ANY(${sql.texts(deviceIds)}) AND t.finished_at > now() - interval '1 hour'
-      AND ((t.state = 'completed' AND t.instruction <> '')
-        OR (t.kind = 'start' AND t.sent_at IS NOT NULL AND (s.placeholder OR t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'))))
+    FROM unnest(${sql.texts([...new Set(deviceIds)])}) AS wanted(id)
+    CROSS JOIN LATERAL (SELECT * FROM tasks WHERE device_id = wanted.id AND finished_at > now() - interval '1 hour'
+      AND ((state = 'completed' AND instruction <> '') OR (kind = 'start' AND sent_at IS NOT NULL)) OFFSET 0) t
+    CROSS JOIN LATERAL (SELECT placeholder FROM sessions WHERE key = t.session_key AND deleted_at IS NULL OFFSET 0) s
+    WHERE (t.state = 'completed' AND t.instruction <> '') OR s.placeholder OR t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST')
     ORDER BY t.seq DESC LIMIT ${maxUnfound}`;
   const byDevice = new Map<string, UnfoundEnd[]>();
   for (const { id, device_id: device, lacks } of rows)

@@ -49,12 +49,11 @@ export async function watchedOnDevices(db: Db, deviceIds: readonly string[]): Pr
   const byDevice = new Map<string, WatchedNative[]>();
   if (deviceIds.length === 0) return byDevice;
   const rows = await db.sql.query<{ device_id: string; key: string; native_id: string; file_path: string }>`
-    -- A session is watched by its owner alone. From the watches of this person, which have a bound, and never through all sessions of the
-    -- device: OFFSET 0 leaves the planner no other order.
-    SELECT s.device_id, s.key, s.native_id, s.file_path FROM devices d
-      CROSS JOIN LATERAL (SELECT session_key FROM watched_sessions WHERE user_id = d.owner_id OFFSET 0) w
+    -- OFFSET 0 makes PostgreSQL start with the watches of the device, of which there are few, and find each session by its key.
+    SELECT s.device_id, s.key, s.native_id, s.file_path FROM unnest(${sql.texts([...new Set(deviceIds)])}) AS wanted(id)
+      CROSS JOIN LATERAL (SELECT session_key FROM watched_sessions WHERE device_id = wanted.id OFFSET 0) w
       CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = w.session_key OFFSET 0) s
-    WHERE d.id = ANY(${sql.texts(deviceIds)}) AND s.device_id = d.id AND NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
+    WHERE NOT s.placeholder AND s.deleted_at IS NULL ORDER BY s.key`;
   for (const row of rows) {
     const sessions = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, sessions);

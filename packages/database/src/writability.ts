@@ -10,12 +10,13 @@ interface Writability {
   probe(): Promise<void>;
 }
 
-/** The warning about a session without the timeouts that our sessions set: a pooler lends others. */
-const noClocks =
-  'Sessions of PostgreSQL have no statement_timeout or no idle_in_transaction_session_timeout. Behind a pooler in transaction mode set them ' +
-  "for the role: ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'.";
+/** The warning about a session without the settings that our sessions make: a pooler lends others. */
+const unset =
+  'Sessions of PostgreSQL have no statement_timeout or no idle_in_transaction_session_timeout, or have jit on. Behind a pooler in transaction mode set them ' +
+  "for the role: ALTER ROLE relay SET statement_timeout = '30s'; ALTER ROLE relay SET idle_in_transaction_session_timeout = '20s'; " +
+  'ALTER ROLE relay SET jit = off.';
 
-/** `onWarning` gets once, at the first probe that finds it, that sessions have no clocks. */
+/** `onWarning` gets a warning once, at the first probe that finds a session without our settings. */
 export function writability(pool: pg.Pool, onWarning?: (message: string) => void): Writability {
   let warned = false;
   /** A statement found the disk full. Reading says nothing about that, and trying to fill it is for this case alone. */
@@ -25,14 +26,15 @@ export function writability(pool: pg.Pool, onWarning?: (message: string) => void
       if ((error as { code?: unknown } | undefined)?.code === '53100') full = true;
     },
     probe: async () => {
-      const { rows } = await pool.query<{ frozen: boolean; clocks: boolean }>(
+      const { rows } = await pool.query<{ frozen: boolean; set: boolean }>(
         `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS frozen,
-           current_setting('statement_timeout') <> '0' AND current_setting('idle_in_transaction_session_timeout') <> '0' AS clocks`,
+           current_setting('statement_timeout') <> '0' AND current_setting('idle_in_transaction_session_timeout') <> '0'
+             AND current_setting('jit') = 'off' AS set`,
       );
       if (rows[0]?.frozen) throw new Error('The database is read-only.');
-      if (rows[0]?.clocks === false && !warned) {
+      if (rows[0]?.set === false && !warned) {
         warned = true;
-        onWarning?.(noClocks);
+        onWarning?.(unset);
       }
       if (!full) return;
       // One message is one transaction: the table is gone when it ends, committed or not.

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { PrismaClient } from '../src/generated/prisma/client.ts';
 import type { Database } from '../src/open.ts';
+import { sql } from '../src/sql.ts';
 import { isUnavailable } from '../src/unavailable.ts';
 import { device, onBoth } from './databases.ts';
 
@@ -20,6 +22,17 @@ onBoth('statements and models', (open, kind) => {
 
   it('says which kind of database it is', () => {
     expect(database.kind).toBe(kind);
+  });
+
+  it('has jit off on each connection, for statements, transactions and models', async () => {
+    const setting = sql`SELECT current_setting('jit') AS jit`;
+    const found = await Promise.all([
+      database.sql.query(setting),
+      database.sql.query(setting),
+      database.sql.transaction((tx) => tx.sql.query(setting)),
+      (database.models as PrismaClient).$queryRawUnsafe(setting.text),
+    ]);
+    expect(found).toEqual(Array(4).fill([{ jit: 'off' }]));
   });
 
   it('returns values of every type as they were written', async () => {

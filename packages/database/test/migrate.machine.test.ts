@@ -207,6 +207,15 @@ onPostgres('migrations', (postgres) => {
   afterAll(() => pool.end());
   promises(() => pool);
 
+  it('run with jit off', async () => {
+    const url = await postgres().createDatabase();
+    const migrationsDir = migrations({ '1_jit': "CREATE TABLE a AS SELECT current_setting('jit') AS jit" });
+    const database = await openDatabase({ url, migrationsDir });
+    const rows = await database.sql.query`SELECT jit FROM a`;
+    await database.close();
+    expect(rows).toEqual([{ jit: 'off' }]);
+  });
+
   it('gives up when another process keeps migrating', async () => {
     await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     const [holder, waiting] = [await pool.connect(), await pool.connect()];

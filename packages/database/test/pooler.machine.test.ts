@@ -6,11 +6,13 @@ import { type Database, migratePostgres, openDatabase } from '../src/open.ts';
 import { device } from './databases.ts';
 
 /** The step of an operator for a pooler in transaction mode: it lends sessions on which our connections have set nothing. */
-async function setClocks(url: string): Promise<void> {
+async function setRole(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   const role = `ALTER ROLE postgres IN DATABASE ${admin.database} SET`;
-  await admin.query(`${role} statement_timeout = '2s'; ${role} idle_in_transaction_session_timeout = '20s'`);
+  await admin.query(
+    `${role} statement_timeout = '2s'; ${role} idle_in_transaction_session_timeout = '20s'; ${role} jit = off`,
+  );
   await admin.end();
 }
 
@@ -30,7 +32,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       pooler = await startPgBouncer(postgres.address.port, mode);
       const url = await postgres.createDatabase({ name });
       await migratePostgres(url);
-      if (mode === 'transaction') await setClocks(url);
+      if (mode === 'transaction') await setRole(url);
       database = await openDatabase({
         url: pooler.url(name),
         // PgBouncer 1.21 and newer keeps prepared statements in this mode too; older ones do not.
@@ -61,18 +63,25 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       expect(await database.models.device.count()).toBe(31);
     });
 
+    it('compiles no statement on any session that it is lent', async () => {
+      const sessions = await Promise.all(
+        Array.from({ length: 10 }, () => database.sql.query`SELECT current_setting('jit') AS jit`),
+      );
+      expect(sessions.flat()).toEqual(Array(10).fill({ jit: 'off' }));
+    });
+
     it('ends a statement that takes too long, and has nothing to warn of', async () => {
       await expect(database.sql.query`SELECT pg_sleep(600)::text`).rejects.toMatchObject({ code: '57014' });
       expect(warnings).toEqual([]);
     });
   });
 
-  it('warns of sessions without clocks, and no longer once the role has them', async () => {
+  it('warns of sessions without our settings, and no longer once the role has them', async () => {
     const url = await postgres.createDatabase({ name: 'unclocked' });
     await migratePostgres(url);
     const pooler = await startPgBouncer(postgres.address.port, 'transaction');
     const warnings: string[] = [];
-    const aboutClocks = () => warnings.filter((text) => text.includes('ALTER ROLE'));
+    const aboutRole = () => warnings.filter((text) => text.includes('ALTER ROLE'));
     const open = () =>
       openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) });
     const admin = new pg.Client({ connectionString: url });
@@ -88,15 +97,15 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       expect(warnings).toEqual([]);
       await renew();
       // A probe whose session was just ended warns of that.
-      while (aboutClocks().length === 0) await database.health();
+      while (aboutRole().length === 0) await database.health();
       await database.close();
       warnings.length = 0;
-      await setClocks(url);
+      await setRole(url);
       await renew();
       const again = await open();
       await renew();
       while (!(await again.health()).ok);
-      expect(aboutClocks()).toEqual([]);
+      expect(aboutRole()).toEqual([]);
       await again.close();
     } finally {
       await admin.end();
