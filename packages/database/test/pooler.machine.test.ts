@@ -95,9 +95,11 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       const database = await open();
       await database.health();
       expect(warnings).toEqual([]);
-      await renew();
-      // A probe whose session was just ended warns of that.
-      while (aboutRole().length === 0) await database.health();
+      // A probe whose session just ended warns of that. A connection that is made again gives its session the settings.
+      while (aboutRole().length === 0) {
+        await renew();
+        await database.health();
+      }
       await database.close();
       warnings.length = 0;
       await setRole(url);
