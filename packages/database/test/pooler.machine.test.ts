@@ -82,8 +82,11 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
     const pooler = await startPgBouncer(postgres.address.port, 'transaction');
     const warnings: string[] = [];
     const aboutRole = () => warnings.filter((text) => text.includes('ALTER ROLE'));
-    const open = () =>
-      openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) });
+    /** PgBouncer refuses a client whose session ended at that moment. */
+    const open = (): Promise<Database> =>
+      openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) }).catch(
+        open,
+      );
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
     /** Ends what the pooler holds, so that its next session is a new one which no connection of ours has set. */
