@@ -85,7 +85,7 @@ describe('the fair share', () => {
     const work = () => new Promise<void>((resolve) => setImmediate(resolve));
     await share.run('alice', rest, work);
     await share.run('alice', rest, work);
-    // The rest of the second piece has been judged.
+    // The share judges the rest of the second piece.
     await new Promise((resolve) => setImmediate(resolve));
     others = true;
     await share.run('alice', rest, work);

@@ -42,7 +42,7 @@ describe('large frames', () => {
     expect(alice.closed).toHaveLength(1);
   });
 
-  it('K3: a large report that did not change is not decoded, and waits for no turn', async () => {
+  it('K3: an unchanged large report needs no decoding and waits for no turn', async () => {
     const share = createFairShare();
     const report = `{"type":"report_sessions","sessions":["${'x'.repeat(512 * 1024)}"]}`;
     const { connection } = connectionOf('alice');

@@ -65,7 +65,7 @@ async function begin(relay: TestRelay, app: TestApp, habits: Habits = {}) {
 }
 type Begun = Awaited<ReturnType<typeof begin>>;
 
-/** The messages of the agent that this app was shown, when the task is over and everything before was handled. */
+/** The messages of the agent that this app got, when the task is over and everything before was handled. */
 async function shownAt({ daemon, id, task }: Begun, relay: TestRelay, app: TestApp) {
   await until(async () => (await readTask(relay, task.id)).state === 'completed');
   const native = `clock-${Math.random()}`;
@@ -110,7 +110,7 @@ it.each([
   },
 );
 
-it('A7: the only text of a turn is not published again after a kill of the single process', async () => {
+it('A7: the relay publishes the only text of a turn once, despite a kill of the single process', async () => {
   const one = await open();
   const begun = await begin(one.relay, one.app);
   begun.said('A');

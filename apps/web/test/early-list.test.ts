@@ -118,7 +118,7 @@ describe('the questions of the list before its page is here', () => {
     ).toBe(true);
   });
 
-  it('W9: those that wait are asked for only where the inbox has a question of another session', async () => {
+  it('W9: asks for waiting sessions only where the inbox has a question of another session', async () => {
     const early = createEarlyList(place, at('/relay/devices'));
     await loadList(clientOf(early), noFilter, []);
     expect(lists()).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Box, distanceToEnd, follows } from '../src/transcript/following.ts';
 
-/** A log as a browser scrolls it: positions are bounded, and a scroll event comes after more may have happened. */
+/** A log as a browser scrolls it: positions are bounded, and more can happen before its scroll event. */
 class ScrolledLog {
   box: Box = { scrollTop: 0, scrollHeight: 700, clientHeight: 700 };
   isFollowing = true;
@@ -36,7 +36,7 @@ function numbers(seed: number): () => number {
   return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
 }
 
-describe('W13: following the end of a log', () => {
+describe('W13: following the last row of a log', () => {
   it('W13: goes on for an hour of text, late measurements, images and other sizes of the window', () => {
     const random = numbers(26);
     const log = new ScrolledLog();
@@ -60,7 +60,7 @@ describe('W13: following the end of a log', () => {
     }
   });
 
-  it('W13: ends when the browser shows something further up, such as a word that was looked for', () => {
+  it('W13: stops when the browser shows something further up, such as a word that was looked for', () => {
     const log = new ScrolledLog();
     log.change({ scrollHeight: 5000 });
     log.draw();
@@ -70,7 +70,7 @@ describe('W13: following the end of a log', () => {
     expect(log.isFollowing).toBe(false);
   });
 
-  it('W13: ends when a person moves up, also while text comes, and begins again at the end', () => {
+  it('W13: stops when a person moves up, also while text comes, and begins again at the bottom', () => {
     const log = new ScrolledLog();
     log.change({ scrollHeight: 5000 });
     log.draw();

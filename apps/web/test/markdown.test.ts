@@ -175,7 +175,7 @@ describe('B9: Markdown as agents write it', () => {
     expect(html('this is ~~gone~~ now')).toContain('<del>gone</del>');
   });
 
-  it('B9: ends a bare address at the first character outside of ASCII', () => {
+  it('B9: stops a bare address at the first character outside of ASCII', () => {
     const links = (text: string) => [...html(text).matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
     expect(
       links('见 https://example.com/guide，详见 https://example.com/docs（中文）。结尾 https://example.com。谢谢'),

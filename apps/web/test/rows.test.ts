@@ -101,7 +101,7 @@ it('W17: notifications are not offered when a session is opened', () => {
   expect(shown(Nudge, { session: { ...session, prompt: undefined, status: 'idle' } as Session })).toBe('');
 });
 
-it('W18: the words of an open question are not in the log, and those of an answered one are', () => {
+it('W18: the log leaves out the text of an open question and shows that of an answered one', () => {
   const message = (uuid: string, more = {}) =>
     ({ uuid, role: 'AGENT', content: 'Which bed?', timestamp: '', ...more }) as Message;
   const item = message('q', { part: { kind: 'question' } });
@@ -138,7 +138,7 @@ describe('W22: words of the page', () => {
 });
 
 describe('W23: names', () => {
-  it('W23: of agents are those of products, never a raw id', () => {
+  it('W23: show the name of the product of an agent, never a raw id', () => {
     expect(productName({ agentType: 'acp' })).toBe('Agent');
     expect(productName({ agentType: 'demo' })).toBe('Demo agent');
     expect(productName({ agentType: 'claude_code' })).toBe('Claude Code');

@@ -87,7 +87,7 @@ export interface Publisher {
   unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which
-   * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: texts said before
+   * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: earlier texts
    * (ms since 1970) are of another turn.
    */
   sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
@@ -109,7 +109,7 @@ const newestMs = 60_000;
 
 interface PublisherDeps {
   channel: UserChannel;
-  /** Where turns are stored by the key of their session: a place that outlives this process. Default: the channel. */
+  /** Stores turns by the key of their session: a place that outlives this process. Default: the channel. */
   turns?: TurnChannel | undefined;
   /** For how long the same message is one message. */
   windowMs: number;

@@ -84,7 +84,7 @@ export function withText(turn: Turn, text: string, now: number, windowMs: number
   return { said: texts, owed };
 }
 
-/** Whether a text of the turn, asked in their order, was not said since `sinceMs`. Each text that was said accounts for one. */
+/** Tests texts in their order: true for a text that the turn does not hold since `sinceMs`. Each text that it holds accounts for one. */
 export function unsaidIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
   let left = turn.said.filter(({ at }) => at >= sinceMs).map(({ whole }) => whole);
   return (text) => {

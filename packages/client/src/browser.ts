@@ -5,7 +5,7 @@ import { onWake } from './wake.ts';
 
 export * from './shared.ts';
 
-/** With ten seconds for the answer and five between looks, a dead line is found within 40 s. */
+/** Ten seconds for the answer and five between looks find a dead line within 40 s. */
 const silenceMs = 25_000;
 
 /** @throws TypeError for an address that is not http or https, and for both kinds of credential at once */

@@ -14,7 +14,7 @@ interface ConnectionWish {
   onText: (text: string) => void;
   /** Opens within this time. */
   openTimeoutMs?: number | undefined;
-  /** A line that was silent for so long is asked for an answer: a browser does not show pings to a page. Absent: never. */
+  /** The client asks a line for an answer after so long a silence: a browser does not show pings to a page. Absent: never. */
   silenceMs?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface Connection {
 
 const defaultOpenTimeoutMs = 15_000;
 const answerTimeoutMs = 10_000;
-/** The person looks at the page, or the network is back: a dead line is replaced soon. */
+/** The person looks at the page, or the network is back: replaces a dead line soon. */
 const wakeTimeoutMs = 3_000;
 const lookAgainMs = 5_000;
 /** A timer that is later than this was not late: the machine slept. */
@@ -111,7 +111,7 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
     // A reader that is not ready for it hears no answer.
     if (!isPaused) answer = late('No answer on the connection', withinMs);
   };
-  /** By the clock of the wall, which goes on while a machine sleeps. */
+  /** Reads the clock of the wall, which goes on while a machine sleeps. */
   function watch(): void {
     heardAt = Date.now();
     if (silenceMs === undefined) return;

@@ -21,7 +21,7 @@ export interface StreamDeps {
   ticket: () => Promise<string>;
   /** Tells when the network or the person came back, or the network went. Returns how to stop. */
   onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
-  /** A line that was silent for so long is asked for an answer. Absent where the runtime pings by itself. */
+  /** The client asks a line for an answer after so long a silence. Absent where the runtime pings by itself. */
   silenceMs?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Refused {
 }
 
 const bounds = { items: 4096, characters: 16 * 1024 * 1024 };
-/** For so long after a wake an attempt that does not open is soon followed by another: the network may not be there yet. */
+/** A failed attempt soon leads to another for this long after a wake: the network can come back late. */
 const wakingMs = 15_000;
 const openAfterWakeMs = 3_000;
 /** A connection that lived so long had a good token. */

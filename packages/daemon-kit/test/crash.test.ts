@@ -78,7 +78,7 @@ it('A13: half an answer of a killed turn is announced when its daemon is back, n
   home.daemon(relay, held().agent, { storeDir: copy });
   const again = await relay.connection();
   const { v: now, ops } = await again.event('TRANSCRIPT');
-  // A gap for each app: it asks for what changed.
+  // Each app sees a gap and asks for the changes.
   expect([now - v > 1, ops]).toEqual([true, []]);
   again.send({ type: 'get_messages', request_id: 'c', session_id: sessionId, limit: 50, parts: true, changed: v });
   const { messages } = await again.frame('messages');

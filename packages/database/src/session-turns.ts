@@ -4,7 +4,7 @@ import type { Db } from './transaction.ts';
 
 const untilOf = (ttlMs: number) => sql`now() + ${ttlMs}::double precision * interval '1 millisecond'`;
 
-/** A deleted session has none. */
+/** Deleting a session deletes its turns. */
 export function createSessionTurns(db: Db) {
   const peek = async (key: string): Promise<string | undefined> => {
     const [row] = await db.sql.query<{ turn: string }>`

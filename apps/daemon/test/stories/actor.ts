@@ -52,7 +52,7 @@ export function createActor({
   isDead,
 }: {
   play: (process: Playing) => Promise<Update>;
-  /** Of the session that begins. */
+  /** The id of the session that begins. */
   sessionId: () => string;
   isDead: () => boolean;
 }) {

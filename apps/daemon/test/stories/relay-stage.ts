@@ -187,7 +187,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
     return body as unknown as Page;
   };
 
-  /** Until the task is over or the agent stops it. Answers its questions. */
+  /** Waits until the task is over or the agent stops it. Answers its questions. */
   const ended = async (taskId: string, isStopped: () => boolean, stopped: Promise<void>, answers: boolean[]) => {
     for (let current = taskId; ;) {
       const isEnd = (frame: Frame) => {
@@ -256,7 +256,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
       if (how === 'cancel') {
         await relay.call('cancelSession', { params: { id }, body: {} });
         await app.next('session_update', isOver('cancelled'));
-        // Behind the cancel on the socket of the daemon.
+        // The daemon reads this request after the cancel, from the same socket.
         await pageOf(id);
       }
       if (how === 'kill') {

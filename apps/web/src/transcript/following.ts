@@ -1,4 +1,4 @@
-/** Whether the log follows its end. It does until a person moves up: what only grows, shrinks or is measured late ends nothing. */
+/** The log follows its end until a person moves up. Rows that grow, shrink or get their height late do not stop it. */
 
 /** The box of the log, in pixels. */
 export interface Box {
@@ -7,7 +7,7 @@ export interface Box {
   clientHeight: number;
 }
 
-/** Nearer than this is at the end. */
+/** A log that is nearer than this counts as at the bottom. */
 export const endPx = 80;
 
 export const distanceToEnd = ({ scrollTop, scrollHeight, clientHeight }: Box): number =>

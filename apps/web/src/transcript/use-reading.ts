@@ -77,7 +77,7 @@ export function useReading(
   }, [rows, left, virtualizer]);
   useLayoutEffect(() => () => keepPlace(sessionId, atEnd.current ? undefined : place.current), [sessionId]);
 
-  // A question above the composer, or a keyboard, takes height from the log, and rows grow after they were measured: the end stays in sight.
+  // A question above the composer, or a keyboard, takes height from the log, and rows grow after they were measured: the last row stays in sight.
   useEffect(() => {
     const box = frame.current!;
     const observer = new ResizeObserver(() => {

@@ -287,7 +287,7 @@ function createStreams(
         const talk = talks.get(sessionId);
         const isLive = talk !== undefined && (talk.phase !== 'over' || talk.late === true);
         const to = frames();
-        // Without a talk and a relay it is what the process before this one left open.
+        // No talk and no relay: the process before this one left it open.
         const isLeft = talk === undefined && to === undefined;
         if (!isLive && !isLeft && !isWatched(sessionId) && !missed.has(sessionId)) return undefined;
         return (frame) => {

@@ -1,7 +1,7 @@
 /** Where Markdown, as agents write it, differs from the rules of GitHub: tildes, addresses and emphasis beside full-width marks. */
 import { Tokenizer, type Tokens } from 'marked';
 
-/** Emphasis whose words begin or end with a mark outside of ASCII: `**注意：**请`. The rules find no end there, because no space follows. */
+/** Emphasis with a mark outside of ASCII as its first or last character: `**注意：**请`. The rules do not close it, because no space follows. */
 const besideWide = /^(\*{1,2})(?=[^\s*])([^*\n]*[^\s*])\1(?!\*)/;
 const wide = /^[^\0-\x7f\p{L}\p{N}]|[^\0-\x7f\p{L}\p{N}]$/u;
 
@@ -11,7 +11,7 @@ export class AgentTokenizer extends Tokenizer {
     return src.startsWith('~~') ? super.del(src, maskedSrc, prevChar) : undefined;
   }
 
-  /** A bare address ends at the first character outside of ASCII: marks of other scripts follow it without a space. */
+  /** A bare address stops at the first character outside of ASCII: marks of other scripts follow it without a space. */
   override url(src: string): Tokens.Link | undefined {
     const found = super.url(src);
     const at = found ? found.raw.search(/[^\0-\x7f]/) : -1;
