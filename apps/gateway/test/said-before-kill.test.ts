@@ -163,6 +163,7 @@ it('A7: texts that the history has under other names are not published again', a
   back.atDesk(task.native, 'USER', task.instruction);
   for (const text of ['A', 'A', 'A', 'B', 'the answer']) back.atDesk(task.native, 'AGENT', text);
   back.report();
+  await two.app.next('new_message', (frame) => messageIn(frame).content === 'the answer');
   const shown = await shownAt({ ...begun, daemon: back }, two.relay, two.app);
   expect(shown.map(({ content }) => content)).toEqual(['A', 'B', 'the answer']);
 });

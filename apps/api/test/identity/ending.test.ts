@@ -381,7 +381,7 @@ describe('a secret', () => {
       const forged = new Browser(relay);
       forged.cookies.set(
         'relay.session_token',
-        before!.replace(/.%3D$/, (end) => (end === 'A%3D' ? 'B' : 'A') + '%3D'),
+        before!.replace(/.%3D$/, (end) => (end === 'A%3D' ? 'E' : 'A') + '%3D'),
       );
       expect((await forged.send('GET', '/auth/relay/me')).status).toBe(401);
       expect((await here(stays).send('POST', '/auth/sign-out', { body: {} })).status).toBe(200);
