@@ -34,6 +34,7 @@ export function exchange(
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
     const sent = send(url, { method, agent: proxyAgentFor(url) ?? false, headers: { ...headers, ...length } });
     let late: Error | undefined;
+    let hasAnswer = false;
     const timer = setTimeout(() => {
       late = new Error(`no answer within ${timeoutMs / 1000} s`);
       sent.destroy(late);
@@ -44,12 +45,21 @@ export function exchange(
       sent.destroy();
     };
     sent.on('response', (response) => {
+      hasAnswer = true;
       textOf(response, maxBytes).then(
         (text) => settle(() => resolve({ status: response.statusCode ?? 0, headers: response.headers, text })),
         (error: unknown) => settle(() => reject(late ?? (error as Error))),
       );
     });
+    sent.on('upgrade', ({ statusCode = 0, headers: answered }, socket) => {
+      socket.destroy();
+      settle(() => resolve({ status: statusCode, headers: answered, text: '' }));
+    });
     sent.on('error', (error) => settle(() => reject(error)));
+    // Node closes a connection without an error where nothing takes the answer.
+    sent.on('close', () => {
+      if (!hasAnswer) settle(() => reject(late ?? new Error('the connection was closed')));
+    });
     sent.end(body);
   });
 }

@@ -82,7 +82,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
     const pooler = await startPgBouncer(postgres.address.port, 'transaction');
     const warnings: string[] = [];
     const aboutRole = () => warnings.filter((text) => text.includes('ALTER ROLE'));
-    /** PgBouncer refuses a client whose session ended at that moment. */
+    /** PgBouncer refuses a client whose session it just lost. */
     const open = (): Promise<Database> =>
       openDatabase({ url: pooler.url('unclocked'), prepare: false, onWarning: (text) => warnings.push(text) }).catch(
         open,
@@ -98,7 +98,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       const database = await open();
       await database.health();
       expect(warnings).toEqual([]);
-      // A probe whose session just ended warns of that. A connection that is made again gives its session the settings.
+      // A probe warns of it. A new connection gives its session the settings.
       while (aboutRole().length === 0) {
         await renew();
         await database.health();

@@ -129,7 +129,8 @@ async function socketFinding(server: string): Promise<Finding> {
     'Sec-WebSocket-Key': key,
   };
   const asked = { method: 'GET', headers, timeoutMs: healthTimeoutMs };
-  const { status } = await exchange(`${server}/ws/daemon`, asked);
+  const { status } = await exchange(`${server}/ws/daemon`, asked).catch(() => ({ status: 0 }));
+  if (status === 0) return bad('WebSocket', `the request for one got no answer; ${strippedAdvice}`);
   if (status === 426 || isStripped(status))
     return bad('WebSocket', `the request for one was answered with ${status}; ${strippedAdvice}`);
   return good('WebSocket', 'requests for one reach the relay');
