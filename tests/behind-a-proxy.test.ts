@@ -1,17 +1,17 @@
 /** B7: a network whose only way out is a proxy that wants a password. Only the proxy knows the name of the relay. */
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { createApi, createDaemon, exchange as daemonExchange, parseScript, scriptedAgent } from '@relay/daemon-kit';
+import { createApi, createDaemon, exchange, parseScript, scriptedAgent } from '@relay/daemon-kit';
 import { startRelayDouble } from '@relay/daemon-kit/conformance';
 import { proxyAgentFor } from '@relay/protocol/proxy';
-import { nodeSocket } from '../packages/client/src/node-socket.ts';
-import { temporaryFolders } from '../apps/daemon/test/folders.ts';
-import { exchange as cliExchange } from '../apps/cli/src/http.ts';
 
-const folders = temporaryFolders();
+let folder: string;
 let closing: (() => Promise<unknown>)[] = [];
 let tunnels: string[] = [];
 let url: string;
@@ -19,6 +19,7 @@ let via: string;
 let relay: Awaited<ReturnType<typeof startRelayDouble>>;
 
 beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'relay-proxy-'));
   for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) delete process.env[name];
   relay = await startRelayDouble({ waitMs: 30_000 });
   const { port } = new URL(relay.url);
@@ -44,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const close of closing) await close();
-  folders.remove();
+  rmSync(folder, { recursive: true });
 });
 
 const asked = { method: 'GET', headers: {}, timeoutMs: 10_000 };
@@ -61,7 +62,7 @@ describe('B7: through a proxy', () => {
       agentType: 'scripted',
       daemonVersion: '1.0.0',
       agent: scriptedAgent(parseScript({ turns: [{ steps: [{ type: 'complete', text: 'done' }] }] })),
-      storeDir: folders.make(),
+      storeDir: folder,
     });
     closing.unshift(() => daemon.stop());
     daemon.start();
@@ -69,26 +70,13 @@ describe('B7: through a proxy', () => {
     expect(tunnels).toEqual([url.slice(7), url.slice(7)]);
   });
 
-  it('the command line and its socket go through it', async () => {
-    process.env.HTTP_PROXY = via;
-    expect((await cliExchange(new URL(url), asked)).status).toBeGreaterThan(0);
-    const opened = new Promise<void>((resolve, reject) => {
-      const socket = nodeSocket(
-        { url: `${url.replace('http', 'ws')}/ws/daemon`, token: 't', ticket: undefined },
-        { onOpen: () => (socket.close(), resolve()), onText: () => undefined, onEnd: reject },
-      );
-    });
-    await opened;
-    expect(tunnels).toHaveLength(2);
-  });
-
   it('names the proxy when it refuses the password or is away', async () => {
     process.env.HTTP_PROXY = via.replace('ada', 'eve');
-    await expect(daemonExchange(url, asked)).rejects.toThrow(/the proxy 127\.0\.0\.1:\d+ refuses the connection \(407/);
+    await expect(exchange(url, asked)).rejects.toThrow(/the proxy 127\.0\.0\.1:\d+ refuses the connection \(407/);
     process.env.HTTP_PROXY = '127.0.0.1:9';
-    await expect(daemonExchange(url, asked)).rejects.toThrow('the proxy 127.0.0.1:9 cannot be reached');
+    await expect(exchange(url, asked)).rejects.toThrow('the proxy 127.0.0.1:9 cannot be reached');
     process.env.HTTP_PROXY = 'socks5://127.0.0.1:9';
-    await expect(daemonExchange(url, asked)).rejects.toThrow('HTTP_PROXY must be the address');
+    await expect(exchange(url, asked)).rejects.toThrow('HTTP_PROXY must be the address');
   });
 
   it.each([

@@ -1,4 +1,6 @@
 /** The audit of a person has every change and sign-in, and no text of them (rules, 8.20). */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from '@relay/protocol';
 import { purge } from '@relay/database';
@@ -12,6 +14,7 @@ import {
   signedInWeb,
   startRelay,
 } from '@relay/testing';
+import { WebSocket } from 'ws';
 import { expectRefusal } from './answers.ts';
 import { until } from './until.ts';
 
@@ -166,6 +169,24 @@ describe('the audit', () => {
     expect(found).toEqual([
       ['deleteDevice', 'INSUFFICIENT_SCOPE', 3, undefined],
       ['listDevices', 'INSUFFICIENT_SCOPE', 3, undefined],
+    ]);
+  });
+
+  it('D9: has tokens that /mcp, /acp and /ws/attention refuse for their scope', async () => {
+    const headers = { Authorization: `Bearer ${relay.token('kit', { scopes: ['devices:read'] })}` };
+    const mcp = await relay.call('POST', '/mcp', { user: null, headers, body: {} });
+    expect(mcp).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_SCOPE' } });
+    for (const path of ['/acp/device', '/ws/attention']) {
+      const socket = new WebSocket(new URL(path, relay.url.replace('http', 'ws')), { headers });
+      socket.on('error', () => undefined);
+      const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+      expect(response.statusCode).toBe(403);
+      socket.terminate();
+    }
+    expect((await auditOf('kit')).map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['attention', 'INSUFFICIENT_SCOPE'],
+      ['acp', 'INSUFFICIENT_SCOPE'],
+      ['mcp', 'INSUFFICIENT_SCOPE'],
     ]);
   });
 

@@ -17,9 +17,9 @@ interface Offer {
 }
 
 /** Starts one task with an agent that offers these methods; returns its outcome and the calls that the agent received. */
-async function run(
+async function run<Outcome extends 'TASK_COMPLETE' | 'ERROR'>(
   offers: Offer[],
-  outcome: 'TASK_COMPLETE' | 'ERROR',
+  outcome: Outcome,
   { authMethod, env = {} }: { authMethod?: string; env?: Record<string, string> } = {},
 ) {
   const calls = join(home.folder(), 'calls');

@@ -50,11 +50,9 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
   const { store, contents, journal, questions } = files;
-  const { agent, outside } = joinAgents(
-    { agent: options.agent, outside: options.outside },
-    options.further ?? [],
-    (sessionId) => store.session(sessionId)?.agentType,
-  );
+  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
+  const main = { agent: options.agent, outside: options.outside };
+  const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
   const link = createLink(settings, (frame, hot) => connection.send(JSON.stringify(frame), hot));

@@ -7,7 +7,8 @@ import { RelayError, limits } from '@relay/protocol';
 import { acpLogin } from '../account/end-acp-tokens.ts';
 import { bearerPrefix, principalOfTicket, protocolsOf, subprotocol } from '../attention/upgrade.ts';
 import type { ApiDeps } from '../deps.ts';
-import { requireScope, verifyUserToken } from '../http/authenticate.ts';
+import { requireScopeAt } from '../http/audit.ts';
+import { verifyUserToken } from '../http/authenticate.ts';
 import { toRelayError } from '../http/errors.ts';
 import { requireAllowedOrigin } from '../http/origins.ts';
 
@@ -39,7 +40,7 @@ export async function authenticateAcp(request: IncomingMessage, deps: ApiDeps): 
   const { principal, token } = await credentialOf(request, query, deps).catch((error: unknown) => {
     throw withMetadata(error, deps.config.publicUrl);
   });
-  requireScope(principal, 'sessions:read');
+  await requireScopeAt(deps, { name: 'acp', request }, principal, 'sessions:read');
   const isOfDevice = token === undefined || token.deviceId === deviceId;
   const found = isOfDevice ? await findDevice(deps.database, principal.userId, deviceId) : undefined;
   if (!found) throw new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');

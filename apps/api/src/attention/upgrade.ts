@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { RelayError } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
-import { authenticateUser, challenge, requireScope, verifyUserToken } from '../http/authenticate.ts';
+import { authenticateUser, challenge, verifyUserToken } from '../http/authenticate.ts';
+import { requireScopeAt } from '../http/audit.ts';
 import { requireAllowedOrigin } from '../http/origins.ts';
 import { redeemTicket } from './tickets.ts';
 
@@ -55,7 +56,7 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
       throw new AuthError('INVALID_TOKEN', error.message);
     throw error;
   });
-  requireScope(principal, 'sessions:read');
+  await requireScopeAt(deps, { name: 'attention', request }, principal, 'sessions:read');
   const events = (query.get('events') ?? '').split(',');
   return {
     principal,

@@ -1,9 +1,11 @@
 /** Writes down what is done in the name of a person (rules, 8.20): each request that changes something, with its outcome. */
 import { addAuditEntry } from '@relay/database';
+import type { Scope, UserPrincipal } from '@relay/auth';
 import type { Route, RouteName } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 import { addressOf } from './address.ts';
-import type { Answering, Asking } from './asking.ts';
+import type { Answering } from './asking.ts';
+import { requireScope } from './authenticate.ts';
 import { toRelayError } from './errors.ts';
 
 /** The part of an entry that only the handler knows. */
@@ -29,10 +31,14 @@ const unrecorded: ReadonlySet<RouteName> = new Set<RouteName>([
 /** Whether requests of the route are recorded; `requestCode` only where a registration key names a person. */
 export const isRecorded = (name: RouteName, { method }: Route): boolean => method !== 'GET' && !unrecorded.has(name);
 
+/** Addresses beside the routes, by the action of their entries. */
+type Door = 'mcp' | 'acp' | 'attention';
+
 interface Done {
-  name: RouteName;
-  request: Asking;
-  response: Answering;
+  name: RouteName | Door;
+  request: Parameters<typeof addressOf>[0];
+  /** Absent for an upgrade. */
+  response?: Answering;
   /** From the access token. */
   asked: { userId?: string | undefined; program?: string | undefined };
   params: Readonly<Record<string, unknown>>;
@@ -66,7 +72,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
       ? (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id))
       : undefined,
     ...(isKnown ? { question: note.question, digest: note.digest } : {}),
-    ...{ requestId: text(response.getHeader('X-Request-Id')) },
+    ...{ requestId: text(response?.getHeader('X-Request-Id')) },
   };
   const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
   await addAuditEntry(database, defined as typeof entry & { userId: string }).catch((error: unknown) =>
@@ -94,3 +100,18 @@ export async function audited<A extends { body?: unknown }>(
 /** Writes down that the token of a program does not reach so far, whatever the route. The request names no target that was looked for. */
 export const noteScopeRefusal = (deps: Deps, done: Omit<Done, 'params' | 'note'>): Promise<void> =>
   write(deps, { ...done, params: {}, note: {} }, 'INSUFFICIENT_SCOPE');
+
+/** Like `requireScope`, with an entry in the audit for a refusal. */
+export async function requireScopeAt(
+  deps: Deps,
+  door: Pick<Done, 'name' | 'request' | 'response'>,
+  principal: UserPrincipal,
+  scope: Scope,
+): Promise<void> {
+  try {
+    requireScope(principal, scope);
+  } catch (error) {
+    await noteScopeRefusal(deps, { ...door, asked: { userId: principal.userId, program: principal.clientId } });
+    throw error;
+  }
+}

@@ -7,7 +7,8 @@ import { RelayError, limits } from '@relay/protocol';
 import type { Express, Request, Response } from 'express';
 import type { Operations } from '../deps.ts';
 import { networkOfRequest } from '../http/address.ts';
-import { authenticateUser, requireScope } from '../http/authenticate.ts';
+import { requireScopeAt } from '../http/audit.ts';
+import { authenticateUser } from '../http/authenticate.ts';
 import { bodyReader, jsonIn } from '../http/body.ts';
 import { requireAllowedOrigin } from '../http/origins.ts';
 import { toRelayError } from '../http/errors.ts';
@@ -57,7 +58,7 @@ export function mountMcp(app: Express, deps: Operations, rateLimits: RateLimits)
     const payer = `user:${principal.userId}`;
     await rateLimits.request(response, payer);
     try {
-      requireScope(principal, agentScope);
+      await requireScopeAt(deps, { name: 'mcp', request, response }, principal, agentScope);
     } catch (error) {
       throw withMetadata(error);
     }

@@ -129,11 +129,12 @@ describe('images of a message', () => {
     await scene.daemon.close();
     const images = [image('png'), image('jpeg')];
     const waiting = await create(images);
+    const json = JSON.stringify(images);
     const fill = (bytes: number) =>
       scene.relay.database.sql.execute`
-        UPDATE tasks SET images = rpad(images, ${bytes}::int) WHERE id = ${waiting.body.taskId as string}`;
+        UPDATE tasks SET images = ${json} || repeat(' ', ${bytes - json.length}::int) WHERE id = ${waiting.body.taskId as string}`;
     const bound = 64 * mebibyte;
-    const size = JSON.stringify(images).length;
+    const size = json.length;
     await fill(bound - size + 1);
     expect(await create(images)).toMatchObject({
       status: 409,

@@ -279,7 +279,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
   return {
     play,
     restartDaemon,
-    async compare(when, { page: read = (items) => items } = {}) {
+    async compare(when, { page: read = (items) => items }: Fault = {}) {
       const differences: string[] = [];
       for (const [{ seed, truth }, { id, items }] of played) {
         const reloaded = read((await pageOf(id)).messages);

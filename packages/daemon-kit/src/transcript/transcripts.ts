@@ -153,7 +153,6 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     over(sessionId);
     return said;
   };
-
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
@@ -245,7 +244,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       for (const { sessionId } of store.sessions()) if (endings.recover(sessionId)) over(sessionId);
     },
     written: (sessionId, ops, v) => streams.of(sessionId).push(ops, v),
-    flush: (sessionId) => streams.flush(sessionId),
+    flush: streams.flush,
     announce: streams.announce,
   };
 }
@@ -309,7 +308,7 @@ function createStreams(
     of,
     flush: (sessionId: string) => streams.get(sessionId)?.flush(),
     drop: (sessionId: string) => void streams.delete(sessionId),
-    announce() {
+    announce: () => {
       if (frames()) for (const sessionId of [...missed]) of(sessionId).announce();
     },
   };
