@@ -64,16 +64,3 @@ export async function loadWords(...parts: readonly Part[]): Promise<void> {
   const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;
   for (const some of loaded) Object.assign(words, longer ? longer<object>(some) : some);
 }
-
-const products: Readonly<Record<string, string>> = {
-  claude: 'Claude Code',
-  claude_code: 'Claude Code',
-  'claude-code': 'Claude Code',
-  codex: 'Codex',
-  gemini: 'Gemini CLI',
-  opencode: 'OpenCode',
-  cursor: 'Cursor',
-  demo: 'demo',
-};
-/** The name of the product; `demo` for the demonstration and empty for any other, for which each language has its own words. */
-export const agentName = (type: string): string => products[type.toLowerCase()] ?? '';

@@ -17,7 +17,7 @@ import { Terminal } from '../src/transcript/parts/terminal.tsx';
 import { fromHit, hitOf } from '../src/sessions/hit.ts';
 import { Mark } from '../src/transcript/parts/small-parts.tsx';
 import { chosenTheme, showTheme } from '../src/theme.ts';
-import { productName } from '../src/ui/agents.ts';
+import { productName } from '../src/pages/product-name.ts';
 import { distinct } from '../src/ui/device-list.ts';
 
 beforeAll(() => loadWords('frame', 'session', 'settings', 'errors', 'machines'));
@@ -98,7 +98,7 @@ it('W17: notifications are not offered when a session is opened', () => {
     navigator: { serviceWorker: {} },
     window: globalThis,
   });
-  expect(shown(Nudge, { session: { ...session, prompt: undefined, status: 'idle' } as Session })).toBe('');
+  expect(shown(Nudge, { session: { ...session, prompt: undefined, status: 'idle' } })).toBe('');
 });
 
 it('W18: the log leaves out the text of an open question and shows that of an answered one', () => {

@@ -2,7 +2,8 @@
 import type { ReactNode } from 'react';
 import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
-import { agentName, shortAgo, words as catalogue } from '../catalogue.ts';
+import { shortAgo, words as catalogue } from '../catalogue.ts';
+import { agentName } from '../ui/agents.ts';
 import { needsYou } from '../sessions/listed.ts';
 import { StateGlyph, rowState } from '../sessions/state-glyph.tsx';
 import { titleOf } from '../sessions/use-changes.ts';
