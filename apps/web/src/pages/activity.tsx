@@ -90,7 +90,11 @@ function Entry({ entry, count }: { entry: AuditEntry; count: number }) {
       <span className="card-facts">
         {outcome !== 'done' && <span className="chip warn">{words.activity.refused(times)}</span>}
         {outcome !== 'done' && <span>{reasons[outcome] ?? outcome}</span>}
-        {target !== undefined && <Target id={target} />}
+        {target !== undefined && (
+          <span>
+            <Target id={target} />
+          </span>
+        )}
         {from !== '' && <span>{from}</span>}
       </span>
     </li>
