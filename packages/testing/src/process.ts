@@ -51,7 +51,7 @@ export async function startRelayProcess(
       AUTH_BUILTIN: 'off',
       AUTH_DEV_ISSUER: 'on',
       DRAIN_SECONDS: '0',
-      // Many scenes answer a permission in words.
+      // Many scenes answer a permission with text alone.
       BOUND_APPROVALS: 'off',
       RATE_LIMIT_PER_MINUTE: '100000',
       SOCKETS_PER_USER: '100000',
