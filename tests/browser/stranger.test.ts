@@ -75,6 +75,7 @@ describeWith('chromium', 'a stranger', () => {
     await person.picture('stranger-1-setup');
     await person.createAccount(relay.setupLink, 'ada@example.com');
     await person.text(`curl -fsSL ${relay.url}/install.sh | sh`);
+    await person.page.getByText('No terminal, or it stopped').click();
     await person.text(`~/.local/bin/relay-daemon register --server ${relay.url} --agent auto`);
     await person.picture('stranger-2-connect');
 

@@ -16,7 +16,7 @@ import { running } from './registered.ts';
 const home = house();
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startRelay({ config: { boundApprovals: 'off' } });
 });
 afterAll(() => relay.stop());
 afterEach(() => home.clear());
