@@ -201,9 +201,10 @@ describeWith('chromium', 'notifications', () => {
     const path = `/sessions/${encodeURIComponent(`${daemon.deviceId}:scripted:garden`)}`;
     await other.page.getByText('Water the garden').filter({ visible: true }).first().waitFor();
     await other.goto(path);
+    await other.page.waitForLoadState('networkidle');
     await other.page.getByLabel('Message', { exact: true }).fill('Yes');
     await other.page.keyboard.press('Enter');
-    const { task_id: taskId } = await daemon.next('task_resume');
+    const { task_id: taskId } = await daemon.next('task_resume', ({ message }) => message === 'Yes');
     daemon.event(taskId as string, 'TASK_COMPLETE', { result: 'The weeds are gone.', session_id: 'garden' });
     await other.text('Get notified here');
     await everyLook(other, 'offer');

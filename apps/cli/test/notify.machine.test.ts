@@ -59,7 +59,7 @@ describe('relay notify', () => {
 
   it('shows and changes what you are notified of, and when', async () => {
     expect((await stage.own.run(['notify', 'settings'])).out).toMatch(
-      /^needs_you: +watched\n(.*\n)+quiet hours: +none\nheld: +0\n$/,
+      /^needs_you: +all\n(.*\n)+quiet hours: +none\nheld: +0\n$/,
     );
     const quiet = [
       'notify',
