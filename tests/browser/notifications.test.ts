@@ -206,10 +206,13 @@ describeWith('chromium', 'notifications', () => {
     await other.page.keyboard.press('Enter');
     const { task_id: taskId } = await daemon.next('task_resume', ({ message }) => message === 'Yes');
     daemon.event(taskId as string, 'TASK_COMPLETE', { result: 'The weeds are gone.', session_id: 'garden' });
-    await other.text('Get notified here');
+    await other.text('The weeds are gone.');
+    // A note about the machine hides the offer, which stays in the page.
+    const nudge = other.page.locator('.nudge');
+    await nudge.waitFor({ state: 'attached' });
     await everyLook(other, 'offer');
     await other.page.setViewportSize({ width: 390, height: 844 });
-    await other.click('Not now');
+    await nudge.getByText('Not now').dispatchEvent('click');
     const offer = other.page.getByText('Get notified here');
     await offer.waitFor({ state: 'detached' });
     await other.goto(path);

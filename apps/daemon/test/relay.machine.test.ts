@@ -9,7 +9,7 @@ import { house } from './house.ts';
 const home = house();
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startRelay({ config: { boundApprovals: 'off' } });
 });
 afterAll(() => relay.stop());
 afterEach(() => home.clear());

@@ -9,10 +9,11 @@ import type { Logger } from '@relay/telemetry';
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
 
-/** Whether another attempt can succeed without a change of the configuration. */
+/** Whether another attempt can succeed without a change of the configuration. A certificate that is not trusted needs one. */
 const isAway = (error: unknown): boolean =>
-  (error instanceof DatabaseError && error.code === 'DATABASE_UNREACHABLE') ||
-  (error instanceof BackplaneError && error.code === 'UNAVAILABLE');
+  ((error instanceof DatabaseError && error.code === 'DATABASE_UNREACHABLE') ||
+    (error instanceof BackplaneError && error.code === 'UNAVAILABLE')) &&
+  !/certificate/i.test(error.message);
 
 export interface Patience {
   /** Opens a dependency, again and again while it is away. Rejects with its last error when the time of the start is over. */
