@@ -216,7 +216,7 @@ describeWith('chromium', 'notifications', () => {
     const offer = other.page.getByText('Get notified here');
     await offer.waitFor({ state: 'detached' });
     await other.goto(path);
-    await other.text('The weeds are gone.');
+    await other.heading('Water the garden');
     expect(await offer.count()).toBe(0);
     expect(other.complaints).toEqual([]);
     await other.context.close();
