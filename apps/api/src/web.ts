@@ -103,15 +103,12 @@ function readIndex({ directory, publicUrl, authority }: WebOptions): Buffer {
   } catch (cause) {
     throw new Error(`The pages are not built: ${directory} holds no index.html. Run "npm run build".`, { cause });
   }
+  const place = authority ? `${publicUrl} ${authority.url} ${authority.sha256}` : publicUrl;
   const base = escaped(new URL(publicUrl).pathname.replace(/\/$/, ''));
   return Buffer.from(
     html
       .replaceAll('="./', `="${base}/`)
-      .replace('name="relay-url" content=""', `name="relay-url" content="${escaped(publicUrl)}"`)
-      .replace(
-        'name="relay-authority" content=""',
-        `name="relay-authority" content="${authority ? escaped(`${authority.url} ${authority.sha256}`) : ''}"`,
-      ),
+      .replace('name="relay-url" content=""', `name="relay-url" content="${escaped(place)}"`),
   );
 }
 

@@ -11,10 +11,9 @@ export interface Place {
 }
 
 export function readPlace(document: Document, location: Location): Place {
-  const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
-  const told = meta('relay-url');
-  const [url = '', sha256] = meta('relay-authority').split(' ');
-  const publicUrl = (told === '' ? location.origin : told).replace(/\/+$/, '');
+  const told = document.querySelector<HTMLMetaElement>('meta[name="relay-url"]')?.content ?? '';
+  const [address, url = '', sha256] = told.split(' ') as [string, string?, string?];
+  const publicUrl = (address || location.origin).replace(/\/+$/, '');
   const { origin, pathname } = new URL(publicUrl);
   return {
     publicUrl,

@@ -80,7 +80,7 @@ export function Activity({ session, saidAt, device, items, isErrorShown }: Activ
   if (what !== undefined)
     return (
       // This line changes with each call. The log announces finished items alone.
-      <p className="now-line" role={session.lastTask?.state === 'running' ? undefined : 'status'}>
+      <p className="now-line" role={session.runningSince ? undefined : 'status'}>
         <WorkingSign />
         <span className="cut">{what}</span>
         <Elapsed since={sinceMs} />
