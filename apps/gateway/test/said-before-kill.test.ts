@@ -65,6 +65,10 @@ async function begin(relay: TestRelay, app: TestApp, habits: Habits = {}) {
 }
 type Begun = Awaited<ReturnType<typeof begin>>;
 
+function complete(daemon: FieldDaemon, { task }: Begun, result: string): void {
+  daemon.send({ type: 'event', event_type: 'TASK_COMPLETE', task_id: task.id, session_id: task.native, result });
+}
+
 /** The messages of the agent that this app got, when the task is over and everything before was handled. */
 async function shownAt({ daemon, id, task }: Begun, relay: TestRelay, app: TestApp) {
   await until(async () => (await readTask(relay, task.id)).state === 'completed');
@@ -98,13 +102,7 @@ it.each([
     await one.relay.gateways[0]!.kill();
     const two = await open();
     const daemon = await cameBack(begun, two.relay);
-    daemon.send({
-      type: 'event',
-      event_type: 'TASK_COMPLETE',
-      task_id: begun.task.id,
-      session_id: begun.task.native,
-      result: 'A\n\nB',
-    });
+    complete(daemon, begun, 'A\n\nB');
     const shown = await shownAt({ ...begun, daemon }, two.relay, two.app);
     expect(shown.map(({ content }) => content)).toEqual(['B']);
   },
@@ -118,13 +116,7 @@ it('A7: the relay publishes the only text of a turn once, despite a kill of the 
   await one.relay.gateways[0]!.kill();
   const two = await open();
   const daemon = await cameBack(begun, two.relay);
-  daemon.send({
-    type: 'event',
-    event_type: 'TASK_COMPLETE',
-    task_id: begun.task.id,
-    session_id: begun.task.native,
-    result: 'A',
-  });
+  complete(daemon, begun, 'A');
   expect(await shownAt({ ...begun, daemon }, two.relay, two.app)).toEqual([]);
 });
 
@@ -135,13 +127,7 @@ it('A7: a text shown before a kill of its gateway is not published again by the 
   await begun.shown(app);
   await relay.gateways[0]!.kill();
   await begun.daemon.connect(1);
-  begun.daemon.send({
-    type: 'event',
-    event_type: 'TASK_COMPLETE',
-    task_id: begun.task.id,
-    session_id: begun.task.native,
-    result: 'A\n\nB',
-  });
+  complete(begun.daemon, begun, 'A\n\nB');
   expect((await shownAt(begun, relay, app)).map(({ content }) => content)).toEqual(['A', 'B']);
 });
 
