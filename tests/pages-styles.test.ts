@@ -18,3 +18,11 @@ it('W5: the columns of every grid can be narrower than a long word in them', () 
   expect(rules.length).toBeGreaterThan(400);
   expect(faults.map(({ name }) => name)).toEqual([]);
 });
+
+it('W25: the dark colours of the system and of the person are the same', () => {
+  const coloursOf = (selector: string) =>
+    rules.find(({ name }) => name.endsWith(selector))?.body.match(/--[\w-]+: [^;]+/g) ?? [];
+  const chosen = coloursOf(":root[data-theme='dark']");
+  expect(chosen).toContain('--canvas: #131210');
+  expect(coloursOf(":root:not([data-theme='light'])")).toEqual(chosen);
+});

@@ -130,10 +130,10 @@ async function socketFinding(server: string): Promise<Finding> {
   };
   const asked = { method: 'GET', headers, timeoutMs: healthTimeoutMs };
   const { status } = await exchange(`${server}/ws/daemon`, asked).catch(() => ({ status: 0 }));
-  if (status === 0) return bad('WebSocket', `the request for one got no answer; ${strippedAdvice}`);
+  if (status === 0) return bad('WebSocket', `the upgrade request got no answer; ${strippedAdvice}`);
   if (status === 426 || isStripped(status))
-    return bad('WebSocket', `the request for one was answered with ${status}; ${strippedAdvice}`);
-  return good('WebSocket', 'requests for one reach the relay');
+    return bad('WebSocket', `the upgrade request was answered with ${status}; ${strippedAdvice}`);
+  return good('WebSocket', 'upgrade requests reach the relay');
 }
 
 /** Empty when it names none; undefined when this is not the answer of a relay. */
