@@ -6,6 +6,7 @@
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
 //   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only one, and continues)
 //   meanwhile (continues while its question is open, and ends)
+//   spend 0.5 1.42 (reports these costs of the session, a limit of the plan, and 1,500 tokens) · spend 16 hang (without an end)
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (reports context and slash commands)
 //   torrent (100 MB of output, 50,000 calls of tools that never end, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
@@ -62,6 +63,14 @@ if (fault === 'exit') {
 // Settings are lost with this process, as with most agents.
 const chosen = { mode: 'ask', model: 'large', effort: 'low' };
 const offered = (...ids) => ids.map((id) => ({ id, name: `The ${id} one` }));
+const planLimit = {
+  '_claude/rateLimit': {
+    status: 'allowed',
+    rateLimitType: 'five_hour',
+    utilization: 0.72,
+    resetsAt: Math.floor(Date.now() / 1000) + 3 * 3600,
+  },
+};
 const select = (id, category, ...values) => ({
   type: 'select',
   id,
@@ -323,6 +332,17 @@ const commands = {
     });
     await say('told');
   },
+  async spend({ send, say, rest, signal }) {
+    const totals = rest.split(' ');
+    for (const total of totals.filter((word) => word !== 'hang')) {
+      const cost = { amount: Number(total), currency: 'USD' };
+      await send({ sessionUpdate: 'usage_update', used: 68_400, size: 200_000, cost, _meta: planLimit });
+    }
+    if (totals.includes('hang') && !signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await say(`spent ${totals.at(-1)}`);
+    return { usage: { totalTokens: 1500, inputTokens: 1200, outputTokens: 300 } };
+  },
   // Everything beyond plain words: two texts, long output, output as a side note, a changed file, a notice.
   async all({ id, send }) {
     const { cwd } = rows(id)[0];
@@ -558,7 +578,9 @@ acp
           await say(piece);
       }
       const reason = await command?.(turn);
-      return { stopReason: stop.signal.aborted ? 'cancelled' : (reason ?? 'end_turn') };
+      // A command with more to answer than a reason returns an object.
+      const { stopReason = 'end_turn', ...more } = typeof reason === 'object' ? reason : { stopReason: reason };
+      return { stopReason: stop.signal.aborted ? 'cancelled' : stopReason, ...more };
     } finally {
       cancels.delete(id);
     }

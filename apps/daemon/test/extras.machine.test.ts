@@ -102,6 +102,21 @@ describe('an app and an agent', () => {
       maxTokens: 200_000,
     });
   });
+
+  it('§2: share what the session has cost, and the limits of the plan', async () => {
+    const { update, create, call } = await begin();
+    await create('spend 0.5 1.42');
+    const { id } = await update(({ lastTask }) => lastTask?.state === 'completed');
+    const figures = {
+      cost: { amount: 1.42, currency: 'USD' },
+      limits: [{ id: 'five_hour', name: '5 hours', used: 0.72, state: 'allowed' }],
+    };
+    expect((await call('GET', id, '/context')).body).toMatchObject({ usedTokens: 68_400, details: figures });
+    const { body } = await call('GET', id, '/messages?parts=1');
+    const parts = (body as { messages: { part: { kind: string } }[] }).messages.map(({ part }) => part);
+    expect(parts.filter(({ kind }) => kind === 'usage')).toEqual([expect.objectContaining({ used: 68_400 })]);
+    expect(parts.find(({ kind }) => kind === 'usage')).toMatchObject(figures);
+  });
 });
 
 const roleOf = (message: unknown) => (message as { role: string }).role;

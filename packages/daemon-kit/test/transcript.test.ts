@@ -216,6 +216,28 @@ describe('a turn, for a relay that accepts transcripts', () => {
     ]);
   });
 
+  it('§2: keeps cost and limits of the agent, and drops an amount or a limit that makes no sense', async () => {
+    const { connection, report, end, sessionId } = await begun();
+    const limit = { id: 'five_hour', name: '5 hours', used: 0.72, resets: '2026-03-14T12:00:00Z', as_of: '2026-03-14T09:15:00Z' }; // prettier-ignore
+    const used = (more: object) => report.update!({ sessionUpdate: 'usage_update', used: 1, ...more });
+    used({ cost: { amount: 0.5, currency: 'usd' }, limits: [limit, { ...limit, id: 'seven_day', used: 1.4 }] });
+    for (const amount of [-1, 1_000_001, Number.NaN, Number.POSITIVE_INFINITY])
+      used({ cost: { amount, currency: 'USD' } });
+    used({ cost: { amount: 9, currency: 'credits' }, limits: [{ id: 'odd' }, { ...limit, as_of: 'yesterday' }] });
+    report.complete('All done.');
+    end();
+    await connection.event('TASK_COMPLETE', 't1');
+    const { messages } = await page(connection, sessionId);
+    expect(messages.filter(({ part }) => part.kind === 'usage').map(({ part }) => part)).toEqual([
+      {
+        kind: 'usage',
+        used: 1,
+        cost: { amount: 0.5, currency: 'USD' },
+        limits: [limit, { ...limit, id: 'seven_day', used: 1 }],
+      },
+    ]);
+  });
+
   it('that is cancelled keeps its words, and shows the cancel', async () => {
     const { connection, report, sessionId } = await begun();
     report.update?.(text('Half an ans', 'm1'));

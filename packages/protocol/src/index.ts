@@ -12,6 +12,7 @@ export * from './errors.ts';
 export * from './close-codes.ts';
 export * from './transcript/index.ts';
 export * from './endpoints.ts';
+export * from './figures.ts';
 export {
   capabilities,
   relayCapabilities,

@@ -1,6 +1,7 @@
 /** The part of the protocol that clients need at run time: data without schemas, the application of operations to items, the words of a text in markdown, and what fits the fields of a form. Everything else they import as types. */
 export * from './close-codes.ts';
 export * from './endpoints.ts';
+export * from './figures.ts';
 export * from './transcript/apply.ts';
 export * from './user-code.ts';
 export * from './without-marks.ts';

@@ -19,6 +19,7 @@ import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets, versionOf } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
+import { limitsOf } from './history/readers.ts';
 import { demoAgentFile, demoScript } from '../files.ts';
 import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
@@ -203,6 +204,7 @@ export function agentOf(
         authMethod: choice.authMethod,
         maxProcesses: 2 * maxAgents,
         askAtDesk,
+        limitsOf: limitsOf(preset, { ...process.env, ...env }),
         listed: preset?.history === undefined,
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),

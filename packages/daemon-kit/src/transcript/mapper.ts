@@ -2,7 +2,7 @@
  * Updates of ACP → changes of a transcript (ADR 35): the same for a live turn, a replay and a reader of native files, so that a
  * session reads the same however it arrived. Pure but for the clock that it is given. An update of an unknown kind or shape is ignored.
  */
-import { transcriptLimits } from '@relay/protocol';
+import { costIn, limitsIn, transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import type { Change } from '../store.ts';
 import type { Source } from './call-book.ts';
@@ -119,10 +119,15 @@ export function createMapper(options: MapperOptions): Mapper {
   };
 
   const used = (update: Fields, at: string | undefined): Change[] => {
-    const { amount, currency } = recordOf(update.cost);
-    const cost = typeof amount === 'number' && typeof currency === 'string' ? { cost: { amount, currency } } : {};
+    const cost = costIn(update.cost);
+    const limits = limitsIn(update.limits);
     size = Object.keys(natural('size', update.size)).length > 0 ? update.size : size;
-    const fields = { ...natural('used', update.used), ...natural('size', size), ...cost };
+    const fields = {
+      ...natural('used', update.used),
+      ...natural('size', size),
+      ...(cost ? { cost } : {}),
+      ...(limits.length > 0 ? { limits } : {}),
+    };
     if (Object.keys(fields).length === 0) return [];
     if (usage !== undefined) return [{ op: 'set', uuid: usage, part: fields }];
     usage = names.beside('usage');

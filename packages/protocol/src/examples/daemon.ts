@@ -24,6 +24,7 @@ import {
   tasks,
   times,
   title,
+  usage,
 } from './story.ts';
 
 export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
@@ -159,7 +160,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     type: 'usage_response',
     request_id: requestId,
     session_id: nativeId,
-    usage: { used_tokens: 41_200, max_tokens: 200_000 },
+    usage: { used_tokens: 41_200, max_tokens: 200_000, ...usage },
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },

@@ -79,6 +79,21 @@ export const messages = [
 /** The first piece of the output of a tool. */
 export const piece = { mime: 'text/plain', size: 40_960, data: btoa('Tests: 42 passed, 42 total\n') };
 
+/** What her session has cost, and the limits of her plan. */
+export const usage = {
+  cost: { amount: 0.12, currency: 'USD' },
+  limits: [
+    {
+      id: 'five_hour',
+      name: '5 hours',
+      used: 0.72,
+      resets: '2026-03-14T12:00:00.000Z',
+      state: 'allowed',
+      as_of: times.completed,
+    },
+  ],
+};
+
 /** Folders of her machine, as its daemon answers. */
 export const folder = {
   path: '/home/ada/projects',

@@ -1,7 +1,7 @@
 /** The story as its transcript: one golden example per kind of part and per operation. */
 import type { Item, Operation, Question, operations, parts } from '../transcript/index.ts';
 import type { ExamplesOf } from './shape.ts';
-import { messages, projectPath, question, questionInFull, result, times } from './story.ts';
+import { messages, projectPath, question, questionInFull, result, times, usage } from './story.ts';
 
 const turn = messages[0].uuid;
 const start = Date.parse(times.started);
@@ -65,7 +65,7 @@ export const partExamples: ExamplesOf<typeof parts> = {
       { text: 'Run the tests', status: 'in_progress', priority: 'medium' },
     ],
   },
-  usage: { kind: 'usage', used: 41_200, size: 200_000, cost: { amount: 0.12, currency: 'USD' } },
+  usage: { kind: 'usage', used: 41_200, size: 200_000, ...usage },
   question: {
     kind: 'question',
     question: asked,

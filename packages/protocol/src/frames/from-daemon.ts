@@ -25,7 +25,9 @@ import { folder } from '../rest/folders.ts';
 import { settingList } from '../rest/settings.ts';
 import {
   type AnyPart,
+  type Cost,
   Question,
+  type UsageLimit,
   operationList,
   questionStates,
   transcriptLimits,
@@ -146,8 +148,10 @@ export const Usage = Type.Object(
   {
     used_tokens: lenient(count('Tokens in the context')),
     max_tokens: lenient(count('Tokens that fit into it')),
+    cost: maybe(Type.Unsafe<Cost>({ description: 'What the session has cost so far: `{amount, currency}`' })),
+    limits: maybe(Type.Unsafe<UsageLimit[]>({ description: 'Limits of the plan, as in a `usage` item' })),
   },
-  { description: '`used_tokens`, `max_tokens` (integers or null); whatever else is in it is passed on' },
+  { description: '`used_tokens`, `max_tokens` (integers or null); the relay passes on everything else in it' },
 );
 
 const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why there is none.', {

@@ -1,6 +1,7 @@
 /** The conversation as a list of items, and the operations that make it. */
 export * from './apply.ts';
 export * from './bounds.ts';
+export * from './figures.ts';
 export * from './form-values.ts';
 export * from './item.ts';
 export * from './operations.ts';

@@ -18,6 +18,7 @@ import {
   text,
 } from '../schema.ts';
 import { transcriptLimits } from './bounds.ts';
+import { Cost, usageLimits } from './figures.ts';
 import { Diff, Question, word } from './question.ts';
 
 const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
@@ -106,16 +107,12 @@ export const parts = {
   usage: part(
     'usage',
     'UsagePart',
-    'How full the context is, and what the session cost. One item per turn, replaced.',
+    'How full the context is, what the session has cost so far, and the limits of the plan. One item per turn, replaced.',
     {
       used: maybe(version('Tokens in the context')),
       size: maybe(version('Tokens that fit into it')),
-      cost: maybe(
-        record('Cost', 'An amount of money.', {
-          amount: Type.Number({ description: 'Amount' }),
-          currency: line('ISO 4217'),
-        }),
-      ),
+      cost: maybe(Cost),
+      limits: maybe(usageLimits),
     },
   ),
   question: part('question', 'QuestionPart', 'A question of the agent. In the plain list.', {

@@ -5,7 +5,7 @@
  * A question leaves its turn open at the agent: the task ends with WAIT_FOR_USER, and the next task of the session carries the
  * answer and receives the rest.
  */
-import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf } from '@relay/daemon-kit';
+import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
 import { listedName } from './names.ts';
 import { createNotes } from './notes.ts';
 import { type AcpOptions, type AcpTimings, acpTimings } from './options.ts';
@@ -46,15 +46,16 @@ const unheard: TurnReport = {
 export function acpAgent(options: AcpOptions): AcpAgent {
   const { quirks = {} } = options;
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
-  const notes = createNotes();
+  const { clock = systemClock, limitsOf } = options;
+  const notes = createNotes({ now: () => clock.now(), limitsOf });
   const settings = createSettings(timings.openMs, options.askAtDesk !== undefined);
   let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     heard(sessionId, update) {
-      notes.heard(sessionId, update);
       settings.heard(sessionId, update);
+      return notes.heard(sessionId, update);
     },
   });
   const { conversations, dismiss, live } = pool;

@@ -1,5 +1,7 @@
-/** Facts about a session other than its messages: slash commands, and how full the context is. */
+/** Facts about a session other than its messages: slash commands, how full the context is, its cost, and the limits of the plan. */
+import { type UsageLimit, costIn } from '@relay/protocol';
 import type { Agent } from '@relay/daemon-kit';
+import { claudeLimit } from '../limits.ts';
 import { AgentFailure } from './process.ts';
 import type { Fields } from './content.ts';
 
@@ -7,29 +9,49 @@ type Listener = Parameters<NonNullable<Agent['onCommands']>>[0];
 type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;
 
 interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
-  /** Any `session/update`; those about something else are ignored. */
-  heard(sessionId: string, update: Fields): void;
+  /** Any `session/update`. Returns it, a `usage_update` with the limits of the plan. */
+  heard(sessionId: string, update: Fields): Fields;
+}
+
+interface NotesOptions {
+  now: () => number;
+  /** The limits in the agent's own file of a session. */
+  limitsOf?: ((sessionId: string) => readonly UsageLimit[]) | undefined;
 }
 
 const maxSessions = 1000;
 
-export function createNotes(): Notes {
+export function createNotes({ now, limitsOf }: NotesOptions): Notes {
   const contexts = new Map<string, Context>();
+  /** The newest report of each limit: the sessions of an agent share its plan. */
+  const limits = new Map<string, UsageLimit>();
   let listener: Listener = () => undefined;
+
+  const limitsNow = (sessionId: string, update: Fields = {}): { limits?: UsageLimit[] } => {
+    for (const limit of [claudeLimit(update, now()) ?? [], limitsOf?.(sessionId) ?? []].flat()) {
+      const known = limits.get(limit.id);
+      if (!known || known.as_of <= limit.as_of) limits.set(limit.id, limit);
+    }
+    return limits.size === 0 ? {} : { limits: [...limits.values()] };
+  };
+
   return {
     heard(sessionId, update) {
       if (update.sessionUpdate === 'available_commands_update') listener(sessionId, commandsOf(update));
-      if (update.sessionUpdate !== 'usage_update') return;
+      if (update.sessionUpdate !== 'usage_update') return update;
+      const cost = costIn(update.cost) ?? contexts.get(sessionId)?.cost;
+      const size = tokens(update.size) ?? contexts.get(sessionId)?.max_tokens ?? null;
       contexts.delete(sessionId);
-      contexts.set(sessionId, { used_tokens: tokens(update.used), max_tokens: tokens(update.size) });
+      contexts.set(sessionId, { used_tokens: tokens(update.used), max_tokens: size, ...(cost ? { cost } : {}) });
       const [oldest] = contexts.keys();
       if (contexts.size > maxSessions && oldest !== undefined) contexts.delete(oldest);
+      return { ...update, ...limitsNow(sessionId, update) };
     },
     onCommands: (told) => void (listener = told),
     context(sessionId) {
       const known = contexts.get(sessionId);
       return known
-        ? Promise.resolve(known)
+        ? Promise.resolve({ ...known, ...limitsNow(sessionId) })
         : Promise.reject(new AgentFailure('The agent has not reported how full the context of this session is.'));
     },
   };

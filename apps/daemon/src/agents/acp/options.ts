@@ -1,4 +1,5 @@
 /** The settings of an agent that speaks ACP, and the times that it is given. */
+import type { UsageLimit } from '@relay/protocol';
 import type { Clock, Log } from '@relay/daemon-kit';
 import { killTimings } from '../process-group.ts';
 import type { ProjectRules } from '../project.ts';
@@ -27,6 +28,8 @@ export interface AcpOptions {
   maxProcesses?: number;
   /** Its sessions are read by their replay (`listing.ts`), which gives messages their names. */
   listed?: boolean;
+  /** The limits of the plan in the agent's own file of a session, where it reports them nowhere else. */
+  limitsOf?: ((sessionId: string) => readonly UsageLimit[]) | undefined;
   /** Permissions are answered at this machine only. */
   askAtDesk?: AskAtDesk | undefined;
   clock?: Clock;

@@ -48,7 +48,8 @@ export interface ProcessPool {
 
 interface PoolSurroundings {
   timings: AcpTimings;
-  heard: OnUpdate;
+  /** Any update of a conversation. Returns it as the conversation gets it. */
+  heard: (sessionId: string, update: Fields) => Fields;
   /** As in a conversation. */
   ownTurn: (sessionId: string) => TurnReport;
 }
@@ -86,8 +87,7 @@ export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn
       onUpdate:
         onUpdate ??
         ((sessionId, update) => {
-          heard(sessionId, update);
-          conversation?.update(sessionId, update);
+          conversation?.update(sessionId, heard(sessionId, update));
         }),
       onPermission: (request, signal) =>
         conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),

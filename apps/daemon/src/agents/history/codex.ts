@@ -1,9 +1,12 @@
 /** Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, also of `codex exec` and of sessions that a process holds locked. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { UsageLimit } from '@relay/protocol';
 import { cancelledUpdate } from '@relay/daemon-kit';
+import { codexLimits } from '../limits.ts';
 import { refusedCall, toolOf } from './codex-tools.ts';
-import { type Format, type PlacedRow, type Row, chunk, recordOf, textIn, wordsOf } from './native.ts';
+import { type Format, type PlacedRow, type Row, chunk, filesBelow, recordOf, textIn, wordsOf } from './native.ts';
+import { rowsBefore } from './window.ts';
 
 export const codexFormat: Format = {
   root: (env) => join(env.CODEX_HOME || join(env.HOME ?? homedir(), '.codex'), 'sessions'),
@@ -25,7 +28,7 @@ export const codexFormat: Format = {
       if (row.type === 'response_item') return refused(payload);
       const type = eventOf(row);
       if (type === '') return [];
-      if (type === 'token_count') used = usageOf(recordOf(payload.info));
+      if (type === 'token_count') used = usageOf(payload, textIn(row, 'timestamp'));
       if (type === 'turn_aborted') return [{ sessionUpdate: cancelledUpdate }];
       // The last word of a turn counts: text that was sent must no longer change.
       if (isOver.test(type)) return used.splice(0);
@@ -65,10 +68,41 @@ function createRefused(): (row: Row) => Row[] {
 const isEdge = /^(task|turn)_(started|complete|aborted)$/;
 const isOver = /^(task|turn)_complete$/;
 
-function usageOf(info: Row): Row[] {
-  const used = recordOf(info.last_token_usage).total_tokens;
-  return typeof used === 'number' ? [{ sessionUpdate: 'usage_update', used, size: info.model_context_window }] : [];
+function usageOf({ info, rate_limits: rateLimits }: Row, at: string): Row[] {
+  const { last_token_usage: last, model_context_window: size } = recordOf(info);
+  const used = recordOf(last).total_tokens;
+  if (typeof used !== 'number') return [];
+  const limits = codexLimits(rateLimits, at);
+  return [{ sessionUpdate: 'usage_update', used, size, ...(limits.length > 0 ? { limits } : {}) }];
 }
+
+/** The newest limits in the files of its sessions. Its adapter reports none. */
+export function codexLimitsOf(env: NodeJS.ProcessEnv): (sessionId: string) => readonly UsageLimit[] {
+  const paths = new Map<string, string>();
+  const find = (sessionId: string): string | undefined => {
+    const path = filesBelow(codexFormat.root(env), codexFormat.depth, (name) =>
+      name.endsWith(`-${sessionId}.jsonl`),
+    )[0];
+    if (path !== undefined) paths.set(sessionId, path);
+    return path;
+  };
+  return (sessionId) => {
+    const path = paths.get(sessionId) ?? find(sessionId);
+    if (path === undefined) return [];
+    try {
+      const { rows } = rowsBefore(path, undefined, limitBytes);
+      const newest = rows.findLast(({ row }) => recordOf(recordOf(row.payload).rate_limits).primary !== undefined)?.row;
+      return newest ? codexLimits(recordOf(newest.payload).rate_limits, textIn(newest, 'timestamp')) : [];
+    } catch {
+      // Moved or removed: the next report looks for it again.
+      paths.delete(sessionId);
+      return [];
+    }
+  };
+}
+
+/** The end of a file that holds the newest count of tokens, but for a very long output after it. */
+const limitBytes = 256 * 1024;
 
 function itemOf(item: Row, unnamed: string): Row[] {
   const id = textIn(item, 'id') || unnamed;

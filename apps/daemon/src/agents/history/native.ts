@@ -200,7 +200,7 @@ function stampOf(path: string): { path: string; stamp: string; modifiedMs: numbe
   }
 }
 
-function filesBelow(folder: string, depth: number, fits: (name: string) => boolean): string[] {
+export function filesBelow(folder: string, depth: number, fits: (name: string) => boolean): string[] {
   let items;
   try {
     items = readdirSync(folder, { withFileTypes: true });

@@ -2,7 +2,7 @@
 import type { Outside } from '@relay/daemon-kit';
 import type { Preset } from '../acp/presets.ts';
 import { claudeFormat } from './claude.ts';
-import { codexFormat } from './codex.ts';
+import { codexFormat, codexLimitsOf } from './codex.ts';
 import { geminiFormat } from './gemini.ts';
 import { type Format, nativeHistory } from './native.ts';
 import { qwenFormat } from './qwen.ts';
@@ -18,3 +18,7 @@ const formats: Readonly<Record<NonNullable<Preset['history']>, Format>> = {
 export function historyOf(preset: Preset | undefined, env: NodeJS.ProcessEnv): Outside | undefined {
   return preset?.history && nativeHistory(formats[preset.history], env);
 }
+
+/** The reader of the limits of the plan, for an agent that reports them only in its files. */
+export const limitsOf = (preset: Preset | undefined, env: NodeJS.ProcessEnv) =>
+  preset?.history === 'codex' ? codexLimitsOf(env) : undefined;
