@@ -79,7 +79,7 @@ export const messages = [
 /** The first piece of the output of a tool. */
 export const piece = { mime: 'text/plain', size: 40_960, data: btoa('Tests: 42 passed, 42 total\n') };
 
-/** What her session has cost, and the limits of her plan. */
+/** The cost of her session, and the limits of her plan. */
 export const usage = {
   cost: { amount: 0.12, currency: 'USD' },
   limits: [

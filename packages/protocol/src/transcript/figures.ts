@@ -1,4 +1,4 @@
-/** What a session costs, and how much of the plan its agent has used: figures of the agent, the same on every plane. */
+/** Cost of a session and limits of the plan: figures of the agent, the same on every plane. */
 import { type Static, Type, id, limits, line, list, maybe, record, text } from '../schema.ts';
 import { word } from './question.ts';
 
