@@ -126,6 +126,13 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       most: 600,
       work: (db) => db.sql.query(inboxPageStatement('user-1', { limit: 20 })),
     },
+    {
+      name: 'the items that a message closes',
+      most: 60,
+      work: (db) => db.sql
+        .query`SELECT relay_inbox_close('user-1', '{failure,unknown,finished}', 'k1', NULL, 'message')::text,
+        relay_inbox_close('user-1', '{question}', 'k1', '', 'answered')::text`,
+    },
   ];
 
   beforeAll(async () => {
@@ -192,7 +199,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
   const blocksOf = async (work: (db: Db) => Promise<unknown>) => (await note(work)).blocks;
 
   it.each(hot)(
-    'performance 1, 9: $name reads no more by a plan that was made on empty tables',
+    'performance 1, 6, 9: $name reads no more by a plan that was made on empty tables',
     async ({ work, most }) => {
       const { blocks, read } = await note(work, { prepared: true });
       expect(read).toEqual([]);
@@ -245,7 +252,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       expect(await blocksOf((db) => claimTasks(db, 'many', 1))).toBeLessThan(100);
     });
 
-    it.each(hot.slice(-1))('performance 6: reads no more for $name', async ({ work, most }) => {
+    it.each(hot.slice(-2))('performance 6: reads no more for $name', async ({ work, most }) => {
       expect(await blocksOf(work)).toBeLessThan(most);
     });
 
