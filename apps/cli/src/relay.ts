@@ -128,7 +128,7 @@ export async function allSessions(relay: Relay, wish: SessionsWish = {}): Promis
   const found: Session[] = [];
   let cursor: string | undefined;
   do {
-    const page = await relay.call('listSessions', { query: { ...wish, ...(cursor ? { cursor, limit: 200 } : {}) } });
+    const page = await relay.call('listSessions', { query: { ...wish, limit: 200, ...(cursor ? { cursor } : {}) } });
     found.push(...page.sessions);
     cursor = page.nextCursor;
   } while (cursor !== undefined && found.length < maxSessions);

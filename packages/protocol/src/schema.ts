@@ -77,7 +77,7 @@ export const limits = {
   folderBytes: 256 * 1024,
   /** Sessions that one request archives or deletes. */
   bulkSessions: 100,
-  sessionsDefault: 1000,
+  sessionsDefault: 100,
   slashCommands: 500,
   /** Projects with commands of their own, per device. */
   slashCommandSets: 200,

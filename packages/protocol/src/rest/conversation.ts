@@ -160,7 +160,7 @@ export const SessionDetail = record('SessionDetail', 'A session with its recent 
 });
 
 export const SessionList = record('SessionList', 'Sessions of the user, newest `updatedAt` first.', {
-  sessions: list(Session, 'Sessions', { maxItems: limits.sessionsDefault }),
+  sessions: list(Session, 'Sessions', { maxItems: limits.sessionsPage }),
   nextCursor: maybe(line('Give it back as `cursor` for the next page; absent on the last')),
 });
 

@@ -3,10 +3,16 @@ import { endpoints } from '../endpoints.ts';
 import * as bulk from '../rest/bulk.ts';
 import * as conversation from '../rest/conversation.ts';
 import { Type, id, limits, maybe, oneOf, text } from '../schema.ts';
-import { HistoryQuery, page } from './queries.ts';
+import { HistoryQuery } from './queries.ts';
 
 const SessionsQuery = Type.Object({
-  limit: page(limits.sessionsPage),
+  limit: maybe(
+    Type.Integer({
+      description: `Page size; ${limits.sessionsDefault} if absent`,
+      minimum: 1,
+      maximum: limits.sessionsPage,
+    }),
+  ),
   cursor: maybe(text('nextCursor of the page before', { maxLength: 512 })),
   deviceId: maybe(id('Only of this device')),
   status: maybe(oneOf(conversation.sessionStatuses, 'Only in this state')),
