@@ -97,6 +97,7 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       )
       .option('--max-agents <number>', 'how many agents may work at the same time; more tasks wait (default: 8)')
       .option('--ask-at-desk', 'permissions are answered at this terminal only; without a terminal they are refused')
+      .option('--no-full-access', 'apps cannot choose a mode that never asks')
       .option(
         '--transcript <detail>',
         'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',

@@ -32,6 +32,8 @@ export interface Config {
   max_agents?: number;
   /** Permissions are answered at this machine only. */
   ask_at_desk?: boolean;
+  /** False: apps cannot choose a mode that never asks. */
+  full_access?: boolean;
   /** The part of the work that apps see; default: everything. */
   transcript?: TranscriptSettings['detail'];
   thoughts?: 'on' | 'off';
@@ -76,6 +78,7 @@ export function readConfig(home: Home): Config | undefined {
   const missing = fields.find((field) => typeof record[field] !== 'string' || record[field] === '');
   if (missing) throw broken(`"${missing}" is missing`);
   const { agent, further, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
+  const { full_access: fullAccess } = record;
   const { transcript = 'full', thoughts = 'on' } = record;
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
   if (
@@ -86,6 +89,7 @@ export function readConfig(home: Home): Config | undefined {
   if (allow !== undefined && !isTexts(allow)) throw broken('"allow" must be a list of folders');
   if (insecure !== undefined && typeof insecure !== 'boolean') throw broken('"insecure" must be true or false');
   if (askAtDesk !== undefined && typeof askAtDesk !== 'boolean') throw broken('"ask_at_desk" must be true or false');
+  if (fullAccess !== undefined && typeof fullAccess !== 'boolean') throw broken('"full_access" must be true or false');
   if (maxAgents !== undefined && !isAgentCount(maxAgents)) throw broken('"max_agents" must be a number from 1 to 500');
   if (!['full', 'outline', 'off'].some((word) => word === transcript))
     throw broken('"transcript" must be full, outline or off');

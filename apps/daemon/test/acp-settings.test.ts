@@ -9,6 +9,94 @@ const option = (id: string, ...values: string[]) => ({
   options: values.map((value) => ({ value, name: value })),
 });
 
+const choices = (id: string, category: string | undefined, ...options: [value: string, name: string][]) => ({
+  type: 'select',
+  id,
+  ...(category === undefined ? {} : { category }),
+  currentValue: options[0]![0],
+  options: options.map(([value, name]) => ({ value, name })),
+});
+
+const offers = {
+  configOptions: [
+    choices(
+      'mode',
+      'mode',
+      ...(['default', 'bypassPermissions', 'agent-full-access', 'yolo', 'x#autopilot'] as const).map(
+        (value): [string, string] => [value, value],
+      ),
+      ['odd', 'Never ask me'],
+    ),
+    choices('allow_all', undefined, ['off', 'Off'], ['on', 'On']),
+    choices('model', 'model', ['large', 'Large'], ['yolo-7b', 'YOLO 7B']),
+  ],
+};
+
+describe('1.6: a machine that allows no mode without questions', () => {
+  const recording = () => {
+    const sent: unknown[] = [];
+    const request = (_method: string, params: unknown) => {
+      sent.push(params);
+      return Promise.resolve({});
+    };
+    return { sent, agent: { request } as unknown as AgentProcess };
+  };
+  const quirks = { doesNotAsk: /#autopilot$/ };
+
+  it('marks modes that never ask, and no model', () => {
+    const settings = createSettings(1000, { quirks });
+    settings.opened('s', offers);
+    const marked = settings
+      .of('s')
+      ?.flatMap(({ id, options }) =>
+        options.flatMap((option) => (option.danger === true ? [`${id}=${option.id}`] : [])),
+      );
+    expect(marked).toEqual([
+      'mode=bypassPermissions',
+      'mode=agent-full-access',
+      'mode=yolo',
+      'mode=x#autopilot',
+      'mode=odd',
+      'allow_all=on',
+    ]);
+  });
+
+  it('sends the agent no dangerous option, however the change is spelled', async () => {
+    for (const machine of [{ noFullAccess: true }, { askAtDesk: () => Promise.resolve(undefined) }]) {
+      const settings = createSettings(1000, { ...machine, quirks });
+      settings.opened('s', offers);
+      settings.heard('s', { sessionUpdate: 'config_option_update', ...offers });
+      const { sent, agent } = recording();
+      const ids = ['mode', 'MODE', 'modes', 'allow_all', 'model', '__proto__', 'constructor', ''];
+      const values = [
+        'bypassPermissions',
+        'agent-full-access',
+        'yolo',
+        'x#autopilot',
+        'odd',
+        'on',
+        'ON',
+        'YOLO',
+        ' yolo',
+      ];
+      let refused = 0;
+      for (const id of ids)
+        for (const value of values) await settings.change(agent, 's', { id, value }).catch(() => (refused += 1));
+      expect([sent, refused]).toEqual([[], ids.length * values.length]);
+      // Other choices still count.
+      await settings.change(agent, 's', { id: 'model', value: 'yolo-7b' });
+      expect(sent).toHaveLength(1);
+    }
+  });
+
+  it('keeps its settings when the agent reports an empty list of options', () => {
+    const settings = createSettings(1000);
+    settings.opened('s', offers);
+    settings.heard('s', { sessionUpdate: 'config_option_update', configOptions: [] });
+    expect(settings.of('s')).toHaveLength(3);
+  });
+});
+
 describe('A14: an agent that has modes beside its config options', () => {
   it('changes both, and keeps its mode when it reports its options', async () => {
     const settings = createSettings(1000);

@@ -68,6 +68,7 @@ describe('the settings of a session', () => {
         {
           id: 'mode',
           kind: 'mode',
+          category: 'mode',
           name: 'Mode',
           value: 'ask',
           options: [

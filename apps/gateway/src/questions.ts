@@ -111,7 +111,7 @@ function usageReply(usage: object | null | undefined, error: string | null | und
   return { v: 1, kind: 'session_context', context: text };
 }
 
-const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING'] as const;
+const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING', 'SETTING_NOT_ALLOWED'] as const;
 
 function settingsReply({ settings, error, code }: FromDaemon<'settings_response'>): Reply {
   const known = settingCodes.find((name) => name === code);

@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 
 /** The reason why a setting was not changed, or why there is none. The message is for people. */
 export class SettingRefused extends Error {
-  readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING';
+  readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING' | 'SETTING_NOT_ALLOWED';
   constructor(code: SettingRefused['code'], message: string) {
     super(message);
     this.name = 'SettingRefused';
@@ -61,9 +61,11 @@ function withinBounds(settings: readonly Setting[]): Setting[] {
 }
 
 const isId = (text: string) => text !== '' && text.length <= limits.idCharacters;
-const described = <T extends { name: string; description?: string }>(one: T): T => ({
+const described = <T extends { name: string; description?: string; group?: string; category?: string }>(one: T): T => ({
   ...one,
   name: keepHead(one.name, limits.nameCharacters),
+  ...(one.group === undefined ? {} : { group: keepHead(one.group, limits.nameCharacters) }),
+  ...(one.category === undefined ? {} : { category: keepHead(one.category, limits.nameCharacters) }),
   ...(one.description === undefined ? {} : { description: keepHead(one.description, limits.promptOptionCharacters) }),
 });
 

@@ -155,6 +155,11 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'The machine does not offer this agent. GET /api/devices lists the `agents` of each.',
   },
+  SETTING_NOT_ALLOWED: {
+    status: 403,
+    meaning:
+      'The machine does not allow this value from afar: it was started with `--no-full-access` or `--ask-at-desk`. Choose another one.',
+  },
   SETTINGS_NOT_SUPPORTED: {
     status: 409,
     meaning: 'The agent of the session has nothing to choose, or the daemon is too old to tell. Update the daemon.',

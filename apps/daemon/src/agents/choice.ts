@@ -158,6 +158,7 @@ interface AgentPlace {
   /** Maximum number of working agents; as many again may be idle, or wait for an answer. */
   maxAgents?: number | undefined;
   askAtDesk?: AskAtDesk | undefined;
+  noFullAccess?: boolean | undefined;
   /** One of several, and not the first. */
   isFurther?: boolean;
 }
@@ -183,7 +184,7 @@ export function launchOf(choice: AgentChoice) {
 /** The agent that answers, and access to its sessions that were started locally. */
 export function agentOf(
   choice: AgentChoice,
-  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk, isFurther = false }: AgentPlace,
+  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk, noFullAccess, isFurther = false }: AgentPlace,
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
@@ -205,6 +206,7 @@ export function agentOf(
         maxProcesses: 2 * maxAgents,
         askAtDesk,
         limitsOf: limitsOf(preset, { ...process.env, ...env }),
+        noFullAccess,
         listed: preset?.history === undefined,
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),

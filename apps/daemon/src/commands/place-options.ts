@@ -7,6 +7,8 @@ export interface PlaceOptions {
   project?: string;
   maxAgents?: string;
   askAtDesk?: boolean;
+  /** False with `--no-full-access`. */
+  fullAccess?: boolean;
 }
 
 /** The part of an agent's work that is sent to a relay. */

@@ -92,6 +92,7 @@ export async function registerCommand(
     project,
     ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
     ...(options.askAtDesk ? { ask_at_desk: true } : {}),
+    ...(options.fullAccess === false ? { full_access: false } : {}),
     ...(detail === 'full' ? {} : { transcript: detail }),
     ...(thoughts ? {} : { thoughts: 'off' }),
   });

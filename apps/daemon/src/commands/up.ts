@@ -123,6 +123,7 @@ async function begin(
       log,
       maxAgents,
       ...((options.askAtDesk ?? config.ask_at_desk) ? { askAtDesk: keyboardOf(terminal) } : {}),
+      noFullAccess: options.fullAccess === false || config.full_access === false,
     };
     const answering = agentOf(choice, place);
     const others = (furtherOf(given, options, terminal.env) ?? config.further ?? []).filter(

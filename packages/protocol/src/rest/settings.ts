@@ -1,5 +1,5 @@
 /** Settings of a session: its mode, its model and other choices that its agent offers. Names are the same on every plane. */
-import { type Static, id, limits, list, maybe, record, sessionId, text } from '../schema.ts';
+import { type Static, flag, id, limits, list, maybe, record, sessionId, text } from '../schema.ts';
 import { word } from '../transcript/question.ts';
 
 export const settingLimits = {
@@ -16,6 +16,8 @@ const about = (description: string) => maybe(text(description, { maxLength: limi
 export const Setting = record('Setting', 'Something to choose.', {
   id: id('Names it in a change'),
   kind: word(['mode', 'model', 'option'], 'What is chosen'),
+  category: maybe(label('As ACP names it: mode, model, thought_level, model_config; others can come')),
+  applies: maybe(word(['now', 'next'], 'A change counts at once, or from the next message; absent: not known')),
   name: label('For people'),
   description: about('More, for people'),
   value: id('Id of the option that holds now'),
@@ -24,6 +26,8 @@ export const Setting = record('Setting', 'Something to choose.', {
       id: id('The value'),
       name: label('For people'),
       description: about('More, for people'),
+      group: maybe(label('Heading of the options that belong together')),
+      danger: maybe(flag('The agent works without asking. A warning, which can be wrong in both directions')),
     }),
     'In the order of the agent',
     { maxItems: settingLimits.options },

@@ -74,6 +74,7 @@ export const fromDaemonRoutes = {
       'SESSION_NOT_RESOLVED',
       'SETTINGS_NOT_SUPPORTED',
       'INVALID_SETTING',
+      'SETTING_NOT_ALLOWED',
       'DEVICE_OFFLINE',
       'DEVICE_TIMEOUT',
       'DEVICE_ERROR',

@@ -48,7 +48,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const timings: AcpTimings = { ...acpTimings, ...options.timings };
   const { clock = systemClock, limitsOf } = options;
   const notes = createNotes({ now: () => clock.now(), limitsOf });
-  const settings = createSettings(timings.openMs, options.askAtDesk !== undefined);
+  const settings = createSettings(timings.openMs, options);
   let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,

@@ -32,6 +32,8 @@ export interface AcpOptions {
   limitsOf?: ((sessionId: string) => readonly UsageLimit[]) | undefined;
   /** Permissions are answered at this machine only. */
   askAtDesk?: AskAtDesk | undefined;
+  /** Apps neither see nor choose modes that never ask. `askAtDesk` includes this. */
+  noFullAccess?: boolean | undefined;
   clock?: Clock;
   /** Starts the agent. Default: as a process. */
   startProcess?: typeof startAgentProcess;

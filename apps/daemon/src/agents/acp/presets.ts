@@ -13,6 +13,10 @@ export interface Quirks {
   silentFailure?: true;
   /** An answer that begins like this is an error of the model. */
   errorText?: RegExp;
+  /** Matches the ids of its modes that never ask. */
+  doesNotAsk?: RegExp;
+  /** When a change of a setting takes effect during a turn. */
+  applies?: 'now' | 'next';
 }
 
 export interface Preset {
@@ -51,6 +55,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "claude" once in a terminal and log in, or set ANTHROPIC_API_KEY.',
     node: '20.0.0',
     history: 'claude',
+    quirks: { doesNotAsk: /^bypassPermissions$/, applies: 'now' },
   },
   {
     name: 'codex',
@@ -63,6 +68,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "codex login" in a terminal, or set OPENAI_API_KEY.',
     node: '20.0.0',
     history: 'codex',
+    quirks: { doesNotAsk: /^agent-full-access$/, applies: 'next' },
   },
   {
     name: 'opencode',
@@ -85,6 +91,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "qwen" once in a terminal and log in, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL.',
     node: '22.0.0',
     history: 'qwen',
+    quirks: { doesNotAsk: /^yolo$/ },
   },
   {
     name: 'kimi',
@@ -96,7 +103,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "kimi" once in a terminal and log in.',
     marks: ['{home}/.kimi-code/session_index.jsonl'],
     node: '22.19.0',
-    quirks: { silentFailure: true },
+    quirks: { silentFailure: true, doesNotAsk: /^yolo$/ },
   },
   {
     name: 'copilot',
@@ -107,7 +114,7 @@ export const presets: readonly Preset[] = [
     args: ['--acp', '--no-auto-update'],
     login: 'Run "copilot" once in a terminal and use /login.',
     marks: ['{home}/.copilot/session-state'],
-    quirks: { errorText: /^Error: / },
+    quirks: { errorText: /^Error: /, doesNotAsk: /#autopilot$/ },
   },
   {
     name: 'gemini',
@@ -119,7 +126,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "gemini" once in a terminal and log in, or set GEMINI_API_KEY.',
     node: '20.0.0',
     history: 'gemini',
-    quirks: { neverReload: true },
+    quirks: { neverReload: true, doesNotAsk: /^yolo$/ },
   },
   {
     name: 'kilo',

@@ -5,6 +5,8 @@
 import { SettingRefused } from '@relay/daemon-kit';
 import type { Setting, SettingChange } from '@relay/protocol';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
+import { isDangerous } from './danger.ts';
+import type { AcpOptions } from './options.ts';
 import type { AgentProcess } from './process.ts';
 
 export interface Settings {
@@ -41,10 +43,28 @@ const isOfModel = ({ category, id }: Fields): boolean =>
   (typeof category !== 'string' &&
     /^(?:effort|reasoning|thinking|thought)(?:[_-]?(?:effort|level))?$/i.test(wordsOf(id)));
 
-/** `onlyModels`: apps see and change the model and its reasoning, and nothing else. */
-export function createSettings(limitMs: number, onlyModels = false): Settings {
+/** Apps see and change only the model and its reasoning if `askAtDesk` is set. */
+export function createSettings(
+  limitMs: number,
+  { askAtDesk, noFullAccess = false, quirks = {} }: Pick<AcpOptions, 'askAtDesk' | 'noFullAccess' | 'quirks'> = {},
+): Settings {
+  const onlyModels = askAtDesk !== undefined;
+  const hidesDanger = onlyModels || noFullAccess;
+  const { applies } = quirks;
+
+  /** The settings with their marks, without the options that this machine does not allow. */
+  const allowed = (settings: Setting[]): Setting[] =>
+    settings.flatMap((setting) => {
+      const marked = setting.options.map((option) =>
+        isDangerous(setting, option, quirks) ? { ...option, danger: true } : option,
+      );
+      const options = hidesDanger ? marked.filter(({ danger }) => danger !== true) : marked;
+      return options.length > 0 ? [{ ...setting, ...(applies && { applies }), options }] : [];
+    });
   const configOf = (answer: Fields) =>
-    configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) });
+    allowed(
+      configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) }),
+    );
   const sessions = new Map<string, Told>();
   let listener: (sessionId: string) => void = () => undefined;
 
@@ -87,18 +107,20 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
     opened(sessionId, answer) {
       const config = configOf(answer);
       if (config.length > 0) {
-        const modes = onlyModels || config.some(({ kind }) => kind === 'mode') ? [] : modesOf(answer);
+        const modes = onlyModels || config.some(({ kind }) => kind === 'mode') ? [] : allowed(modesOf(answer));
         tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 });
       } else {
-        const settings = [...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)];
+        const settings = allowed([...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)]);
         // An agent that resumes a session may omit settings that it reported before.
         if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
       }
     },
     heard(sessionId, update) {
       if (update.sessionUpdate === 'current_mode_update') inMode(sessionId, wordsOf(update.currentModeId));
-      if (update.sessionUpdate === 'config_option_update')
-        tell(sessionId, { settings: withMode(sessionId, configOf(update)), isConfig: true });
+      if (update.sessionUpdate !== 'config_option_update') return;
+      const config = configOf(update);
+      // The daemon ignores an empty list: it would take every choice from the person.
+      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config), isConfig: true });
     },
     inMode,
     async change(agent, sessionId, { id, value }) {
@@ -113,6 +135,8 @@ export function createSettings(limitMs: number, onlyModels = false): Settings {
             ? `"${id}" can be changed at the machine only: permissions are answered there (--ask-at-desk).`
             : `The session has no setting "${id}".`,
         );
+      if (hidesDanger && isDangerous(setting, { id: value, name: '' }, quirks))
+        throw new SettingRefused('SETTING_NOT_ALLOWED', 'This machine does not allow a mode that never asks.');
       if (!setting.options.some((option) => option.id === value))
         throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
       if (told.isConfig && !(told.hasModes && setting.kind === 'mode')) {
@@ -153,10 +177,17 @@ function configIn({ configOptions }: Fields): Setting[] {
   return listOf(configOptions).flatMap((option) => {
     // A switch is offered to clients only that say they have them, which this one does not.
     if (typeof option.currentValue !== 'string') return [];
-    const values = listOf(option.options).flatMap((one) => (Array.isArray(one.options) ? listOf(one.options) : [one]));
-    const options = values.map((one) => named(one.value, one)).filter(isNamed);
+    const options = listOf(option.options)
+      .flatMap((one) => {
+        if (!Array.isArray(one.options)) return [named(one.value, one)];
+        const group = wordsOf(one.name) || wordsOf(one.group);
+        return listOf(one.options).map((each) => ({ ...named(each.value, each), ...(group === '' ? {} : { group }) }));
+      })
+      .filter(isNamed);
     const kind = option.category === 'mode' || option.category === 'model' ? option.category : 'option';
-    return [{ ...named(option.id, option), kind, value: option.currentValue, options }].filter(isNamed);
+    const category = wordsOf(option.category);
+    const about = { ...named(option.id, option), kind, ...(category === '' ? {} : { category }) } as const;
+    return [{ ...about, value: option.currentValue, options }].filter(isNamed);
   });
 }
 
@@ -167,7 +198,7 @@ function modesOf({ modes }: Fields): Setting[] {
     .filter(isNamed);
   return options.length === 0
     ? []
-    : [{ id: 'mode', kind: 'mode', name: 'Mode', value: wordsOf(currentModeId), options }];
+    : [{ id: 'mode', kind: 'mode', category: 'mode', name: 'Mode', value: wordsOf(currentModeId), options }];
 }
 
 function modelsOf({ models }: Fields): Setting[] {
@@ -177,5 +208,5 @@ function modelsOf({ models }: Fields): Setting[] {
     .filter(isNamed);
   return options.length === 0
     ? []
-    : [{ id: 'model', kind: 'model', name: 'Model', value: wordsOf(currentModelId), options }];
+    : [{ id: 'model', kind: 'model', category: 'model', name: 'Model', value: wordsOf(currentModelId), options }];
 }
