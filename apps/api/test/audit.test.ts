@@ -233,12 +233,9 @@ describe('the audit', () => {
   });
 
   it('keeps the newest 10,000 of a person, for 90 days', async () => {
-    const at = new Date();
-    await relay.database.models.auditEntry.createMany({
-      data: Array.from({ length: 10_005 }, (_, n) => ({
-        ...{ id: `gus-${String(n).padStart(5, '0')}`, userId: 'gus', action: 'a', outcome: 'done', at },
-      })),
-    });
+    await relay.database.sql.query`
+      INSERT INTO audit_entries (id, user_id, action, outcome, at)
+      SELECT 'gus-' || lpad(n::text, 5, '0'), 'gus', 'a', 'done', now() FROM generate_series(0, 10004) AS n`;
     const old = new Date(Date.now() - 91 * 86_400_000);
     await relay.database.models.auditEntry.create({
       data: { id: 'hal-1', userId: 'hal', action: 'a', outcome: 'done', at: old },

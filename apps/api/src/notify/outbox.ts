@@ -6,7 +6,7 @@ import { type DueNotification, type Database, claimNotifications, finishNotifica
 import { decodeControl } from '@relay/protocol';
 import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
-import { createPace } from './pace.ts';
+import { type Pace, createPace } from './pace.ts';
 
 /** Carries notifications to people. Resolves when it is delivered, or when there is no address to deliver it to; a rejection, or no answer in time, is tried again. */
 export interface Transport {
@@ -39,6 +39,8 @@ interface OutboxDeps {
   pollMs: number;
   /** How long a transport may take. Default 15 s. */
   sendTimeoutMs?: number;
+  /** The share of the time that deliveries take. Default: a ninth (pace.ts). */
+  pace?: Pace;
   transports: readonly Transport[];
 }
 
@@ -51,9 +53,9 @@ export interface Outbox {
 
 export function startOutbox(deps: OutboxDeps): Outbox {
   const { database, backplane, logger, transports, sendTimeoutMs = 15_000 } = deps;
+  const pace = deps.pace ?? createPace({ parallel: maxInFlight });
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const pace = createPace({ parallel: maxInFlight });
   let running = false;
   let pass = Promise.resolve();
   let again = false;
