@@ -222,7 +222,7 @@ describe('bad input', () => {
     expect(failures).toEqual([]);
   });
 
-  it('has no use for headers past 16 KiB, nor for a line that is no HTTP, and lives on', async () => {
+  it('refuses headers past 16 KiB and a line that breaks HTTP, and lives on', async () => {
     const huge = `GET /health HTTP/1.1\r\nHost: x\r\nX-Huge: ${'x'.repeat(64 * 1024)}\r\n\r\n`;
     expect(await sendBytes(relay.url, huge)).toMatch(/^HTTP\/1\.1 431 /);
     const many = Array.from({ length: 4000 }, (_, n) => `x${n}: y\r\n`).join('');

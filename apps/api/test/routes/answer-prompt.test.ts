@@ -524,7 +524,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(await resumed(field, second.body.taskId)).toMatchObject({ message: 'Refuse' });
   });
 
-  it('refuses what is no answer to it, and what does not exist', async () => {
+  it('refuses a foreign answer, and a question that does not exist', async () => {
     const { taskId, id, native } = await run(daemon);
     const form = {
       uuid: `f-${native}`,

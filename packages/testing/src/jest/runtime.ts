@@ -89,8 +89,8 @@ export default class NativeRuntime {
 }
 
 /**
- * Calls `body`, and returns the AsyncLocalStorage objects that `body` created. jest-circus creates one for each test file. Node 20
- * visits every enabled one for each promise, so a worker that kept those of a hundred files would spend a fifth of its time there.
+ * Calls `body`, and returns the AsyncLocalStorage objects that `body` created. jest-circus creates one for each test file, and Node 20
+ * visits every enabled one for each promise: after a hundred files a worker would spend a fifth of its time there.
  */
 function recordStorages<T>(body: () => T): { result: T; storages: AsyncLocalStorage<unknown>[] } {
   const hooks = load('node:async_hooks') as { AsyncLocalStorage: new () => AsyncLocalStorage<unknown> };
