@@ -152,8 +152,15 @@ export async function readTask(relay: TestRelay, taskId: string) {
 
 /** The session as lists show it, by its canonical id. Asks no daemon. */
 export async function readSession(relay: TestRelay, sessionId: string, user = 'alice'): Promise<Seen | undefined> {
-  const { sessions } = (await relay.call('listSessions', { user })).body as { sessions: Seen[] };
-  return sessions.find((session) => session.id === sessionId);
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 200, ...(cursor ? { cursor } : {}) };
+    const { body } = await relay.call('listSessions', { user, query });
+    const found = (body.sessions as Seen[]).find((session) => session.id === sessionId);
+    if (found) return found;
+    cursor = body.nextCursor;
+  } while (cursor !== undefined);
+  return undefined;
 }
 
 /** The value of a counter or gauge of a gateway; 0 when it was never counted. */

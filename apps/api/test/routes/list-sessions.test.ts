@@ -182,7 +182,7 @@ describe('GET /api/sessions', () => {
     expect(await list(`?cursor=${nextCursor}`, 'bob')).toEqual({ sessions: [] });
   });
 
-  it('performance 11: lists 100 sessions when the request has no limit, and returns a cursor for the rest', async () => {
+  it('performance 11: lists 100 sessions without a limit in the request, and returns a cursor for the rest', async () => {
     const daemon = await connectDaemon(scene.relay, { user: 'collector' });
     const sessions = Array.from({ length: 101 }, (_, n) => ({ session_id: `n${n}`, last_activity: at(n % 60) }));
     daemon.send({ type: 'report_sessions', sessions });

@@ -40,6 +40,8 @@ describe('GET /api/sessions with q, status and pinned', () => {
     ['characters of a script without spaces', '漢字', ['kanji']],
     ['the middle of a word', 'eploy', []],
     ['signs alone', "' & !:* \\", []],
+    ['performance 2: no beginning of one letter', 'd', []],
+    ['performance 2: a beginning of two letters', 'de', ['deploy']],
     ['signs around a word', "'deploy':* & !x'", []],
     ['the same with its words', "'deploy':*", ['deploy']],
   ])('finds %s', async (_what, q, expected) => {
@@ -120,7 +122,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       }));
       daemon.send({ type: 'report_sessions', sessions: entries });
       const { deviceId } = daemon;
-      const count = async (archived: string) => (await list({ deviceId, archived })).length;
+      const count = async (archived: string) => (await list({ deviceId, archived, limit: 200 })).length;
       while ((await count('false')) < entries.length);
       const call = async (action: 'archive' | 'unarchive' | 'delete', filter: object) =>
         (await scene.relay.call('changeSessions', { body: { action, filter: { deviceId, ...filter } } })).body;
