@@ -5,11 +5,13 @@ import {
   type Database,
   type Ended,
   type Outcome,
+  type SessionRecord,
   addNotification,
   cancelledAmong,
   endTask,
   findAskedTask,
   readSessions,
+  settleTask,
   withDevice,
 } from '@relay/database';
 import type { NotificationCause } from '@relay/protocol';
@@ -21,7 +23,7 @@ import { publishResolution, resolveNamed } from './resolution.ts';
 import { type Ending, type Speech, endMessage } from './speech.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Transcript } from './transcript.ts';
-import { prompt } from './translate.ts';
+import { nativeIdOf, prompt } from './translate.ts';
 import type { Watching } from './watching.ts';
 
 interface EndingDeps {
@@ -70,9 +72,30 @@ export function createEndings(deps: EndingDeps): Endings {
   /** The task whose end this connection wrote. An error that leaves it here may have hidden a commit of which nothing was published. */
   const unpublished = new WeakMap<DaemonConnection, string>();
 
-  const write = (connection: DaemonConnection, taskId: string, sessionKey: string, event: Ending, outcome: Outcome) => {
+  const write = async (
+    connection: DaemonConnection,
+    taskId: string,
+    sessionKey: string,
+    event: Ending,
+    outcome: Outcome,
+  ) => {
     const isWordless = outcome.kind !== 'waiting' && endMessage(event, new Date()).content.trim() === '';
-    return withDevice(database, connection.deviceId, async (tx) => {
+    const noteReported = (record: SessionRecord) => connection.memory.endedSinceReport?.add(record.nativeId);
+    const { deviceId } = connection;
+    if (!isWordless && connection.memory.tasks.has(taskId)) {
+      unpublished.set(connection, taskId);
+      const windowMs = config.dedupeWindowMs;
+      const settled = await settleTask(database, {
+        ...{ deviceId, taskId, outcome, windowMs },
+        nativeId: nativeIdOf(event),
+      });
+      if (settled) {
+        noteReported(settled.record);
+        return { ...settled, resolved: undefined, asked: undefined };
+      }
+      unpublished.delete(connection);
+    }
+    return withDevice(database, deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
       // Before the end clears the instruction, by which the answer is found in the history.
@@ -93,7 +116,7 @@ export function createEndings(deps: EndingDeps): Endings {
         (ended === 'ended' || isNext) && addNotification(tx, notification),
         readSessions(tx, [key]),
       ]);
-      if (record) connection.memory.endedSinceReport?.add(record.nativeId);
+      if (record) noteReported(record);
       return { ended, notified, record, resolved, asked };
     });
   };

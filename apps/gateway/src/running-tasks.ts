@@ -3,6 +3,7 @@ import type { Publisher } from '@relay/attention';
 import {
   type Database,
   type SessionRecord,
+  confirmTask,
   findDeviceTask,
   readSessions,
   startRunning,
@@ -79,14 +80,18 @@ export function createRunningTasks(deps: RunningTaskDeps): RunningTasks {
         if (known && keepsName(event, known)) return known;
       }
       const wasSent = entry.state === 'sent';
-      const { record, resolved } = await withDevice(database, connection.deviceId, async (tx) => {
-        const [, resolved] = await Promise.all([
-          wasSent && startRunning(tx, entry.id),
-          resolveNamed(tx, connection.deviceId, entry.sessionKey, event),
-        ]);
-        const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
-        return { record, resolved };
-      });
+      const nativeId = nativeIdOf(event);
+      const confirmed = wasSent && (await confirmTask(database, { deviceId: connection.deviceId }, entry.id, nativeId));
+      const { record, resolved } = confirmed
+        ? { record: confirmed }
+        : await withDevice(database, connection.deviceId, async (tx) => {
+            const [, resolved] = await Promise.all([
+              wasSent && startRunning(tx, entry.id),
+              resolveNamed(tx, connection.deviceId, entry.sessionKey, event),
+            ]);
+            const [record] = await readSessions(tx, [resolved?.key ?? entry.sessionKey]);
+            return { record, resolved };
+          });
       entry.state = 'running';
       if (!record) return undefined;
       if (wasSent) metrics.tasks.inc({ state: 'running' });

@@ -4,6 +4,7 @@ import type { RelayConfig } from '@relay/config';
 import {
   type Database,
   addNotification,
+  confirmTask,
   markLost,
   markUnknown,
   openTasks,
@@ -38,6 +39,16 @@ export function createSettlement(deps: SettlementDeps): Settle {
   return async (connection, { confirmed = [], unknown = [], lost = [] }) => {
     if (confirmed.length + unknown.length + lost.length === 0) return [];
     const { tasks } = connection.memory;
+    if (unknown.length + lost.length === 0) {
+      for (const id of confirmed) {
+        const record = await confirmTask(database, connection, id);
+        const entry = tasks.get(id);
+        if (entry) entry.state = 'running';
+        if (record) await publisher.session(record);
+      }
+      metrics.tasks.inc({ state: 'running' }, confirmed.length);
+      return [];
+    }
     const settled = await withOwned(database, connection, async (tx) => {
       for (const id of confirmed) await startRunning(tx, id);
       const failed = [...(await markUnknown(tx, unknown)), ...(await markLost(tx, lost))];

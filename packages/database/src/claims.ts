@@ -4,13 +4,12 @@
  */
 import type { TaskKind } from '@relay/protocol';
 import type { PromptAnswer } from './tasks.ts';
-import { settleSessions } from './session-status.ts';
 import { move } from './move.ts';
-import { moveTasks } from './task-moves.ts';
-import { isDue, lineOrder, underWay } from './task-states.ts';
-import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
-import { type Sql, sql } from './sql.ts';
-import { type Claim, type Db, type Transactions, isOwned, lockOf } from './transaction.ts';
+import { underWay } from './task-states.ts';
+import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
+import { sql } from './sql.ts';
+import { type Claim, type Db, type Transactions, inOneStatement } from './transaction.ts';
+import { callOf, claiming, isNext } from './turn-functions.ts';
 
 /** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
 export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
@@ -36,15 +35,6 @@ export interface ClaimedTask {
   givenBackUnder?: number;
 }
 
-/** While a session waits: answers to a question may be sent whenever they were accepted, other messages only if accepted after the question. */
-const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
-  WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
-  ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
-
-/** Task `t` of session `s` waits for nothing but to be claimed. */
-const isNext = sql`${isDue('t')} AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
-  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})`;
-
 /**
  * Claims the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
  * then writes them to its socket; no other caller ever gets them. At most one per session and 100 per call, in the order of `lineOrder`.
@@ -52,74 +42,57 @@ const isNext = sql`${isDue('t')} AND NOT s.queue_held AND (t.kind = 'start' OR N
  * the next one still precedes tasks older than the prompt. The caller has checked the fence.
  */
 export async function claimTasks(db: Db, deviceId: string, fence: number): Promise<ClaimedTask[]> {
-  return (await db.sql.query<ClaimedRow>(claimOf({ deviceId, fence }, sql`true`))).map(toClaimed);
+  const rows = await db.sql.query<ClaimedRow>`
+    WITH ${claiming(sql`${deviceId}`, sql`${fence}`)}
+    SELECT m.id AS r_id, m.kind AS r_kind, m.session_key AS r_key, m.instruction AS r_instruction, m.has_images AS r_has_images,
+      m.prompt_uuid AS r_prompt, m.answer AS r_answer, next.before AS r_before, touched.native_id AS r_native, touched.agent_type AS r_agent,
+      touched.project_path AS r_project
+    FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
+  return rows.map(toClaimed);
 }
 
 /**
- * `claimTasks` in a transaction of its own, in two round trips: nothing unless `claim` is still the newest one on its device. With the
+ * `claimTasks` in one statement that takes the lock of the device: nothing unless `claim` is still the newest one on its device. With the
  * sessions of the tasks as the claim leaves them.
  */
 export async function claimOwned(
   db: Transactions,
-  claim: Claim,
+  { deviceId, fence }: Claim,
 ): Promise<{ tasks: ClaimedTask[]; sessions: SessionRecord[] }> {
-  return db.sql.transaction(
-    (_tx, [, claimed, rows]) => {
-      const [tasks, sessions] = [claimed as ClaimedRow[], rows as SessionRow[]];
-      return Promise.resolve({ tasks: tasks.map(toClaimed), sessions: sessions.map(toSessionRecord) });
-    },
-    [
-      lockOf(claim.deviceId),
-      claimOf(claim, isOwned(claim)),
-      // As an array: sessions are found by their key before anything else of them is read, however few there are.
-      sql`${sessionSelect} WHERE s.key = ANY(ARRAY(SELECT session_key FROM tasks
-        WHERE device_id = ${claim.deviceId} AND state = 'sent' AND fence = ${claim.fence})) AND s.deleted_at IS NULL`,
-    ],
+  return inOneStatement<ClaimedRow & ReturnedSession, { tasks: ClaimedTask[]; sessions: SessionRecord[] }>(
+    db,
+    callOf('claim', { p_device: deviceId, p_fence: fence }),
+    (rows) => ({ tasks: rows.map(toClaimed), sessions: rows.map(toReturned) }),
   );
 }
 
 interface ClaimedRow {
-  id: string;
-  kind: TaskKind;
-  session_key: string;
-  native_id: string;
-  agent_type: string;
-  instruction: string;
-  has_images: boolean;
-  project_path: string;
-  prompt_uuid: string | null;
-  answer: PromptAnswer | null;
-  before: bigint | null;
-}
-
-/** The statement that claims, if `when`. */
-function claimOf({ deviceId, fence }: Claim, when: Sql): Sql {
-  return sql`
-    WITH next AS (
-      SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
-      FROM tasks t JOIN sessions s ON s.key = t.session_key
-      WHERE t.device_id = ${deviceId} AND ${isNext} AND ${when}
-      ORDER BY t.session_key, ${lineOrder}
-      LIMIT 100
-    ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
-    ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.agent_type, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.agent_type, touched.project_path
-    FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
+  r_id: string;
+  r_kind: TaskKind;
+  r_key: string;
+  r_native: string;
+  r_agent: string;
+  r_instruction: string;
+  r_has_images: boolean;
+  r_project: string;
+  r_prompt: string | null;
+  r_answer: PromptAnswer | null;
+  r_before: bigint | null;
 }
 
 function toClaimed(row: ClaimedRow): ClaimedTask {
   return {
-    id: row.id,
-    kind: row.kind,
-    sessionKey: row.session_key,
-    nativeId: row.native_id,
-    agentType: row.agent_type,
-    instruction: row.instruction,
-    hasImages: row.has_images,
-    projectPath: row.project_path,
-    ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
-    ...(row.answer ? { answer: row.answer } : {}),
-    ...(row.before === null ? {} : { givenBackUnder: Number(row.before) }),
+    id: row.r_id,
+    kind: row.r_kind,
+    sessionKey: row.r_key,
+    nativeId: row.r_native,
+    agentType: row.r_agent,
+    instruction: row.r_instruction,
+    hasImages: row.r_has_images,
+    projectPath: row.r_project,
+    ...(row.r_prompt ? { promptUuid: row.r_prompt } : {}),
+    ...(row.r_answer ? { answer: row.r_answer } : {}),
+    ...(row.r_before === null ? {} : { givenBackUnder: Number(row.r_before) }),
   };
 }
 
@@ -147,6 +120,21 @@ export async function unclaimUnwritten(
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
   return (await move(db, 'confirm', sql`t.id = ${taskId}`)).length > 0;
+}
+
+/**
+ * `startRunning` for a task of a session that keeps its name, in one statement that takes the lock of the device. `nativeId`: the name that the
+ * event carries. Returns the session; undefined, without a change, where the session is gone or has another name, or where the fence that is given
+ * is not the newest one of the device.
+ */
+export async function confirmTask(
+  db: Transactions,
+  { deviceId, fence }: { deviceId: string; fence?: number },
+  taskId: string,
+  nativeId?: string,
+): Promise<SessionRecord | undefined> {
+  const call = callOf('confirm', { p_device: deviceId, p_fence: fence, p_task: taskId, p_name: nativeId });
+  return inOneStatement<ReturnedSession, SessionRecord | undefined>(db, call, ([row]) => row && toReturned(row));
 }
 
 interface OpenTask {

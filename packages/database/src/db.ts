@@ -23,9 +23,15 @@ export interface Transactions {
      * that `work` sends must go through the client it is given. Throws what `work` throws, and TransactionError.
      *
      * `opening`: statements that are sent together with BEGIN, in one round trip; `work` gets the rows of each. Should BEGIN alone fail, they
-     * ran without a transaction and `work` does not run: one that writes requires the lock itself (`isOwned`).
+     * ran without a transaction and `work` does not run: they only read, and take locks.
+     *
+     * `alone`: the one statement of `opening` is the transaction, without BEGIN and COMMIT. `work` reads its rows and sends nothing.
      */
-    transaction<T>(work: (tx: Db, opened: unknown[][]) => Promise<T>, opening?: readonly Sql[]): Promise<T>;
+    transaction<T>(
+      work: (tx: Db, opened: unknown[][]) => Promise<T>,
+      opening?: readonly Sql[],
+      alone?: 'alone',
+    ): Promise<T>;
   };
 }
 

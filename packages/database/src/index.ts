@@ -21,6 +21,7 @@ export * from './export-account.ts';
 export * from './resolve.ts';
 export * from './unnamed.ts';
 export * from './tasks.ts';
+export { turnFunctions } from './turn-functions.ts';
 export * from './prompts.ts';
 export * from './claims.ts';
 export * from './queue.ts';

@@ -18,6 +18,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { DatabaseError } from './database-error.ts';
+import { turnFunctions } from './turn-functions.ts';
 
 /** The id that Prisma uses. */
 const advisoryLock = 72707369;
@@ -91,8 +92,9 @@ function ownRelease(): string {
  */
 export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<Migrated> {
   const { migrationsDir = ownMigrationsDir(), lockTimeoutMs = 60_000, onWarning = () => {} } = options;
-  const migrations = readMigrations(migrationsDir);
   const release = options.release ?? ownRelease();
+  const migrations = readMigrations(migrationsDir);
+  if (migrationsDir === ownMigrationsDir()) migrations.push(functions);
   const { pending: wanted, newer } = await compare(client, migrations, release, onWarning);
   if (wanted.length === 0) return { applied: [], newer };
   await takeLock(client, lockTimeoutMs);
@@ -128,6 +130,15 @@ function readMigrations(dir: string): Migration[] {
     });
 }
 
+/** The functions of this code, as the last migration. Older releases run with them, because they call functions with other names. */
+const functions: Migration = {
+  ...turnFunctions,
+  checksum: createHash('sha256').update(turnFunctions.sql).digest('hex'),
+  compatibleWith: '1.0.0',
+  index: undefined,
+  batched: false,
+};
+
 /** The migrations that are not applied yet, and those that only a newer release has. Throws when this release cannot run with them. */
 async function compare(
   client: pg.ClientBase,
@@ -156,7 +167,8 @@ async function compare(
     );
   }
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
-  const unknown = rows.filter(({ name }) => !known.has(name));
+  // Functions of other releases harm no one: each release calls its own.
+  const unknown = rows.filter(({ name }) => !known.has(name) && !name.startsWith('functions_'));
   const refusing = unknown.filter(({ floor }) => floor === null || isOlder(release, floor));
   if (refusing.length > 0) {
     const oldest = refusing

@@ -11,6 +11,7 @@ import {
 import { type DeliveryRow, deliveryOf, isClaimOver } from './deliveries.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
+import { callOf } from './turn-functions.ts';
 import { newUlid } from './ulids.ts';
 
 /**
@@ -23,40 +24,27 @@ export async function addNotification(
   db: Db,
   input: { sessionKey: string; cause: NotificationCause; taskId?: string; windowMs: number; isNext?: boolean },
 ): Promise<boolean> {
-  const window = input.windowMs;
-  const chosen = chosenCauseOf(input.cause);
-  const byDefault = chosen === undefined ? 'watched' : defaultLevels[chosen];
-  const isNext = input.isNext === true;
-  if (input.taskId !== undefined) {
-    const adopted = await db.sql.execute`
-      UPDATE notifications SET task_id = ${input.taskId}, cause = CASE WHEN state = 'pending' THEN ${input.cause} ELSE cause END
-      WHERE session_key = ${input.sessionKey} AND task_id IS NULL AND created_at > now() - ${window}::double precision * interval '1 millisecond'
-        AND created_at >= (SELECT sent_at FROM tasks WHERE id = ${input.taskId})`;
-    if (adopted > 0) return false;
-  }
-  const [session] = await db.sql.query<{ owner_id: string; device_id: string; agent_type: string; native_id: string }>`
-    SELECT s.owner_id, s.device_id, s.agent_type, s.native_id FROM sessions s
-    WHERE s.key = ${input.sessionKey} AND s.deleted_at IS NULL
-      AND s.notify IS DISTINCT FROM 'off'
-      AND (EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id) OR s.notify = 'all'
-        OR COALESCE((SELECT n.levels->>${chosen ?? ''}::text FROM notification_settings n WHERE n.user_id = s.owner_id), ${byDefault}) = 'all'
-        OR EXISTS (SELECT 1 FROM subscriptions a WHERE a.user_id = s.owner_id AND a.levels->>${chosen ?? ''}::text = 'all'))
-      AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
-        AND ((n.task_id = ${input.taskId ?? null} AND NOT ${isNext})
-          OR (${input.taskId === undefined} AND (n.cause = ${input.cause} OR ${input.cause !== 'needs_you'})
-            AND n.created_at > now() - ${window}::double precision * interval '1 millisecond')))
-      AND NOT (${isNext && input.cause !== 'needs_you'} AND EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = s.key AND l.state <> 'cancelled'
-        AND l.seq > (SELECT seq FROM tasks WHERE id = ${input.taskId ?? null})))`;
-  if (!session) return false;
-  const sessionId = formatSessionId({
-    deviceId: session.device_id,
-    agentType: session.agent_type,
-    nativeId: session.native_id,
-  });
-  await db.sql.execute`
-    INSERT INTO notifications (id, user_id, session_key, session_id, task_id, cause)
-    VALUES (${newUlid()}, ${session.owner_id}, ${input.sessionKey}, ${sessionId}, ${input.taskId ?? null}, ${input.cause})`;
-  return true;
+  const [row] = await db.sql.query<{ called: boolean }>(
+    callOf('notify', {
+      ...notifying(input.cause, input.windowMs),
+      p_key: input.sessionKey,
+      p_task: input.taskId,
+      p_next: input.isNext === true,
+    }),
+  );
+  return row!.called;
+}
+
+/** Parameters of a notification with this cause. */
+export function notifying(cause: NotificationCause, windowMs: number) {
+  const chosen = chosenCauseOf(cause);
+  return {
+    p_id: newUlid(),
+    p_cause: cause,
+    p_chosen: chosen ?? '',
+    p_default: chosen === undefined ? 'watched' : defaultLevels[chosen],
+    p_window: windowMs,
+  };
 }
 
 export interface DueNotification {

@@ -15,18 +15,23 @@ export interface MovedTask {
   shown: boolean;
 }
 
-/** The one answer to an open question is with this task. */
-export async function markAnswered(
-  db: Db,
-  key: string,
-  uuid: string,
-  answer: { taskId: string; by: string; option: string | undefined; on?: string | undefined },
-): Promise<void> {
-  await db.sql.execute`
-    UPDATE prompts SET state = 'answered', answered_at = now(), answered_by = ${answer.by}, answered_on = ${answer.on ?? null},
-      option_id = ${answer.option ?? null}, answer_task_id = ${answer.taskId}
+/** The statement that gives an open question its one answer, which is with this task. */
+export const answerOf = (
+  key: string | Sql,
+  uuid: string | Sql,
+  {
+    taskId,
+    by,
+    option = null,
+    on = null,
+  }: Readonly<Record<'taskId' | 'by', string | Sql>> & {
+    option?: Sql | null;
+    on?: Sql | null;
+  },
+): Sql => sql`
+    UPDATE prompts SET state = 'answered', answered_at = now(), answered_by = ${by}, answered_on = ${on},
+      option_id = ${option}, answer_task_id = ${taskId}
     WHERE session_key = ${key} AND uuid = ${uuid} AND state = 'open'`;
-}
 
 /**
  * Ends the open and answered questions `p` of which `which` is true, and frees the tasks that would have answered them and were not sent.
@@ -79,6 +84,6 @@ async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
         WHERE n.session_key = ${key} AND n.state = 'queued' AND n.expires_at > now() AND n.prompt_uuid IS NULL AND n.seq > s.prompt_seq
         ORDER BY n.seq LIMIT 1)
       RETURNING t.id`;
-    if (next) await markAnswered(db, key, uuid, { taskId: next.id, by, option: undefined });
+    if (next) await db.sql.execute(answerOf(key, uuid, { taskId: next.id, by }));
   }
 }

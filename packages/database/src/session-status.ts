@@ -15,8 +15,8 @@ export interface Shown {
   status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
   prompt: string | null;
-  /** Words of the conversation; '' without any. */
-  words: string;
+  /** Words of the conversation; '' without any. A function of the database has them, cut, in a parameter. */
+  words: string | Sql;
 }
 
 interface Ask {
@@ -128,8 +128,8 @@ export const asks = {
 
 export type AskName = keyof typeof asks;
 
-const words = (text: string) =>
-  sql`last_message = ${cutText(text, limits.lastMessageBytes)}, message_count = s.message_count + 1`;
+const words = (text: string | Sql) =>
+  sql`last_message = ${typeof text === 'string' ? cutText(text, limits.lastMessageBytes) : text}, message_count = s.message_count + 1`;
 
 /** The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: with `end` and `endLate`. */
 export function settleSessions(name: AskName, shown?: Shown): Sql {
@@ -151,10 +151,8 @@ export function settleSessions(name: AskName, shown?: Shown): Sql {
 }
 
 /** The user sent something: it is the last message, earlier ones are read, and the queue goes on. */
-export async function settleAccepted(db: Db, key: string, text: string): Promise<void> {
-  await db.sql
-    .execute`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
-}
+export const acceptance = (key: Sql, text: Sql): Sql =>
+  sql`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
 
 /** The user cancelled where nothing was to be cancelled: the queue goes on. */
 export async function releaseQueue(db: Db, key: string): Promise<void> {

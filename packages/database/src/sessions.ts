@@ -53,6 +53,27 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
   };
 }
 
+/** The columns of a session that a function of the database returns (`turn-functions.ts`). */
+export interface ReturnedSession {
+  r_key: string;
+  r_owner: string;
+  r_native: string;
+  r_placeholder: boolean;
+  r_file: string;
+  r_version: bigint;
+  r_session: string;
+}
+
+export const toReturned = (row: ReturnedSession): SessionRecord => ({
+  key: row.r_key,
+  ownerId: row.r_owner,
+  nativeId: row.r_native,
+  placeholder: row.r_placeholder,
+  filePath: row.r_file,
+  version: Number(row.r_version),
+  session: JSON.parse(row.r_session) as Session,
+});
+
 /**
  * Finds a session of this owner by its id or by any id it ever had (rules, 1.5). Undefined when there is none,
  * it is another user's, deleted, or the text is no session id.

@@ -3,12 +3,15 @@ import type pg from 'pg';
 import type { Transactions } from './db.ts';
 import type { StatementKind } from './observed-adapter.ts';
 import type { RaisedInboxes } from './raised-inboxes.ts';
-import { type Observers, type Send, type StatementOf, sendOver, statements } from './statements.ts';
+import type { Sql } from './sql.ts';
+import { type Observers, type Send, SqlError, type StatementOf, sendOver, statements } from './statements.ts';
 
 /** A transaction that took too long, went on after its end, or after a statement of it had failed. It is rolled back: a retry may succeed. */
 class TransactionError extends Error {
   readonly code = 'TRANSACTION_FAILED';
 }
+
+const refuse: Send = () => Promise.reject(new TransactionError('The statement was the whole transaction.'));
 
 export function transactions(
   pool: pg.Pool,
@@ -27,7 +30,26 @@ export function transactions(
     }
   };
 
-  return async (work, opening = []) => {
+  const sendAlone = async (statement: Sql): Promise<unknown[]> => {
+    const line = await pool.connect();
+    const people = raised.on(line);
+    let isLost = true;
+    try {
+      const { rows } = await sendOver(line, { onStatement, onError })('query', statementOf(statement, []));
+      isLost = false;
+      people.publish();
+      return rows as unknown[];
+    } catch (error) {
+      isLost = !(error instanceof SqlError);
+      throw error;
+    } finally {
+      people.stop();
+      line.release(isLost);
+    }
+  };
+
+  return async (work, opening = [], alone) => {
+    if (alone) return work({ sql: statements(refuse, statementOf) }, await Promise.all(opening.map(sendAlone)));
     const beganAt = performance.now();
     const toldBegin = (ok: boolean) => onStatement?.('begin', (performance.now() - beganAt) / 1000, ok);
     const line = await pool.connect().catch((error: unknown) => {

@@ -32,6 +32,17 @@ export class Sql {
   get text(): string {
     return (this.#text ??= this.#strings.reduce((before, part, n) => `${before}$${n}${part}`));
   }
+
+  /** The text with its values written out, for the body of a function. Only constants of this code are in such a text. */
+  get inline(): string {
+    return this.#strings.reduce((before, part, n) => `${before}${literal(this.values[n - 1])}${part}`);
+  }
+}
+
+function literal(value: unknown): string {
+  if (value === null || typeof value === 'number') return String(value);
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
+  throw new TypeError('a function can contain texts, numbers and null');
 }
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {

@@ -8,7 +8,7 @@ import type { OnStatement } from './observed-adapter.ts';
 import { Sql } from './sql.ts';
 
 /** A statement that the database refused. `cause` is the error of the driver, whose details may quote values. */
-class SqlError extends Error {
+export class SqlError extends Error {
   /** PostgreSQL's SQLSTATE. */
   readonly code: string;
 

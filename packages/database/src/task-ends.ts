@@ -10,7 +10,10 @@ import type { MovedTask } from './prompt-ends.ts';
 import type { Ending, MoveName } from './task-moves.ts';
 import { isDue, isOverdue, isWithDaemon, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
-import type { Db } from './transaction.ts';
+import { type Db, type Transactions, inOneStatement } from './transaction.ts';
+import { callOf } from './turn-functions.ts';
+import { notifying } from './notifications.ts';
+import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
 
 export type Outcome =
   | { kind: 'completed'; result: string }
@@ -118,6 +121,42 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   // Kept, so that a repetition by the daemon has no effect.
   await db.sql.execute`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
   return 'late';
+}
+
+interface Settled {
+  ended: 'ended';
+  record: SessionRecord;
+  notified: boolean;
+}
+
+/**
+ * The end of a task that runs, with its notification, in one statement that takes the lock of the device. `nativeId`: the name that the event
+ * carries. Undefined, without a change, where more decides (see the function): then `endTask` does.
+ */
+export async function settleTask(
+  db: Transactions,
+  input: { deviceId: string; taskId: string; nativeId: string | undefined; outcome: Outcome; windowMs: number },
+): Promise<Settled | undefined> {
+  const { outcome } = input;
+  const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';
+  if (outcome.kind === 'waiting' || isMissed) return undefined;
+  const { result, code, error } = endingOf(outcome, false);
+  if ((result ?? error ?? '').trim() === '') return undefined;
+  const call = callOf('settle', {
+    ...notifying(outcome.kind === 'completed' ? 'done' : 'failed', input.windowMs),
+    p_device: input.deviceId,
+    p_task: input.taskId,
+    p_name: input.nativeId,
+    p_result: result,
+    p_code: code,
+    p_error: error,
+    p_last: cutText(result ?? '', limits.lastMessageBytes),
+  });
+  return inOneStatement<ReturnedSession & { r_notified: boolean }, Settled | undefined>(
+    db,
+    call,
+    ([row]) => row && { ended: 'ended', record: toReturned(row), notified: row.r_notified },
+  );
 }
 
 /** Whether these words are known; of known words only the beginning may be kept. Trailing white space makes no difference. */

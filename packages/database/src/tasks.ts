@@ -4,14 +4,13 @@
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
-import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
-import { markAnswered } from './prompt-ends.ts';
+import { type FieldValues, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { oneAtATime } from './one-at-a-time.ts';
-import { oldestOpen } from './prompts.ts';
-import { settleAccepted } from './session-status.ts';
-import { type SessionRecord, readSessions } from './sessions.ts';
-import { isDue, isStarting } from './task-states.ts';
-import type { Db } from './transaction.ts';
+import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
+import { SqlError } from './statements.ts';
+import { isDue } from './task-states.ts';
+import { type Db, type Transactions, inOneStatement } from './transaction.ts';
+import { callOf } from './turn-functions.ts';
 import { newUlid } from './ulids.ts';
 import { firstWordsOf } from './unnamed.ts';
 
@@ -50,40 +49,19 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const key = newUlid();
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
-  const session = db.sql.execute`
-    INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
-      status, last_message, message_count, started_by)
-    VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
-      ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
-      ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null})`;
-  const task = insertTask(db, {
-    id: taskId,
-    key,
-    deviceId: input.deviceId,
-    ownerId: input.ownerId,
-    kind: 'start',
-    text: input.message,
-    images: input.images,
-    ttlMs: input.ttlMs,
-    agentDepth: input.agentDepth,
-  });
-  await Promise.all([session, task]);
+  await db.sql.execute`
+    WITH started AS (
+      INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
+        status, last_message, message_count, started_by)
+      VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
+        ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
+        ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null})
+      RETURNING key, device_id, owner_id
+    )
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, agent_depth, expires_at)
+    SELECT ${taskId}, key, device_id, owner_id, 'start', ${input.message}, ${input.images ?? null}, ${input.agentDepth ?? null}::smallint,
+      now() + ${input.ttlMs}::double precision * interval '1 millisecond' FROM started`;
   return { key, taskId };
-}
-
-interface NewTask {
-  id: string;
-  key: string;
-  deviceId: string;
-  ownerId: string;
-  kind: TaskKind;
-  text: string;
-  images: string | undefined;
-  ttlMs: number;
-  /** See the columns. */
-  promptUuid?: string | null;
-  answer?: string | null;
-  agentDepth?: number | undefined;
 }
 
 /** The parts of an answer other than its words: a choice, and the digest of the question that the person saw. */
@@ -95,15 +73,21 @@ export interface PromptAnswer {
   on?: string | undefined;
 }
 
-async function insertTask(db: Db, task: NewTask): Promise<void> {
-  await db.sql.execute`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, agent_depth, expires_at)
-    VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
-      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb, ${task.agentDepth ?? null}::smallint,
-      now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
+export type Enqueued =
+  { kind: 'queued'; taskId: string; record: SessionRecord } | { kind: 'full' } | { kind: 'unresolved' };
+
+interface FollowUp {
+  deviceId: string;
+  ownerId: string;
+  content: string;
+  ttlMs: number;
+  queueLimit: number;
 }
 
-type Enqueued = { kind: 'queued'; taskId: string; record: SessionRecord } | { kind: 'full' } | { kind: 'unresolved' };
+type EnqueuedRow = ReturnedSession & { r_outcome: Enqueued['kind'] };
+
+const enqueuedOf = (row: EnqueuedRow, taskId: string): Enqueued =>
+  row.r_outcome === 'queued' ? { kind: 'queued', taskId, record: toReturned(row) } : { kind: row.r_outcome };
 
 /**
  * Enqueues a follow-up behind the running and queued tasks, and returns its session as it then is. `unresolved`: the first task ended without
@@ -112,64 +96,94 @@ type Enqueued = { kind: 'queued'; taskId: string; record: SessionRecord } | { ki
  */
 export async function enqueueMessage(
   db: Db,
-  input: {
+  input: FollowUp & {
     key: string;
-    deviceId: string;
-    ownerId: string;
-    content: string;
     /** Data URLs; a JSON array. */
     images?: string | undefined;
-    ttlMs: number;
-    queueLimit: number;
     /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
     answers?: (PromptAnswer & { uuid: string }) | null;
     /** See the column. */
     agentDepth?: number | undefined;
   },
 ): Promise<Enqueued> {
-  const [state] = await db.sql.query<{
-    placeholder: boolean;
-    starting: boolean;
-    waiting: bigint;
-    awaited: boolean;
-    asked: string | null;
-  }>`
-    SELECT s.placeholder,
-      ${isStarting('s.key')} AS starting,
-      (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
-      s.queue_held OR (s.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM tasks q
-        WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited,
-      CASE WHEN s.status = 'waiting' THEN ${oldestOpen('s.key')} END AS asked
-    FROM sessions s WHERE s.key = ${input.key}`;
-  if (!state || (state.placeholder && !state.starting)) return { kind: 'unresolved' };
-  if (!input.answers && !state.awaited && Number(state.waiting) >= input.queueLimit) return { kind: 'full' };
-  const { answers } = input;
-  const uuid = answers === undefined ? state.asked : (answers?.uuid ?? '');
+  const { answers, content } = input;
   const { option, fields, digest, on } = answers ?? {};
   const isMore = [option, fields, digest, on].some((one) => one !== undefined);
   const taskId = newUlid();
-  const inserted = insertTask(db, {
-    id: taskId,
-    key: input.key,
-    promptUuid: uuid,
-    answer: isMore ? JSON.stringify({ option, fields, digest, on }) : null,
-    deviceId: input.deviceId,
-    ownerId: input.ownerId,
-    kind: 'resume',
-    text: input.content,
-    images: input.images,
-    ttlMs: input.ttlMs,
-    agentDepth: input.agentDepth,
+  const [row] = await db.sql.query<EnqueuedRow>(
+    callOf('enqueue', {
+      p_key: input.key,
+      p_device: input.deviceId,
+      p_owner: input.ownerId,
+      p_task: taskId,
+      p_text: content,
+      p_last: cutText(content, limits.lastMessageBytes),
+      p_images: input.images,
+      p_ttl: input.ttlMs,
+      p_limit: input.queueLimit,
+      p_uuid: answers === undefined ? null : (answers?.uuid ?? ''),
+      p_answer: isMore ? JSON.stringify({ option, fields, digest, on }) : null,
+      p_option: option,
+      p_on: on,
+      p_depth: input.agentDepth,
+    }),
+  );
+  return enqueuedOf(row!, taskId);
+}
+
+/** The answer to keep under an idempotency key. `response`: as JSON, without the key of the session and the time of the message. */
+interface Replayable {
+  route: string;
+  key: string;
+  hash: string;
+  ttlSeconds: number;
+  status: number;
+  response: string;
+}
+
+/** PostgreSQL's code for a key that another request took in the same moment. */
+const keyTaken = 'RLY01';
+
+export const isKeyTaken = (error: unknown): boolean => error instanceof SqlError && error.code === keyTaken;
+
+/**
+ * `enqueueMessage` in one statement that takes the lock of the device, for a plain message to the session that has this id now. Undefined, and nothing
+ * changed, where more decides: the id is an earlier one or of nothing, an answer is kept under the key, or the session asks and `isBound`
+ * wants the question named. Throws `isKeyTaken`.
+ */
+export async function acceptMessage(
+  db: Transactions,
+  input: FollowUp & {
+    taskId: string;
+    agentType: string;
+    nativeId: string;
+    /** It waits behind all questions; else it answers the oldest one, if any. */
+    isBehind: boolean;
+    isBound: boolean;
+    replay?: Replayable | undefined;
+  },
+): Promise<Enqueued | undefined> {
+  const { taskId, content, replay } = input;
+  const call = callOf('accept', {
+    p_device: input.deviceId,
+    p_agent: input.agentType,
+    p_native: input.nativeId,
+    p_owner: input.ownerId,
+    p_task: taskId,
+    p_text: content,
+    p_last: cutText(content, limits.lastMessageBytes),
+    p_ttl: input.ttlMs,
+    p_limit: input.queueLimit,
+    p_uuid: input.isBehind ? '' : null,
+    p_bound: input.isBound,
+    p_route: replay?.route,
+    p_replay_key: replay?.key,
+    p_hash: replay?.hash,
+    p_replay_ttl: replay?.ttlSeconds,
+    p_status: replay?.status,
+    p_response: replay?.response,
   });
-  // None waits for the answer of the one before: one round trip.
-  const [, , , [record]] = await Promise.all([
-    inserted,
-    uuid && markAnswered(db, input.key, uuid, { taskId, by: input.ownerId, option, on }),
-    settleAccepted(db, input.key, input.content),
-    readSessions(db, [input.key]),
-  ]);
-  if (!record) throw new TypeError('a session vanished in its own transaction');
-  return { kind: 'queued', taskId, record };
+  return inOneStatement<EnqueuedRow, Enqueued | undefined>(db, call, ([row]) => row && enqueuedOf(row, taskId));
 }
 
 /** The size of images queued for a device, and for all devices of its owner, in bytes of data URLs. */

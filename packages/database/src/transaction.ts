@@ -56,6 +56,10 @@ export async function withDeviceAnd<T, Row>(
   );
 }
 
+/** Sends a statement that is a transaction of its own: a call that takes the lock of its device itself. */
+export const inOneStatement = <Row, T>(db: Transactions, call: Sql, read: (rows: Row[]) => T): Promise<T> =>
+  db.sql.transaction((_tx, [rows]) => Promise.resolve(read(rows as Row[])), [call], 'alone');
+
 interface LockedRow {
   id: string;
   owner_id: string;
@@ -65,13 +69,9 @@ interface LockedRow {
 }
 
 /** The statement that takes the lock; a statement behind it sees all that was committed under the lock before. */
-export const lockOf = (deviceId: string): Sql => sql`
+const lockOf = (deviceId: string): Sql => sql`
   SELECT id, owner_id, agent_type, status, connection_fence FROM devices
   WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
-
-/** In SQL: the claim is still the newest one on its device, which a statement of this very transaction has locked. */
-export const isOwned = ({ deviceId, fence }: Claim): Sql => sql`(pg_current_xact_id_if_assigned() IS NOT NULL
-  AND EXISTS (SELECT 1 FROM devices WHERE id = ${deviceId} AND connection_fence = ${fence} AND removed_at IS NULL))`;
 
 /**
  * As `withDevice`, if `claim` is still the newest one on the device; otherwise resolves to undefined without running `work`.

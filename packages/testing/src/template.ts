@@ -16,6 +16,7 @@ import {
   migratePostgres,
   openDatabase,
   ownMigrationsDir,
+  turnFunctions,
 } from '@relay/database';
 import { type PostgresAddress, connectPostgres, dropDatabase, startPostgres } from './postgres.ts';
 
@@ -179,6 +180,7 @@ function fingerprint(): string {
   }
   const engine = createRequire(import.meta.resolve('@relay/database')).resolve('@electric-sql/pglite');
   hash.update(readFileSync(path.join(path.dirname(engine), '..', 'package.json')));
+  hash.update(turnFunctions.name);
   return hash.digest('hex').slice(0, 16);
 }
 

@@ -58,10 +58,14 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   return header;
 }
 
+/** Of a request that a key stands for. */
+export const hashOf = (request: Idempotent<unknown>['request']): string =>
+  createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+
 const said = <T extends { message: { content: string } }>(response: T, content: string | undefined): T =>
   content === undefined ? response : { ...response, message: { ...response.message, content } };
 
-const conflict = () =>
+export const conflict = () =>
   new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
 
 /**
@@ -78,7 +82,7 @@ export async function onceOnly<T extends { message: { content: string } }>(
 ): Promise<Accepted<T>> {
   const { userId, route, key, status } = input;
   if (key === undefined) return { response: await work(), replayed: false };
-  const bodyHash = createHash('sha256').update(JSON.stringify(input.request)).digest('base64url');
+  const bodyHash = hashOf(input.request);
   const earlier = await findReplay(tx, userId, route, key, ttlSeconds);
   if (earlier) {
     const response = earlier.response as T;

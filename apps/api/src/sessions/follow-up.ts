@@ -1,6 +1,6 @@
 /** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
+import { type Db, type Enqueued, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
 import { type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -41,6 +41,13 @@ export async function acceptFollowUp(
     agentDepth: agent?.depth,
     ...(answers === undefined ? {} : { answers }),
   });
+  const { taskId, record } = requireQueued(deps, enqueued);
+  const said = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
+  return { sent: { taskId, sessionId: record.session.id, message: said, key }, record };
+}
+
+/** @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL */
+export function requireQueued(deps: Operations, enqueued: Enqueued): Extract<Enqueued, { kind: 'queued' }> {
   if (enqueued.kind === 'full')
     throw new RelayError(
       'QUEUE_FULL',
@@ -52,9 +59,7 @@ export async function acceptFollowUp(
       'The device never started this session, so there is nothing to continue. Start a new one.',
     );
   }
-  const { record } = enqueued;
-  const said = message(userItemUuid(enqueued.taskId), 'USER', content, record.session.updatedAt);
-  return { sent: { taskId: enqueued.taskId, sessionId: record.session.id, message: said, key }, record };
+  return enqueued;
 }
 
 /** Tells apps and the daemon of what was accepted. `record`: the session as `acceptFollowUp` left it; a repetition has none, and is published to none. */

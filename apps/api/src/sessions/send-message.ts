@@ -1,11 +1,13 @@
 /** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
-import { type SessionRecord, findSession } from '@relay/database';
-import type { SendMessage, SentMessage } from '@relay/protocol';
+import { message } from '@relay/attention';
+import { type SessionRecord, acceptMessage, findSession, isKeyTaken, newUlid } from '@relay/database';
+import { type SendMessage, type SentMessage, formatSessionId, parseSessionId } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
-import { type Accepted, checkMessage, onceOnly } from './accept.ts';
+import { type Accepted, checkMessage, conflict, hashOf, onceOnly, timeToLive } from './accept.ts';
 import { withSession } from './find.ts';
 import type { AgentTurn } from './agent-turn.ts';
-import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
+import { acceptFollowUp, isAboutSession, publishFollowUp, requireQueued } from './follow-up.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
@@ -27,6 +29,19 @@ export async function sendMessage(
   const { content, answers: uuid } = body;
   checkMessage(content, 'content');
   const images = checkImages(body.images);
+  const request = [
+    content,
+    body.queueTtlSeconds,
+    ...(images ? [images.digest] : []),
+    ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
+  ];
+  const isPlain = !images && !agent && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
+  const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;
+  if (plain) {
+    await publishFollowUp(deps, userId, plain.deviceId, plain, plain.after);
+    const { key: _key, ...response } = plain.response;
+    return { response, replayed: false };
+  }
   let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const { deviceId } = record.session;
@@ -34,12 +49,7 @@ export async function sendMessage(
       userId,
       route: 'sendMessage',
       key: idempotencyKey,
-      request: [
-        content,
-        body.queueTtlSeconds,
-        ...(images ? [images.digest] : []),
-        ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
-      ],
+      request,
       status: 202,
       isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
     } as const;
@@ -67,4 +77,51 @@ export async function sendMessage(
   await publishFollowUp(deps, userId, deviceId, accepted, after);
   const { key: _key, ...response } = accepted.response;
   return { response, replayed: accepted.replayed };
+}
+
+/** Most messages: one statement accepts them (ADR 89). Undefined: nothing was written, and the transaction above decides. */
+async function acceptPlain(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  { content, answers, queueTtlSeconds }: SendMessage,
+  key: string | undefined,
+  hash: string,
+) {
+  const id = sessionId.includes('\0') ? undefined : parseSessionId(sessionId);
+  if (!id) return undefined;
+  const { config, database } = deps;
+  const taskId = newUlid();
+  const sent = (at: string) => ({
+    taskId,
+    sessionId: formatSessionId(id),
+    message: message(userItemUuid(taskId), 'USER', content, at),
+    state: 'queued' as const,
+  });
+  const kept = sent('');
+  const replay = key !== undefined && {
+    route: 'sendMessage',
+    key,
+    hash,
+    ttlSeconds: config.idempotencyTtlSeconds,
+    status: 202,
+    response: JSON.stringify({ ...kept, message: { ...kept.message, content: '' } }),
+  };
+  const enqueued = await acceptMessage(database, {
+    ...id,
+    ownerId: userId,
+    taskId,
+    content,
+    ttlMs: await timeToLive(deps, id.deviceId, queueTtlSeconds),
+    queueLimit: config.queueLimit,
+    isBehind: answers === null,
+    isBound: config.boundApprovals === 'required',
+    ...(replay && { replay }),
+  }).catch((error: unknown) => {
+    throw isKeyTaken(error) ? conflict() : error;
+  });
+  if (!enqueued) return undefined;
+  const { record } = requireQueued(deps, enqueued);
+  const response = { ...sent(record.session.updatedAt), key: record.key };
+  return { response, replayed: false, deviceId: id.deviceId, after: record };
 }

@@ -1,0 +1,88 @@
+/** The statements that a message and its turn cost PostgreSQL, through a whole relay (ADR 89). BEGIN and COMMIT count, too. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, Sql } from '@relay/database';
+import {
+  type TestApp,
+  type TestDaemon,
+  type TestRelay,
+  connectApp,
+  connectDaemon,
+  openTestDatabase,
+  startRelay,
+} from '@relay/testing';
+
+/** A database, and the statements that it was sent. Jobs of the background (inbox, outbox) do not count: they run when they are due. */
+async function openNoted(): Promise<{ database: Database; sent: string[] }> {
+  const real = await openTestDatabase();
+  const sent: string[] = [];
+  const note = (statement: TemplateStringsArray | Sql, values: unknown[] = []) => {
+    const { text } = statement instanceof Sql ? statement : new Sql(statement, values);
+    if (!/inbox_|outbox|FROM notifications/.test(text)) sent.push(text.trim().slice(0, 200));
+  };
+  const noting = (of: Pick<Database['sql'], 'query' | 'execute'>): typeof of => ({
+    query: (statement, ...values) => {
+      note(statement, values);
+      return of.query(statement, ...values);
+    },
+    execute: (statement, ...values) => {
+      note(statement, values);
+      return of.execute(statement, ...values);
+    },
+  });
+  const transaction: Database['sql']['transaction'] = async (work, opening = [], alone) => {
+    if (!alone) sent.push('BEGIN');
+    for (const statement of opening) note(statement);
+    const result = await real.sql.transaction((tx, rows) => work({ sql: noting(tx.sql) }, rows), opening, alone);
+    if (!alone) sent.push('COMMIT');
+    return result;
+  };
+  return { database: { ...real, sql: { ...noting(real.sql), transaction } }, sent };
+}
+
+describe('the statements of a turn', () => {
+  let relay: TestRelay;
+  let daemon: TestDaemon;
+  let app: TestApp;
+  let sent: string[];
+
+  beforeAll(async () => {
+    const noted = await openNoted();
+    ({ sent } = noted);
+    relay = await startRelay({ database: noted.database, config: { sweepIntervalMs: 3_600_000 } });
+    daemon = await connectDaemon(relay);
+    app = await connectApp(relay);
+  });
+  afterAll(() => relay.stop());
+
+  const shows = (text: string) =>
+    app.next('session_update', ({ session }) => JSON.stringify(session).includes(`"${text}"`));
+
+  it('performance 4: are at most 6 from a POST until the daemon has the task, and at most 12 for the whole turn', async () => {
+    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'begin' } });
+    const first = (await daemon.next('task_start')).task_id as string;
+    daemon.event(first, 'SESSION_STARTED', { session_id: 'native' });
+    daemon.event(first, 'TASK_COMPLETE', { result: 'begun' });
+    await shows('begun');
+    const id = created.body.id.replace(/[^:]+$/, 'native');
+
+    for (const [n, idempotencyKey] of [undefined, 'a key', undefined].entries()) {
+      sent.length = 0;
+      const { status } = await relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
+        body: { content: `go on ${n}` },
+        ...(idempotencyKey ? { headers: { 'Idempotency-Key': idempotencyKey } } : {}),
+      });
+      expect(status).toBe(202);
+      const task = (await daemon.next('task_resume')).task_id as string;
+      const untilDelivered = [...sent];
+      daemon.send({ type: 'status', running_tasks: [task] });
+      daemon.event(task, 'OUTPUT', { text: 'working' });
+      daemon.event(task, 'TASK_COMPLETE', { session_id: 'native', result: `done ${n}` });
+      await shows(`done ${n}`);
+      const turn = [...sent];
+      const isOver = (statements: readonly string[], most: number) => (statements.length > most ? statements : []);
+      expect([isOver(untilDelivered, 6), isOver(turn, 12)]).toEqual([[], []]);
+      for (const step of ['accept', 'claim', 'confirm', 'settle'])
+        expect([step, turn.filter((text) => text.includes(`relay_${step}_`)).length]).toEqual([step, 1]);
+    }
+  });
+});
