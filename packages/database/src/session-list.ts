@@ -40,12 +40,12 @@ export async function listSessions(
   ownerId: string,
   { limit, after, ...filter }: SessionPage,
 ): Promise<ListedSession[]> {
-  const condition = await conditionOf(db, ownerId, filter, limit + 1, after);
-  if (!condition) return [];
+  const found = await conditionOf(db, ownerId, filter, limit + 1, after);
+  if (!found) return [];
+  const { source, condition } = found;
   // The rows of the page first, and only then what belongs to each: without statistics all sessions of the person would be read, with their
   // tasks, to be sorted.
-  const tasks = filter.status === undefined ? sql.empty : sql`LEFT JOIN LATERAL ${lastTask} t ON true`;
-  const page = sql`(SELECT s.* FROM sessions s ${tasks} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1})`;
+  const page = sql`(SELECT s.* FROM ${source} s ${tasksFor(filter)} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1})`;
   return db.sql.query<ListedSession>`SELECT key, session AS json FROM (${sessionsOf(page)} ${newestFirst}) listed`;
 }
 
@@ -56,10 +56,11 @@ export async function findSessions(
   filter: SessionFilter,
   limit: number,
 ): Promise<{ key: string; deviceId: string }[]> {
-  const condition = await conditionOf(db, ownerId, filter, limit, undefined);
-  if (!condition) return [];
+  const found = await conditionOf(db, ownerId, filter, limit, undefined);
+  if (!found) return [];
+  const { source, condition } = found;
   const rows = await db.sql.query<{ key: string; device_id: string }>`
-    SELECT s.key, s.device_id FROM sessions s LEFT JOIN LATERAL ${lastTask} t ON true
+    SELECT s.key, s.device_id FROM ${source} s LEFT JOIN LATERAL ${lastTask} t ON true
     WHERE ${condition} ${newestFirst} LIMIT ${limit}`;
   return rows.map((row) => ({ key: row.key, deviceId: row.device_id }));
 }
@@ -81,14 +82,57 @@ export async function recentFolders(
   return rows.map((row) => ({ path: row.path, usedAt: row.used_at.toISOString() }));
 }
 
-/** About `s` with its `lastTask` `t`; undefined when nothing can match. `count`: how many are wanted. */
+/**
+ * The sessions to look among, and a condition about `s` with its `lastTask` `t`; undefined when nothing can match. `count`: how many are
+ * wanted.
+ */
 async function conditionOf(
   db: Db,
   ownerId: string,
-  { deviceId, status, q, pinned, archived, before, keys, startedBy }: SessionFilter,
+  filter: SessionFilter,
   count: number,
   after: SessionPage['after'],
-): Promise<Sql | undefined> {
+): Promise<{ source: Sql; condition: Sql } | undefined> {
+  const conditionAmong = (source: Sql, most = count) => ({
+    source,
+    condition: plainCondition(ownerId, filter, most, after, source),
+  });
+  const all = sql`sessions`;
+  if (filter.q === undefined) return conditionAmong(all);
+  const wanted = await wordsOf(db, ownerId, filter.q);
+  if (wanted === undefined) return undefined;
+  const rows = await db.sql.query<{
+    key: string;
+  }>`SELECT relay_sessions_with(${wanted}::tsquery, ${fewSessions + 1}::int) AS key`;
+  if (rows.length <= fewSessions) return conditionAmong(keyed(rows.map(({ key }) => key)));
+  // Where many match, most of the newest do. More are read at a time until enough are found.
+  for (let most = count; ; most *= 6) {
+    const { condition } = conditionAmong(all, most);
+    const newest = await db.sql.query<{ key: string; has: boolean }>`
+      SELECT n.key, EXISTS (SELECT 1 FROM session_words w WHERE w.session_key = n.key AND w.own @@ ${wanted}::tsquery OFFSET 0) AS has
+      FROM (SELECT s.key FROM sessions s ${tasksFor(filter)} WHERE ${condition} ${newestFirst} LIMIT ${most}) n`;
+    const found = newest.flatMap(({ key, has }) => (has ? [key] : []));
+    if (found.length >= count || newest.length < most) return conditionAmong(keyed(found.slice(0, count)));
+  }
+}
+
+/** Sessions that match a search and are looked up by key. */
+const fewSessions = 450;
+
+const keyed = (keys: readonly string[]) => sql`(SELECT found.* FROM unnest(${sql.texts(keys)}) AS wanted(key)
+  CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = wanted.key OFFSET 0) found)`;
+
+const tasksFor = ({ status }: SessionFilter) =>
+  status === undefined ? sql.empty : sql`LEFT JOIN LATERAL ${lastTask} t ON true`;
+
+/** The filter without `q`. */
+function plainCondition(
+  ownerId: string,
+  { deviceId, status, pinned, archived, before, keys, startedBy }: SessionFilter,
+  count: number,
+  after: SessionPage['after'],
+  source: Sql,
+): Sql {
   const conditions = [sql`s.owner_id = ${ownerId}`, sql`s.deleted_at IS NULL`];
   if (archived !== 'all') conditions.push(sql`s.archived = ${archived === 'true'}`);
   if (deviceId !== undefined) conditions.push(sql`s.device_id = ${deviceId}`);
@@ -97,12 +141,7 @@ async function conditionOf(
   if (pinned) conditions.push(sql`s.pinned_at IS NOT NULL`);
   if (before) conditions.push(sql`s.updated_at < ${before}::timestamptz`);
   if (after) conditions.push(sql`(s.updated_at, s.key) < (${after.updatedAt}::timestamptz, ${after.key})`);
-  if (q !== undefined) {
-    const wanted = await wordsOf(db, ownerId, q);
-    if (wanted === undefined) return undefined;
-    conditions.push(sql`s.key IN (SELECT w.session_key FROM session_words w WHERE w.words @@ ${wanted}::tsquery)`);
-  }
-  if (status !== undefined) conditions.push(isShownAs(status, ownerId, sql.join(conditions, ' AND '), count));
+  if (status !== undefined) conditions.push(isShownAs(status, ownerId, source, sql.join(conditions, ' AND '), count));
   return sql.join(conditions, ' AND ');
 }
 
@@ -110,20 +149,23 @@ async function conditionOf(
  * `shownStatus` is this one. It differs from the column only where the last task has expired; such a session is found by its task, so that
  * no status needs a look at every session of the person.
  */
-function isShownAs(status: SessionStatus, ownerId: string, others: Sql, count: number): Sql {
+function isShownAs(status: SessionStatus, ownerId: string, source: Sql, others: Sql, count: number): Sql {
   if (status === 'active' || status === 'waiting') return sql`s.status = ${status}`;
   if (status !== 'failed') return sql`s.status = ${status} AND (${shownStatus}) = ${status}`;
   return sql`(${shownStatus}) = 'failed' AND s.key IN (
-    (SELECT s.key FROM sessions s WHERE ${others} AND s.status = 'failed' ${newestFirst} LIMIT ${count})
+    (SELECT s.key FROM ${source} s WHERE ${others} AND s.status = 'failed' ${newestFirst} LIMIT ${count})
     UNION ALL
     (SELECT x.session_key FROM tasks x WHERE x.device_id = ANY(ARRAY(SELECT id FROM devices WHERE owner_id = ${ownerId}))
       AND (x.state = 'expired' OR ${isOverdue('x')})))`;
 }
 
-/** The query for the index of words; undefined when `q` has no word. */
+/**
+ * The query for the index of words; undefined when `q` has no word. A word of one letter or digit finds only itself: as a beginning it would match
+ * nearly everything. In scripts without spaces one character is a word.
+ */
 async function wordsOf(db: Db, ownerId: string, q: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ wanted: string | null }>`
-    SELECT '''' || relay_owner_word(${ownerId}) || '''' || string_agg(' & ''' || word || ''':*', '') AS wanted
+    SELECT string_agg('''' || relay_owner_word(${ownerId}) || '/' || word || '''' || CASE WHEN length(word) = 1 AND ascii(word) < 3584 THEN '' ELSE ':*' END, ' & ') AS wanted
     FROM unnest(relay_words(${q})) AS word`;
   return row?.wanted ?? undefined;
 }

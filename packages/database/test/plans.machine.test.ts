@@ -239,10 +239,21 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
     it('lists by state and words, also where nothing matches', async () => {
       for (const status of ['active', 'waiting', 'failed', 'pending'] as const) {
         const page = { limit: 20, archived: 'false', status } as const;
-        for (const q of [undefined, 'word7', 'word7 title', 'nothing'])
+        for (const q of [undefined, 'word7', 'word7 title', 'nothing', 'title', 'wo'])
           expect(await blocksOf((db) => listSessions(db, 'user-1', { ...page, q }))).toBeLessThan(500);
       }
     });
+
+    it.each(['word7', 'word7 title', 'title', 'wo', 'nothing', 'k'])(
+      'performance 2: finds %s among its own words',
+      async (q) => {
+        const page = { limit: 20, archived: 'false', q } as const;
+        expect(await blocksOf((db) => listSessions(db, 'user-1', page))).toBeLessThan(
+          when === 'with statistics' ? 500 : 1_000,
+        );
+        expect((await listSessions(database, 'user-1', page)).length > 0).toBe(q.length > 1 && q !== 'nothing');
+      },
+    );
 
     it('knows how long messages wait, where none does', async () => {
       expect(await blocksOf((db) => longestWait(db))).toBeLessThan(100);
