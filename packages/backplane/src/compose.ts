@@ -18,9 +18,14 @@ export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => b
   const { leases, commands, frames, shared } = parts;
   const open =
     <Args extends unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
-    async (...args: Args): Promise<Answer> => {
-      if (isClosed()) throw new BackplaneError('CLOSED', `${self.instance} is closed`);
-      return call(...args);
+    (...args: Args): Promise<Answer> => {
+      if (isClosed()) return Promise.reject(new BackplaneError('CLOSED', `${self.instance} is closed`));
+      try {
+        return call(...args);
+      } catch (error) {
+        const reason = error as Error;
+        return Promise.reject(reason);
+      }
     };
   return {
     ...self,

@@ -1,9 +1,13 @@
 /** The number of commands that Redis gets for what apps are told: counted by Redis itself. */
+import { createHook } from 'node:async_hooks';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type TestRedis, startRedis } from '@relay/testing/redis';
 import { type RedisBackplane, createRedisBackplane } from '../src/index.ts';
 import { createEar } from './contract/harness.ts';
+
+/** The limit for a PUBLISH, with the promises of the library and of its caller. */
+const mostPromises = 20;
 
 describeWith('redis-server', 'the commands for frames', () => {
   let redis: TestRedis;
@@ -35,6 +39,22 @@ describeWith('redis-server', 'the commands for frames', () => {
   it('are one PUBLISH for a frame that is alone, and no script', async () => {
     expect(await cost(() => gateway.publish('alice', 'alone'))).toEqual({ scripts: 0, publishes: 1 });
     expect(await heard.next()).toBe('alone');
+  });
+
+  it('performance 8: start no timer and few promises for a frame that is alone', async () => {
+    const made = new Map<string, number>();
+    const hook = createHook({ init: (_id, type) => void made.set(type, (made.get(type) ?? 0) + 1) });
+    const publish = async (body: string) => {
+      await gateway.publish('alice', body);
+      expect(await heard.next()).toBe(body);
+    };
+    await publish('before');
+    hook.enable();
+    for (let n = 0; n < 10; n += 1) await gateway.publish('alice', 'counted');
+    hook.disable();
+    for (let n = 0; n < 10; n += 1) await heard.next();
+    expect(made.get('Timeout') ?? 0).toBe(0);
+    expect((made.get('PROMISE') ?? 0) / 10).toBeLessThan(mostPromises);
   });
 
   it('are one PUBLISH for all frames of one user in a tick', async () => {

@@ -98,8 +98,14 @@ export class Batcher {
    * asked about `to` until now. Resolves to the answer of the operation or of PUBLISH, the same for all that were joined.
    * @throws BackplaneError as `run`; what goes through a channel may still be delivered later
    */
-  async send(to: string, text: string, join: Join): Promise<number> {
-    const lane = this.#admit(to, text.length);
+  send(to: string, text: string, join: Join): Promise<number> {
+    let lane: Lane;
+    try {
+      lane = this.#admit(to, text.length);
+    } catch (error) {
+      const reason = error as Error;
+      return Promise.reject(reason);
+    }
     const open = lane.joinable.get(to);
     if (open && open.size + text.length <= maxJoined) {
       open.content.texts.push(text);

@@ -22,6 +22,9 @@ export class RedisServer {
   #onUp: () => void = () => undefined;
   readonly #onMoved: () => void;
   readonly #timeoutMs: number;
+  /** Answers that this process waits for, the oldest first. */
+  readonly #waits = new Set<{ untilMs: number; reject(error: Error): void }>();
+  #clockOfWaits: NodeJS.Timeout | undefined;
   #up = false;
   #closed = false;
 
@@ -47,8 +50,16 @@ export class RedisServer {
       };
     });
     this.#onMoved = onMoved;
-    connection.on('ready', () => void this.#prepare());
-    connection.on('close', () => (this.#up = false));
+    // The library starts a timer for each command that has such a time. This class has one timer for all; the library needs its own until then.
+    const { commandTimeout } = connection.options;
+    connection.on('ready', () => {
+      delete connection.options.commandTimeout;
+      void this.#prepare();
+    });
+    connection.on('close', () => {
+      if (commandTimeout !== undefined) connection.options.commandTimeout = commandTimeout;
+      this.#up = false;
+    });
     keepAlive(connection, () => this.#closed);
   }
 
@@ -123,16 +134,37 @@ export class RedisServer {
     return (this.#connection as unknown as { stream?: Writable }).stream;
   }
 
-  /** Rejects when no answer came in time. One that came while this process stood still counts: its socket is read before that is said. */
-  async #inTime<T>(answer: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => setImmediate(() => reject(new Error(timedOut))), this.#timeoutMs);
+  /** Rejects when no answer came in time. */
+  #inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const wait = { untilMs: performance.now() + this.#timeoutMs, reject };
+      this.#waits.add(wait);
+      this.#watch(this.#timeoutMs);
+      answer.then(
+        (value) => {
+          this.#waits.delete(wait);
+          resolve(value);
+        },
+        (error: Error) => {
+          this.#waits.delete(wait);
+          reject(error);
+        },
+      );
     });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
+  }
+
+  /** All waits take the same time, so one timer for the oldest serves them. An answer that arrived while this process stood still counts. */
+  #watch(ms: number): void {
+    this.#clockOfWaits ??= setTimeout(() => setImmediate(() => this.#rejectLate()), ms).unref();
+  }
+
+  #rejectLate(): void {
+    this.#clockOfWaits = undefined;
+    const now = performance.now();
+    for (const wait of this.#waits) {
+      if (wait.untilMs > now) return this.#watch(Math.ceil(wait.untilMs - now));
+      this.#waits.delete(wait);
+      wait.reject(new Error(timedOut));
     }
   }
 
@@ -151,7 +183,8 @@ export class RedisServer {
     try {
       this.clock.reset();
       const sentAt = performance.now();
-      const [time] = await Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
+      const asked = Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
+      const [time] = await this.#inTime(asked);
       const [seconds = 0, micros = 0] = time.map(Number);
       // A wide range, because the script was loaded meanwhile, but a true one.
       this.clock.sample(sentAt, seconds * 1000 + Math.floor(micros / 1000), performance.now());
