@@ -7,6 +7,8 @@ import {
   type TranscriptHead,
   decodeTranscript,
   decodeUserFrame,
+  lastString,
+  limits,
   shownText,
 } from '@relay/protocol';
 
@@ -41,8 +43,29 @@ function prepare(kind: UserFrameKind, text: string, offset: string): Delivery {
   return new PreparedFrame(kind, frameText, offset, () => outputOf(head(), frameText));
 }
 
+/** Below this, decoding costs nothing worth saving. */
+const longFrame = 1024;
+const oneAdded = /^\{"op":"add","uuid":"[^"\\]*",(?:"to":"output",)?"text":/;
+const [beginning, version, operations] = ['{"type":"transcript","sessionId":', ',"v":', ',"ops":['];
+
+/** A long frame with one added text as `task_output`, with the text as its daemon wrote it. Undefined for other frames. */
+function outputAsWritten({ taskId, sequence }: TranscriptHead, frameText: string): string | undefined {
+  if (frameText.length < longFrame || !frameText.startsWith(beginning) || !frameText.endsWith('"}]}')) return undefined;
+  // No string contains these with their quotes as they are here.
+  const [atVersion, atOperations] = [frameText.indexOf(version), frameText.indexOf(operations)];
+  const operation = frameText.slice(atOperations + operations.length, -2);
+  const output = atVersion > 0 && oneAdded.test(operation) ? lastString(operation, 'text') : undefined;
+  if (output === undefined || output.length * 3 > limits.messageBytes) return undefined;
+  const task = taskId === undefined ? '' : `,"taskId":${JSON.stringify(taskId)}`;
+  const place = sequence === undefined ? '' : `,"sequence":${sequence}`;
+  return `{"type":"task_output","sessionId":${frameText.slice(beginning.length, atVersion)}${task},"output":${output}${place}}`;
+}
+
 /** The one place that looks into operations. */
-function outputOf({ taskId, sequence }: TranscriptHead, frameText: string): string | undefined {
+function outputOf(head: TranscriptHead, frameText: string): string | undefined {
+  const asWritten = outputAsWritten(head, frameText);
+  if (asWritten !== undefined) return asWritten;
+  const { taskId, sequence } = head;
   const { sessionId, ops } = JSON.parse(frameText) as Attention<'transcript'>;
   const shown = shownText(ops);
   if (shown === '') return undefined;

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type TranscriptHead, encodeTranscript, encodeUserFrame } from '@relay/protocol';
 import { type TestRelay, connectApp, startRelay } from '@relay/testing';
 import { dialDeaf, sayer, textFrames } from './app-door.ts';
 import { expectFrame } from './frames.ts';
+import { createDeliveries } from '../../src/attention/delivery.ts';
 import { until } from '../until.ts';
 
 /** ADR 35: what a gateway publishes as `t`, and which sockets get it in which form. */
@@ -66,6 +67,36 @@ describe('transcript', () => {
     const withOffset = apps.outputSince.inbox.all.find(({ type }) => type === 'task_output');
     expectFrame('task_output', withOffset!, { offset: true });
     for (const app of Object.values(apps)) await app.close();
+  });
+
+  it('performance 13: passes a long text on as output without decoding or encoding it', () => {
+    const asOutput = (ops: unknown, head: TranscriptHead = { taskId: 'T', sequence: 3 }) => {
+      const frame = JSON.stringify({ type: 'transcript', sessionId, v: 7, ops });
+      const body = encodeUserFrame('t', encodeTranscript(head, frame));
+      const decode = jest.spyOn(JSON, 'parse');
+      const encode = jest.spyOn(JSON, 'stringify');
+      const text = createDeliveries()({ body, offset: '1', hot: true })?.asOutput()?.text;
+      const touched = decode.mock.calls
+        .concat(encode.mock.calls as never)
+        .some(([value]) => JSON.stringify(value).length > 1024);
+      decode.mockRestore();
+      encode.mockRestore();
+      return { output: text === undefined ? undefined : (JSON.parse(text) as unknown), touched };
+    };
+    const long = 'a "quoted" line\\ of text,"v":1,"ops":[{"op":"add"\n'.repeat(80);
+    const output = { type: 'task_output', sessionId, taskId: 'T', output: long, sequence: 3 };
+    expect(asOutput([add(long)])).toEqual({ output, touched: false });
+    expect(asOutput([add(long)], {})).toEqual({
+      output: { type: 'task_output', sessionId, output: long },
+      touched: false,
+    });
+    expect(asOutput([{ op: 'add', uuid: 'u1', to: 'output', text: long }])).toEqual({ output, touched: false });
+    expect(asOutput([{ op: 'add', uuid: 'u1', to: 'thought', text: long }])).toEqual({
+      output: undefined,
+      touched: true,
+    });
+    expect(asOutput([add('two '), add(long)])).toEqual({ output: { ...output, output: `two ${long}` }, touched: true });
+    expect(asOutput([{ ...put, item: { ...put.item, text: long } }])).toEqual({ output: undefined, touched: true });
   });
 
   it('of wrong shapes adds nothing and disturbs no app', async () => {
