@@ -271,8 +271,22 @@ export function get(url, agent, headers = {}) {
   });
 }
 
-/** A whole report of one session, as small daemons send it. */
-export const hellos = [
+const hellos = [
   JSON.stringify({ type: 'status', running_tasks: [] }),
   JSON.stringify({ type: 'report_sessions', sessions: [] }),
 ];
+let reports = 0;
+
+/** The first frames of a daemon; the third one reports ten sessions, all of them changed since the report before. */
+export function hellosOf(count) {
+  if (count < 3) return hellos.slice(0, count);
+  reports += 1;
+  const sessions = Array.from({ length: 10 }, (_, n) => ({
+    session_id: `native-${n}`,
+    title: `Session ${n}`,
+    last_message: `report ${reports} of this session`,
+    message_count: reports,
+    last_activity: new Date().toISOString(),
+  }));
+  return [hellos[0], JSON.stringify({ type: 'report_sessions', sessions })];
+}

@@ -2,7 +2,7 @@
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
 import { connectApp, connectDaemon, httpClient, startTask } from '../clients.mjs';
-import { buildOutput, get, hellos } from './load.mjs';
+import { buildOutput, get, hellosOf } from './load.mjs';
 
 const pong = '{"type":"pong"}';
 
@@ -217,7 +217,7 @@ export function opened(socket, isReady, hello = 0) {
         },
       });
     socket.once('open', () => {
-      for (const text of hellos.slice(0, hello)) socket.send(text);
+      for (const text of hellosOf(hello)) socket.send(text);
       if (!isReady) ready();
     });
     if (isReady) socket.on('message', (data) => isReady(data.toString(), socket) && ready());

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { Agent } from 'node:http';
 import { io } from 'socket.io-client';
-import { buildOutput, get, hellos } from './load.mjs';
+import { buildOutput, get, hellosOf } from './load.mjs';
 import { body } from './raw.mjs';
 import { comingBack } from './relay.mjs';
 
@@ -90,7 +90,7 @@ export class Dialect {
   async #socket(urls, n, role, hello = 0) {
     const { socket, ready } = this.#open(urls, n, role);
     await ready;
-    for (const text of hellos.slice(0, hello)) socket.emit(JSON.parse(text).type, text);
+    for (const text of hellosOf(hello)) socket.emit(JSON.parse(text).type, text);
     const closed = new Promise((resolve) => socket.once('disconnect', resolve));
     return {
       cut: () => socket.io.engine.transport.ws.terminate?.() ?? socket.io.engine.close(),

@@ -23,6 +23,7 @@ export async function connect({ rounds, progress, folder, share, profile, before
     { name: 'accept, authenticate, claim', hello: 0, how: 'sockets' },
     { name: 'the same, status and report', hello: 2, how: 'sockets' },
     { name: 'cut, and all back at once, status and report', hello: 2, how: 'storm' },
+    { name: 'the same, ten changed sessions in the report', hello: 3, how: 'storm' },
   ];
   try {
     for (let round = 0; round <= rounds; round += 1) {

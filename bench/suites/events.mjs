@@ -13,6 +13,7 @@ export const cases = [
   { name: 'event 4 KB', bytes: 4096, count: 8_000 },
   { name: 'event 200 B to 3 apps', bytes: 200, count: 12_000, others: 2 },
   { name: 'event 200 B, 2,000 a second', bytes: 200, count: 6_000, perSecond: 2_000 },
+  { name: 'event 200 B, 5,000 a second', bytes: 200, count: 10_000, perSecond: 5_000 },
   // Kept: said once, in the history of the user. The others pass it on like any event.
   { name: 'message 200 B, kept for who comes back', bytes: 200, count: 4_000, kept: true },
 ];

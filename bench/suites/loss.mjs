@@ -28,6 +28,10 @@ export async function loss({ rounds, progress, folder, share, profile }) {
         table.add(names[name], 'lost', lost);
         table.add(names[name], 'twice', repeated);
         table.add(names[name], 'told to reload', told);
+        if (name !== 'relay') continue;
+        const startedAt = performance.now();
+        await system.launch('api');
+        table.add(names[name], 'an api is back, ms', performance.now() - startedAt);
       }
     } finally {
       await stop();

@@ -26,6 +26,7 @@ const groups = [
     ['docs/situations.md'],
     ['docs/reliability.md'],
     ['docs/performance.md'],
+    ['docs/performance-method.md'],
   ],
   [
     'Build on it',
