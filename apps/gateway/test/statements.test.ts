@@ -58,12 +58,17 @@ describe('the statements of a turn', () => {
     app.next('session_update', ({ session }) => JSON.stringify(session).includes(`"${text}"`));
 
   it('performance 4: are at most 6 from a POST until the daemon has the task, and at most 12 for the whole turn', async () => {
-    const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'begin' } });
+    const isOver = (statements: readonly string[], most: number) => (statements.length > most ? statements : []);
+    sent.length = 0;
+    const created = await relay.call('POST', '/api/sessions', {
+      body: { deviceId: daemon.deviceId, message: 'begin' },
+    });
     const first = (await daemon.next('task_start')).task_id as string;
+    expect(isOver([...sent], 6)).toEqual([]);
     daemon.event(first, 'SESSION_STARTED', { session_id: 'native' });
     daemon.event(first, 'TASK_COMPLETE', { result: 'begun' });
     await shows('begun');
-    const id = created.body.id.replace(/[^:]+$/, 'native');
+    const id = (created.body as { id: string }).id.replace(/[^:]+$/, 'native');
 
     for (const [n, idempotencyKey] of [undefined, 'a key', undefined].entries()) {
       sent.length = 0;
@@ -79,7 +84,6 @@ describe('the statements of a turn', () => {
       daemon.event(task, 'TASK_COMPLETE', { session_id: 'native', result: `done ${n}` });
       await shows(`done ${n}`);
       const turn = [...sent];
-      const isOver = (statements: readonly string[], most: number) => (statements.length > most ? statements : []);
       expect([isOver(untilDelivered, 6), isOver(turn, 12)]).toEqual([[], []]);
       for (const step of ['accept', 'claim', 'confirm', 'settle'])
         expect([step, turn.filter((text) => text.includes(`relay_${step}_`)).length]).toEqual([step, 1]);

@@ -26,6 +26,8 @@ export interface NewSession {
   /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
   pendingId?: string | undefined;
   ttlMs: number;
+  /** The most sessions of the device; absent: no limit. */
+  maxSessions?: number;
   /** See the columns. */
   agentDepth?: number | undefined;
   startedBy?: string | undefined;
@@ -37,30 +39,29 @@ export function titleOf(message: string): string {
   return [...line].slice(0, limits.titleCharacters).join('');
 }
 
-/** Sessions of a device that were not deleted. */
-export async function countSessions(db: Db, deviceId: string): Promise<number> {
-  const [row] = await db.sql.query<{ count: number }>`
-    SELECT count(*)::int AS count FROM sessions WHERE device_id = ${deviceId} AND deleted_at IS NULL`;
-  return row?.count ?? 0;
-}
+/** The device has `maxSessions` sessions that were not deleted. */
+export class SessionsFull extends Error {}
 
-/** Creates a session with a placeholder id and enqueues its first task. */
+/** Creates a session with a placeholder id and enqueues its first task. Throws SessionsFull. */
 export async function createSession(db: Db, input: NewSession): Promise<{ key: string; taskId: string }> {
   const key = newUlid();
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
-  await db.sql.execute`
+  const maxSessions = input.maxSessions ?? null;
+  const count = await db.sql.execute`
     WITH started AS (
       INSERT INTO sessions (key, owner_id, device_id, agent_type, native_id, placeholder, first_words, title, title_source, project_path,
         status, last_message, message_count, started_by)
-      VALUES (${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
+      SELECT ${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
         ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
-        ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null})
+        ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null}
+      WHERE ${maxSessions}::int IS NULL OR (SELECT count(*) FROM sessions WHERE device_id = ${input.deviceId} AND deleted_at IS NULL) < ${maxSessions}::int
       RETURNING key, device_id, owner_id
     )
     INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, agent_depth, expires_at)
     SELECT ${taskId}, key, device_id, owner_id, 'start', ${input.message}, ${input.images ?? null}, ${input.agentDepth ?? null}::smallint,
       now() + ${input.ttlMs}::double precision * interval '1 millisecond' FROM started`;
+  if (count === 0) throw new SessionsFull();
   return { key, taskId };
 }
 

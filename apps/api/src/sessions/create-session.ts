@@ -2,7 +2,7 @@
 import { message, newMessage } from '@relay/attention';
 import {
   agentTypesOf,
-  countSessions,
+  SessionsFull,
   findSession,
   createSession as insertSession,
   readSessions,
@@ -57,11 +57,6 @@ export async function createSession(
       status: 201,
     } as const;
     return onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.message, async () => {
-      if ((await countSessions(tx, device.id)) >= deps.config.sessionsPerDevice)
-        throw new RelayError(
-          'TOO_MANY_SESSIONS',
-          `The device has ${deps.config.sessionsPerDevice} sessions, which is the limit of this relay. Delete some.`,
-        );
       const agentType = body.agentType ?? device.agentType;
       if (agentType !== device.agentType && !(await agentTypesOf(tx, device)).includes(agentType))
         throw new RelayError(
@@ -89,8 +84,15 @@ export async function createSession(
         projectPath: body.projectPath ?? '',
         pendingId: body.pendingId,
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
+        maxSessions: deps.config.sessionsPerDevice,
         agentDepth: agent?.depth,
         startedBy: agent?.signIn,
+      }).catch((error: unknown) => {
+        if (!(error instanceof SessionsFull)) throw error;
+        throw new RelayError(
+          'TOO_MANY_SESSIONS',
+          `The device has ${deps.config.sessionsPerDevice} sessions, which is the limit of this relay. Delete some.`,
+        );
       });
       const [record] = await readSessions(tx, [key]);
       if (!record) throw new TypeError('a session vanished in its own transaction');
