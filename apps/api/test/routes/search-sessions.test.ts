@@ -120,7 +120,7 @@ describe('GET /api/sessions with q, status and pinned', () => {
       }));
       daemon.send({ type: 'report_sessions', sessions: entries });
       const { deviceId } = daemon;
-      const count = async (archived: string) => (await list({ deviceId, archived })).length;
+      const count = async (archived: string) => (await list({ deviceId, archived, limit: 200 })).length;
       while ((await count('false')) < entries.length);
       const call = async (action: 'archive' | 'unarchive' | 'delete', filter: object) =>
         (await scene.relay.call('changeSessions', { body: { action, filter: { deviceId, ...filter } } })).body;

@@ -3,7 +3,7 @@ import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, use
 import { Search as SearchIcon, SquarePen } from '../ui/icons.tsx';
 import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
@@ -34,6 +34,10 @@ const Picking = (props: ComponentProps<typeof SelectionBar>) => (
   <Suspense>
     <SelectionBar {...props} />
   </Suspense>
+);
+
+const MessageHits = loadedLater(
+  async () => (await Promise.all([import('./message-hits.tsx'), loadWords('keys')]))[0].MessageHits,
 );
 
 function useGrouping(): [Grouping, (by: Grouping) => void] {
@@ -204,6 +208,11 @@ export function Side({ isHome }: { isHome: boolean }) {
         {search.kind === 'searching' && shown.length === 0 && <Skeleton text={words.list.searching} />}
         {list.kind === 'ready' && (search.kind === 'off' || search.kind === 'found') && shown.length === 0 && (
           <Nothing search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
+        )}
+        {isSearch && (
+          <Suspense>
+            <MessageHits text={search.words} devices={devices} only={filter.device} />
+          </Suspense>
         )}
         {search.kind === 'found' && shown.length > 0 && (
           <p className="sr" role="status">
