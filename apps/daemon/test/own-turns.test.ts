@@ -187,6 +187,22 @@ describe('between two turns', () => {
     expect(await answered).toBe('done');
     expect(ends).toContain('two: Went on.');
   });
+
+  it.each(['c', 'another id'])('B2: a refused call %s without a report does not keep its turn open', async (id) => {
+    const { prompt, say, tool, done, permit, answer, pass, ends } = stage();
+    const first = prompt('one');
+    await tick();
+    done();
+    await first;
+    say('Reviewing in the background.');
+    tool('tool_call', { toolCallId: id, title: 'rm -rf build', status: 'pending' });
+    const response = permit();
+    const answered = answer('two', 'no');
+    await response;
+    pass();
+    expect(await answered).toBe('done');
+    expect(ends).toContainEqual(expect.stringMatching(/^two: /));
+  });
 });
 
 describe('the end of a turn', () => {

@@ -163,7 +163,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         lastReport = report;
         questions.apply(question, reply, active);
         if (reply.kind !== 'decline') {
-          own.answered(active);
+          own.answered(active, question.call);
           await follow(active, signal, end);
           return 'done';
         }
