@@ -64,6 +64,6 @@ describeWith('chromium', 'a search', () => {
     expect(new URL(person.page.url()).pathname).toBe(path);
     // The same address after a reload, too.
     await person.page.reload();
-    await person.page.locator('.entry:focus').filter({ has: message }).waitFor();
+    await message.waitFor();
   });
 });
