@@ -105,4 +105,40 @@ describeWith('chromium', 'loading a page', () => {
     await person.text(/1 of 1 online/);
     expect(refused).toHaveLength(4);
   });
+
+  it('W19: moves nothing on the first load, signed in or not, on a desk and on a phone', async () => {
+    const shift = async (who: Person, to: string, isThere: () => Promise<unknown>) => {
+      await who.goto(to);
+      await isThere();
+      await who.page.waitForLoadState('networkidle');
+      return who.page.evaluate<number>(
+        `new Promise((resolve) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value;
+          }).observe({ type: 'layout-shift', buffered: true });
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
+        })`,
+      );
+    };
+    const visitor = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    expect(await shift(visitor, '/sign-in', () => visitor.heading('Sign in'))).toBeLessThanOrEqual(0.1);
+    await visitor.context.close();
+    for (const width of [1360, 390]) {
+      await person.page.setViewportSize({ width, height: 844 });
+      for (const to of ['/', '/sessions', path])
+        expect([to, width, (await shift(person, to, () => person.text('Water the garden'))) <= 0.1]).toEqual([
+          to,
+          width,
+          true,
+        ]);
+    }
+  });
+
+  it('W21: the sign-in names the way back for a forgotten password', async () => {
+    const visitor = await newPerson(browser, relay.url);
+    await visitor.goto('/sign-in');
+    await visitor.text('Forgot your password? Ask the operator of this relay.');
+    await visitor.context.close();
+  });
 });

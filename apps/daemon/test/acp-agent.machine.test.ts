@@ -118,8 +118,8 @@ describe('a question of the agent', () => {
     start(connection, 't1', 'perm');
     const wait = await connection.event('WAIT_FOR_USER', 't1');
     expect(wait).toMatchObject({
-      prompt: 'Allow: Delete everything?',
-      result: 'I would like to delete it.\n\nAllow: Delete everything?\n\nrm -r build',
+      prompt: 'Delete everything?',
+      result: 'I would like to delete it.\n\nDelete everything?\n\nrm -r build',
       options: [{ label: 'Allow' }, { label: 'Reject' }],
     });
     await connection.status();
@@ -166,7 +166,7 @@ describe('a question of the agent', () => {
     const first = await connection.event('WAIT_FOR_USER', 't1');
     resume(connection, 't2', first.session_id ?? '', 'Allow');
     const second = await connection.event('WAIT_FOR_USER', 't2');
-    expect([first.prompt, second.prompt]).toEqual(['Allow: Run one?', 'Allow: Run two?']);
+    expect([first.prompt, second.prompt]).toEqual(['Run one?', 'Run two?']);
     resume(connection, 't3', first.session_id ?? '', 'Reject');
     expect((await connection.event('TASK_COMPLETE', 't3')).result).toBe('permissions: y n');
   });
@@ -234,8 +234,8 @@ describe('a question of the agent', () => {
     const { connection } = await begin();
     start(connection, 't1', 'write');
     expect(await connection.event('WAIT_FOR_USER', 't1')).toMatchObject({
-      prompt: 'Allow: Write src/a.ts?',
-      result: 'Allow: Write src/a.ts?\n\nsrc/a.ts (+2 −0)\n+ one\n+ two',
+      prompt: 'Write src/a.ts?',
+      result: 'Write src/a.ts?\n\nsrc/a.ts (+2 −0)\n+ one\n+ two',
     });
   });
 
@@ -270,9 +270,9 @@ describe('a question of the agent', () => {
     async (word) => {
       const { connection } = await begin();
       start(connection, 't1', word);
-      expect((await connection.event('WAIT_FOR_USER', 't1')).prompt).toBe('Allow: Run one?');
+      expect((await connection.event('WAIT_FOR_USER', 't1')).prompt).toBe('Run one?');
       const { prompt, session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
-      expect(prompt).toBe('Allow: Run two?');
+      expect(prompt).toBe('Run two?');
       await connection.settle();
       resume(connection, 't2', session ?? '', 'Allow');
       expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('permission: y');
@@ -298,7 +298,7 @@ describe('a question of the agent', () => {
     writeFileSync(join(agentHome, 'go on'), '');
     expect((await connection.event('TASK_COMPLETE', 't1')).result).toBe('done without it');
     const refused =
-      '“Allow: Run one?” can no longer be answered: the agent no longer waits for an answer. Nothing was sent to the agent.';
+      '“Run one?” can no longer be answered: the agent no longer waits for an answer. Nothing was sent to the agent.';
     resume(connection, 't2', session ?? '', 'allow');
     expect((await connection.event('ERROR', 't2')).error).toContain(refused);
     resume(connection, 't3', session ?? '', '1');
@@ -318,7 +318,7 @@ describe('a question of the agent', () => {
       'USER Allow',
       'AGENT echo 3: Allow',
     ]);
-    expect(result).toBe('May I?\n\nAllow: Run one?');
+    expect(result).toBe('May I?\n\nRun one?');
   });
 
   it('A4: that is open when the turn ends is gone with it, and the end is told', async () => {
@@ -380,7 +380,7 @@ describe('a question of the agent', () => {
       );
       resume(second, 't2', session ?? '', 'Allow');
       expect((await second.event('ERROR', 't2')).error).toBe(
-        `“Allow: Delete everything?” can no longer be answered: ${why} Nothing was sent to the agent. To send a message, use other words.`,
+        `“Delete everything?” can no longer be answered: ${why} Nothing was sent to the agent. To send a message, use other words.`,
       );
       resume(second, 't3', session ?? '', 'go on');
       expect((await second.event('TASK_COMPLETE', 't3')).result).toBe('echo 2: go on');

@@ -100,21 +100,21 @@ describe('a request for permission', () => {
   const diff = (oldText: string | null) => ({ type: 'diff', path, oldText, newText: 'one\nTWO\nthree\n' });
 
   it.each<[Fields, string]>([
-    [{ kind: 'execute', title: '`npm test`', locations: [{ path: '/my/project' }] }, 'Allow: Run npm test?'],
-    [{ kind: 'execute', title: 'bash', rawInput: { command: 'npm test' } }, 'Allow: Run npm test?'],
-    [{ kind: 'execute', title: 'Run the tests', rawInput: { command: 'npm test' } }, 'Allow: Run the tests?'],
-    [{ kind: 'execute', title: 'x', rawInput: { command: 'cat <<E\nsecret\nE' } }, 'Allow: Run cat <<E …?'],
-    [{ kind: 'edit', title: 'write', locations: [{ path }] }, 'Allow: Write src/a.ts?'],
-    [{ kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] }, 'Allow: Edit src/a.ts?'],
-    [{ kind: 'edit', title: 'src/a.ts: one => two', locations: [{ path }] }, 'Allow: Edit src/a.ts?'],
-    [{ kind: 'edit', title: 'Edit src/a.ts', content: [diff(null)] }, 'Allow: Edit src/a.ts?'],
-    [{ title: 'a.ts', content: [diff(null)] }, 'Allow: Write src/a.ts?'],
-    [{ kind: 'delete', rawInput: { path } }, 'Allow: Delete src/a.ts?'],
-    [{ kind: 'other', title: 'mcp__garden__water' }, 'Allow: Use mcp__garden__water?'],
+    [{ kind: 'execute', title: '`npm test`', locations: [{ path: '/my/project' }] }, 'Run npm test?'],
+    [{ kind: 'execute', title: 'bash', rawInput: { command: 'npm test' } }, 'Run npm test?'],
+    [{ kind: 'execute', title: 'Run the tests', rawInput: { command: 'npm test' } }, 'Run the tests?'],
+    [{ kind: 'execute', title: 'x', rawInput: { command: 'cat <<E\nsecret\nE' } }, 'Run cat <<E …?'],
+    [{ kind: 'edit', title: 'write', locations: [{ path }] }, 'Write src/a.ts?'],
+    [{ kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] }, 'Edit src/a.ts?'],
+    [{ kind: 'edit', title: 'src/a.ts: one => two', locations: [{ path }] }, 'Edit src/a.ts?'],
+    [{ kind: 'edit', title: 'Edit src/a.ts', content: [diff(null)] }, 'Edit src/a.ts?'],
+    [{ title: 'a.ts', content: [diff(null)] }, 'Write src/a.ts?'],
+    [{ kind: 'delete', rawInput: { path } }, 'Delete src/a.ts?'],
+    [{ kind: 'other', title: 'mcp__garden__water' }, 'Use mcp__garden__water?'],
     [{ title: 'Allow access to the network' }, 'Allow access to the network?'],
     [{ title: 'Which colour?' }, 'Which colour?'],
-    [{}, 'Allow: Use a tool?'],
-  ])('A7: for %j asks with verb and object: "%s"', (call, prompt) => {
+    [{}, 'Use a tool?'],
+  ])('A7, W25: for %j asks with verb and object: "%s"', (call, prompt) => {
     expect(asked(call).prompt).toBe(prompt);
   });
 
@@ -130,17 +130,17 @@ describe('a request for permission', () => {
     [
       'whole command',
       { kind: 'execute', title: 'x', rawInput: { command: 'cat <<E\nsecret\nE' } },
-      'Allow: Run cat <<E …?\n\ncat <<E\nsecret\nE',
+      'Run cat <<E …?\n\ncat <<E\nsecret\nE',
     ],
     [
       'lines that change',
       { kind: 'edit', title: path, content: [diff('one\ntwo\nthree\n')] },
-      'Allow: Edit src/a.ts?\n\nsrc/a.ts (+1 −1)\n- two\n+ TWO',
+      'Edit src/a.ts?\n\nsrc/a.ts (+1 −1)\n- two\n+ TWO',
     ],
     [
       'input of a tool',
       { kind: 'other', title: 'water', rawInput: { litres: 3, of: 'water' } },
-      'Allow: Use water?\n\n{\n  "litres": 3\n}',
+      'Use water?\n\n{\n  "litres": 3\n}',
     ],
   ])('A1: is told with the %s behind what was said', (_name, call, told) => {
     expect(asked(call).result).toBe(`I will.\n\n${told}`);
@@ -152,7 +152,7 @@ describe('a request for permission', () => {
       title: path,
       content: [{ ...diff(''), newText: 'x\n'.repeat(100_000) }],
     }).result;
-    expect(result).toMatch(/^I will\.\n\nAllow: Write src\/a\.ts\?\n\nsrc\/a\.ts \(\+100000 −0\)/);
+    expect(result).toMatch(/^I will\.\n\nWrite src\/a\.ts\?\n\nsrc\/a\.ts \(\+100000 −0\)/);
     expect(result).toMatch(/characters more\]$/);
     expect(result?.length).toBeLessThan(10_000);
   });

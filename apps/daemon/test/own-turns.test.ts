@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Clock, type Question, type TurnReport, createMapper, silentLog } from '@relay/daemon-kit';
 import { createConversation } from '../src/agents/acp/conversation.ts';
 import { askForm } from '../src/agents/acp/form.ts';
+import { createNotes } from '../src/agents/acp/notes.ts';
 import type { AgentProcess } from '../src/agents/acp/process.ts';
 
 type Fields = Record<string, unknown>;
@@ -64,6 +65,7 @@ function stage(responses: Fields[] = []) {
     abort: () => undefined,
   } as unknown as AgentProcess;
   const own: string[] = [];
+  const notes = createNotes({ now: () => 0 });
   const conversation = createConversation({
     sessionId: 's',
     cwd: '/p',
@@ -78,6 +80,7 @@ function stage(responses: Fields[] = []) {
       mapper.begin('own');
       return reportOf('own');
     },
+    unknownCommand: notes.unknownCommand,
     log: silentLog,
   });
   const prompt = (taskId: string, signal = never) =>
@@ -120,6 +123,7 @@ function stage(responses: Fields[] = []) {
     asked,
     own,
     notices,
+    notes,
     mapper,
   };
 }
@@ -183,6 +187,22 @@ describe('between two turns', () => {
     expect(await answered).toBe('done');
     expect(ends).toContain('two: Went on.');
   });
+
+  it.each(['c', 'another id'])('B2: a refused call %s without a report does not keep its turn open', async (id) => {
+    const { prompt, say, tool, done, permit, answer, pass, ends } = stage();
+    const first = prompt('one');
+    await tick();
+    done();
+    await first;
+    say('Reviewing in the background.');
+    tool('tool_call', { toolCallId: id, title: 'rm -rf build', status: 'pending' });
+    const response = permit();
+    const answered = answer('two', 'no');
+    await response;
+    pass();
+    expect(await answered).toBe('done');
+    expect(ends).toContainEqual(expect.stringMatching(/^two: /));
+  });
 });
 
 describe('the end of a turn', () => {
@@ -209,6 +229,23 @@ describe('the end of a turn', () => {
     done();
     await end;
     expect(ends).toEqual(['two: Done. The agent said nothing more.']);
+  });
+
+  it('A14: without words after a slash command that the agent did not announce names that command', async () => {
+    const { prompt, done, ends, notes } = stage();
+    const send = async (message: string) => {
+      const turn = prompt(message);
+      await tick();
+      done();
+      await turn;
+      return ends.splice(0)[0];
+    };
+    const silent = 'The agent ended its turn without saying anything.';
+    expect(await send('/compat')).toBe(`/compat: ${silent}`);
+    notes.heard('s', { sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'compact' }] });
+    expect(await send('/compat now')).toBe('/compat now: The agent did nothing. /compat is not among its commands.');
+    expect(await send('/compact')).toBe(`/compact: ${silent}`);
+    expect(await send('/home/ada is empty')).toBe(`/home/ada is empty: ${silent}`);
   });
 
   it('B13: with the cancel of the turn before sends the message again, with a notice', async () => {

@@ -83,13 +83,13 @@ const words = ({ role, content }: Message) => `${role} ${content}`;
 describe('a question at a real relay', () => {
   it('A1, A2: shows afterwards which command was not allowed, and that the agent stopped; live and stored', async () => {
     const { waiting, tell, update, live, stored } = await begin('permquiet');
-    expect(waiting.prompt).toMatchObject({ prompt: 'Allow: Delete everything?' });
+    expect(waiting.prompt).toMatchObject({ prompt: 'Delete everything?' });
     const taskId = await tell('Reject');
     await update(({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'completed');
     const conversation = [
       'USER permquiet',
       'AGENT I would like to delete it.',
-      'AGENT Allow: Delete everything?\n\nrm -r build',
+      'AGENT Delete everything?\n\nrm -r build',
       'USER Reject',
       'AGENT The agent stopped, because it was not allowed to continue.',
     ];
@@ -108,10 +108,10 @@ describe('a question at a real relay', () => {
     await update(({ lastTask }) => lastTask?.id === next && lastTask.state === 'completed');
     const conversation = [
       'USER meanwhile',
-      'AGENT Allow: Run one?',
+      'AGENT Run one?',
       'AGENT done meanwhile',
       'USER Allow',
-      expect.stringMatching(/^SYSTEM “Allow: Run one\?” can no longer be answered: the agent no longer waits/),
+      expect.stringMatching(/^SYSTEM “Run one\?” can no longer be answered: the agent no longer waits/),
       'USER hello',
       'AGENT echo 2: hello',
     ];
@@ -122,7 +122,7 @@ describe('a question at a real relay', () => {
 
   it('A4: that gives way to another one is replaced by it, and the answer is for that one', async () => {
     const { tell, update, session, live } = await begin('withdraw');
-    const isSecond = ({ prompt }: Session) => prompt?.prompt === 'Allow: Run two?';
+    const isSecond = ({ prompt }: Session) => prompt?.prompt === 'Run two?';
     const second = await session();
     if (!isSecond(second)) await update(isSecond);
     const taskId = await tell('Allow');
@@ -176,7 +176,7 @@ describe('a question at a real relay', () => {
     expect(live().at(-1)).toMatch(/^SYSTEM The daemon was stopped\. The agent’s question can no longer be answered/);
     const taskId = await tell('Allow');
     await update(({ lastTask }) => lastTask?.id === taskId && lastTask.state === 'failed');
-    expect(live().at(-1)).toMatch(/^SYSTEM “Allow: Delete everything\?” can no longer be answered/);
+    expect(live().at(-1)).toMatch(/^SYSTEM “Delete everything\?” can no longer be answered/);
     const next = await tell('go on');
     await update(({ lastTask }) => lastTask?.id === next && lastTask.state === 'completed');
     expect(live().at(-1)).toBe('AGENT echo 2: go on');

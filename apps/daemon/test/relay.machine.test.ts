@@ -112,7 +112,7 @@ describe('an app at a real relay', () => {
     await create('perm');
     const waiting = await update(({ status }) => status === 'waiting');
     expect(waiting.prompt).toMatchObject({
-      prompt: 'Allow: Delete everything?',
+      prompt: 'Delete everything?',
       options: [{ label: 'Allow' }, { label: 'Reject' }],
     });
     expect((await tell(waiting.id, 'Reject')).status).toBe(202);

@@ -33,6 +33,7 @@ export type Answer = FromDaemon<
   | 'settings_response'
   | 'content_response'
   | 'folders'
+  | 'search_response'
   | 'pong'
   | 'context_response'
   | 'force_quit_result'
@@ -61,6 +62,7 @@ export type Question = Extract<
       | 'ask_settings'
       | 'ask_content'
       | 'ask_folders'
+      | 'ask_search'
       | 'ask_pong'
       | 'ask_summary'
       | 'release';

@@ -124,7 +124,8 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
 function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
-  if (other.kind === 'ask_folders') return false;
+  if (one.kind === 'ask_search') return other.kind === 'ask_search' && one.query === other.query;
+  if (other.kind === 'ask_folders' || other.kind === 'ask_search') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;

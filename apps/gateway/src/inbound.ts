@@ -69,6 +69,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     settings_response: (connection, frame) => history.answered(connection, frame),
     content_response: (connection, frame) => history.answered(connection, frame),
     folders: (connection, frame) => history.answered(connection, frame),
+    search_response: (connection, frame) => history.answered(connection, frame),
     settings_activity: async (connection, { session_id: nativeId }) => {
       const record = await sessions.find(connection, nativeId);
       if (record)

@@ -1,6 +1,6 @@
 /**
- * Online and offline (rules, 4.11): a device is online from the moment its connection is the newest, and offline when it
- * has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
+ * Online and offline (rules, 4.11): a device is online from the moment its connection is the newest, and offline when its daemon was
+ * stopped or has stayed away for the grace time, so that a reconnect does not flap. Frames are sent only when something changed.
  */
 import type { BackplaneInstance } from '@relay/backplane';
 import {
@@ -17,7 +17,7 @@ import {
   isOnline,
   markOnlineAgain,
 } from '@relay/database';
-import type { DeviceStatus } from '@relay/protocol';
+import { type DeviceStatus, closeCodes } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 import type { DaemonConnection } from './connection.ts';
 import type { Publisher } from '@relay/attention';
@@ -86,10 +86,14 @@ export class Presence {
     await this.#publisher.append(ownerId, { type: 'device_status', deviceId, status });
   }
 
-  /** Notes the end of a connection; unless a newer one comes, the device is offline after the grace time. */
+  /**
+   * Notes the end of a connection. A device whose daemon was stopped is offline at once, any other one after the grace time, unless a newer
+   * connection comes.
+   */
   async closed(connection: DaemonConnection, code: number, reason: string): Promise<void> {
     const { id: connectionId, deviceId, fence } = connection;
     await this.#end({ connectionId, deviceId, fence, code, reason });
+    if (code === closeCodes.normal.code && reason === closeCodes.normal.reason) return this.offline(deviceId, fence);
     this.#startGrace(connection);
   }
 

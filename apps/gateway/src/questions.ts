@@ -27,6 +27,7 @@ interface Asked {
     | 'settings_request'
     | 'content_request'
     | 'get_folders'
+    | 'search_request'
     | 'ping'
     | 'context_request'
     | 'force_quit_session'
@@ -46,6 +47,10 @@ export function asked(
   if (question.kind === 'ask_folders')
     return can('browse')
       ? { frame: { type: 'get_folders', request_id: requestId, path: question.path }, answer: 'folders' }
+      : undefined;
+  if (question.kind === 'ask_search')
+    return can('search')
+      ? { frame: { type: 'search_request', request_id: requestId, query: question.query }, answer: 'search_response' }
       : undefined;
   const about = { request_id: requestId, session_id: question.sessionId };
   switch (question.kind) {
@@ -95,6 +100,7 @@ export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'content_response') return contentReply(frame);
   if (frame.type === 'pong') return { v: 1, kind: 'device_pong' };
   if (frame.type === 'folders') return foldersReply(frame);
+  if (frame.type === 'search_response') return searchReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
@@ -141,6 +147,12 @@ function foldersReply({ path, parent, folders, more, error, code }: FromDaemon<'
   if (Buffer.byteLength(JSON.stringify(folders)) > limits.folderBytes) return failure('The device answered too much.');
   const place = { ...(path ? { path } : {}), ...(typeof parent === 'string' ? { parent } : {}) };
   return { v: 1, kind: 'device_folders', ...place, folders, ...(more ? { more } : {}) };
+}
+
+function searchReply({ hits, more, error }: FromDaemon<'search_response'>): Reply {
+  if (error || !hits) return answeredBadly(error);
+  const found = hits.map(({ session_id: sessionId, ...hit }) => ({ sessionId, ...hit }));
+  return { v: 1, kind: 'device_hits', hits: found, ...(more ? { more } : {}) };
 }
 
 function summaryReply({ context, error }: FromDaemon<'context_response'>): Reply {

@@ -57,6 +57,16 @@ describe('online and offline', () => {
     expect(Date.parse(lastSeenAt)).toBeGreaterThanOrEqual(Date.parse(seenBefore));
   });
 
+  it('A14: a device whose daemon was stopped is offline at once', async () => {
+    const patient = await startRelay({ config: { offlineGraceMs: 600_000, sweepIntervalMs: 600_000 } });
+    const watcher = await connectApp(patient);
+    const daemon = await connectDaemon(patient);
+    daemon.socket.close(1000, 'normal');
+    await watcher.next('device_status', (frame) => frame.deviceId === daemon.deviceId && frame.status === 'offline');
+    await watcher.close();
+    await patient.stop();
+  });
+
   it('a message that must not wait asks for the live socket, not for the grace', async () => {
     const daemon = await connectDaemon(relay);
     const body = { deviceId: daemon.deviceId, message: 'now', queueTtlSeconds: 0 };

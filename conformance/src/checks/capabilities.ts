@@ -170,6 +170,19 @@ export const capabilities: readonly Check[] = [
       await daemon.close();
     },
   ),
+  rule('6.28', 'a search in transcripts is asked of a daemon that declared it', async (world) => {
+    const plain = await world.desk();
+    const query = { q: 'roses water' };
+    await world.rest.refused('searchMessages', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.device.id }, query });
+    const daemon = await declaring(world, 'search');
+    const from = daemon.inbox.mark();
+    const read = world.rest.ok('searchMessages', { params: { id: daemon.device.id }, query });
+    const asked = await daemon.inbox.until('search_request', () => true, { from });
+    same(asked.query, query.q, 'query');
+    daemon.send({ type: 'search_response', request_id: asked.request_id, hits: [], more: true });
+    same((await read).body, { hits: [], more: true }, 'the hits');
+    await daemon.close();
+  }),
   rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {
     const daemon = await world.desk();
     const { id, native } = await world.session();

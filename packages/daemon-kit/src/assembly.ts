@@ -149,6 +149,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
     browse: options.browse,
+    clock,
     send: (frame) => void send(frame),
     log,
   });

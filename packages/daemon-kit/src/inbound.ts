@@ -3,10 +3,12 @@ import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFra
 import { reasonOf } from './failure.ts';
 import { type ContentReader, answerContent } from './contents.ts';
 import { type Browse, createFolders } from './folders.ts';
+import { createSearch } from './search.ts';
 import { summaryOf } from './summary.ts';
 import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
+import type { Clock } from './clock.ts';
 import type { Reader, Store } from './store.ts';
 import type { Tasks } from './task.ts';
 
@@ -34,6 +36,7 @@ interface InboundOptions {
   content?: ContentReader | undefined;
   /** Reads folders of this machine. */
   browse?: Browse | undefined;
+  clock: Clock;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
 }
@@ -72,6 +75,7 @@ export function createInbound({
 }: InboundOptions): Inbound {
   const counts: InboundCounts = { unknown: 0, invalid: 0 };
   const folders = createFolders(options.browse);
+  const search = createSearch({ store, clock: options.clock, log });
 
   const notRead = (sessionId: string, error: unknown): string => {
     log.warn('history not read', { session: sessionId, why: reasonOf(error) });
@@ -167,6 +171,7 @@ export function createInbound({
     usage_request: tellUsage,
     settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
     get_folders: (frame) => void folders(frame).then(send),
+    search_request: (frame) => void search(frame).then(send),
     content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;

@@ -28,5 +28,7 @@ export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, bro
   capabilities.receipts,
   ...(agent.capabilities ?? []),
   ...(browse ? [capabilities.browse] : []),
-  ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
+  ...(detail === 'off'
+    ? []
+    : [capabilities.transcript, capabilities.prompts, capabilities.content, capabilities.search]),
 ];

@@ -40,9 +40,11 @@ function able() {
 describe('the further capabilities of an agent', () => {
   it('are declared, beside those that the daemon has with every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts, content');
+    expect(connection.headers['x-daemon-capabilities']).toBe(
+      'receipts, images, usage, transcript, prompts, content, search',
+    );
     const plain = await begin(echo());
-    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content');
+    expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content, search');
   });
 
   it('include the images of a turn, and of no other', async () => {

@@ -14,7 +14,7 @@ function begin(file = join(folders.make(), 'questions.json')) {
   const open = () => openQuestions({ file, clock: { now: () => now }, onTrouble: (what) => trouble.push(what) });
   return { file, open, trouble, wait: (ms: number) => (now += ms) };
 }
-const question = { taskId: 't1', prompt: 'Allow: Run it?', labels: ['Yes', 'No'] };
+const question = { taskId: 't1', prompt: 'Run it?', labels: ['Yes', 'No'] };
 
 describe('a question that is closed', () => {
   it('A5: refuses its labels and their numbers for an hour, also after a restart, and lets other words pass', () => {
@@ -27,7 +27,7 @@ describe('a question that is closed', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const after = open();
     for (const words of ['Yes', ' yes ', '2']) {
-      expect(after.refusal('s', words)).toMatch(/^“Allow: Run it\?” can no longer be answered: it is late\. /);
+      expect(after.refusal('s', words)).toMatch(/^“Run it\?” can no longer be answered: it is late\. /);
     }
     expect([after.refusal('s', 'Yes, please'), after.refusal('s', '3'), after.refusal('other', 'Yes')]).toEqual([
       undefined,
@@ -51,7 +51,7 @@ describe('a question that is closed', () => {
     const questions = begin().open();
     questions.asked('s', question);
     questions.gone('s', 'it was taken back.');
-    questions.asked('s', { ...question, prompt: 'Allow: Run two?' });
+    questions.asked('s', { ...question, prompt: 'Run two?' });
     expect(questions.refusal('s', 'whatever')).toBe(
       'The agent has asked another question since. Answer that one instead.',
     );

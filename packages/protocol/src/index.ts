@@ -68,6 +68,7 @@ export {
   type DeviceKey,
 } from './rest/device-keys.ts';
 export type { BrowsedFolder, FolderList } from './rest/folders.ts';
+export { type SearchHits, searchLimits } from './rest/search.ts';
 export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';

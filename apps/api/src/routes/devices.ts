@@ -6,6 +6,7 @@ import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { browseFolders } from '../devices/browse-folders.ts';
 import { pingDevice } from '../devices/ping-device.ts';
+import { searchMessages } from '../devices/search-messages.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
@@ -17,6 +18,7 @@ type Names =
   | 'deleteDevice'
   | 'pingDevice'
   | 'listFolders'
+  | 'searchMessages'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -86,6 +88,10 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
     listFolders: async ({ principal, params, query }) => ({
       status: 200,
       body: await browseFolders(deps, principal.userId, params.id, query.path),
+    }),
+    searchMessages: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await searchMessages(deps, principal.userId, params.id, query.q),
     }),
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();

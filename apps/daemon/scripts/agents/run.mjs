@@ -156,7 +156,7 @@ const checks = {
     const id = await w.begin(asking(w.name, 'echo made > allowed.txt'));
     const waiting = await w.ended(id);
     must(waiting.status === 'waiting', `${waiting.status}: ${waiting.lastMessage}`);
-    must(waiting.prompt.prompt.startsWith('Allow: '), waiting.prompt.prompt);
+    must(waiting.prompt.prompt.endsWith('?'), waiting.prompt.prompt);
     const { status, lastMessage } = await w.over(id, await w.tell(id, '1'));
     must(status === 'idle', `${status}: ${lastMessage}`);
     must(existsSync(join(w.project, 'allowed.txt')), 'the command did not run');

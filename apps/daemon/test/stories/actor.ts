@@ -121,6 +121,9 @@ export async function perform(
       case 'ask':
         await playing.process.onPermission({ sessionId, toolCall: step.call, options }, new AbortController().signal);
         break;
+      case 'form':
+        await playing.process.onForm({ sessionId, ...step.request }, new AbortController().signal);
+        break;
       case 'end':
         return { stopReason: step.how };
       case 'die':

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { acpAgent } from '../../src/agents/acp/agent.ts';
 import { type Playing, type Update, createActor, perform, quietMs, stillClock, tick } from './actor.ts';
 import { type Fault, difference, seen } from './stage.ts';
-import type { Story } from './story.ts';
+import { type Step, type Story, answerTo, questionsIn } from './story.ts';
 
 type Connect = NonNullable<DaemonOptions['connect']>;
 interface Session {
@@ -188,7 +188,16 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
   };
 
   /** Waits until the task is over or the agent stops it. Answers its questions. */
-  const ended = async (taskId: string, isStopped: () => boolean, stopped: Promise<void>, answers: boolean[]) => {
+  const reply = async ({ id, prompts }: Session, question: Step | undefined) => {
+    const { id: uuid, digest } = prompts![0]!;
+    const { message: _, ...answer } = answerTo(question);
+    const body = { ...answer, ...(digest && { digest }) };
+    const { status, body: answered } = await relay.call('answerPrompt', { params: { id, uuid }, body });
+    if (status !== 202) throw new Error(`not answered: ${JSON.stringify(answered)}`);
+    return { taskId: (answered as { taskId: string }).taskId, uuid };
+  };
+
+  const ended = async (taskId: string, isStopped: () => boolean, stopped: Promise<void>, questions: Step[]) => {
     for (let current = taskId; ;) {
       const isEnd = (frame: Frame) => {
         const { lastTask } = sessionIn(frame);
@@ -198,13 +207,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
       if (!frame || isStopped()) return current;
       const session = sessionIn(frame);
       if (session.lastTask?.state !== 'waiting') return current;
-      const { id: uuid, digest } = session.prompts![0]!;
-      const { status, body } = await relay.call('answerPrompt', {
-        params: { id: session.id, uuid },
-        body: { option: answers.shift() ? 'yes' : 'no', ...(digest && { digest }) },
-      });
-      if (status !== 202) throw new Error(`not answered: ${JSON.stringify(body)}`);
-      current = (body as { taskId: string }).taskId;
+      current = (await reply(session, questions.shift())).taskId;
     }
   };
 
@@ -247,8 +250,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
         const isNamed = (frame: Frame) => isMine(sessionIn(frame).id) && sessionIn(frame).id !== pending;
         ({ id } = sessionIn(await app.next('session_update', isNamed)));
       }
-      const answers = turn.steps.flatMap((step) => (step.do === 'ask' ? [step.allow] : []));
-      const last = await ended(taskId, () => how !== undefined, stopped, answers);
+      const last = await ended(taskId, () => how !== undefined, stopped, questionsIn(turn.steps));
       const isOver = (state: string) => (frame: Frame) => {
         const { lastTask } = sessionIn(frame);
         return lastTask?.id === last && lastTask.state === state;
@@ -266,8 +268,20 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
       await tick();
       await catchUp();
       const playing = daemon.playing();
-      if (playing) await run(turn.after, playing);
+      const answerAll = async () => {
+        let answered = '';
+        for (const question of questionsIn(turn.after)) {
+          const isAsked = (frame: Frame) => {
+            const { id: sessionId, prompts = [] } = sessionIn(frame);
+            return isMine(sessionId) && prompts.length > 0 && prompts[0]!.id !== answered;
+          };
+          answered = (await reply(sessionIn(await app.next('session_update', isAsked)), question)).uuid;
+        }
+      };
+      if (playing) await Promise.all([run(turn.after, playing), answerAll()]);
       await tick();
+      // A turn that was answered ends after a silence of its own.
+      daemon.clock.advance(2 * quietMs);
       await catchUp();
     }
     played.set(story, { id, items: copy.items });

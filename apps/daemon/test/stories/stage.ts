@@ -6,7 +6,7 @@ import { type DaemonOptions, createDaemon } from '@relay/daemon-kit';
 import { type FromDaemonFrame, type Item, type Operation, applyOperations, mergeItems } from '@relay/protocol';
 import { acpAgent } from '../../src/agents/acp/agent.ts';
 import { type Playing, type Update, createActor, perform, quietMs, stillClock, tick } from './actor.ts';
-import type { Story, Step, True } from './story.ts';
+import { type Story, type Step, type True, answerTo, questionsIn } from './story.ts';
 
 type Connect = NonNullable<DaemonOptions['connect']>;
 type Frame = FromDaemonFrame;
@@ -103,6 +103,8 @@ export const seen = (items: readonly Item[]): True[] =>
       }
       case 'question':
         return { kind, ...field('status', part.state) };
+      case 'image':
+        return { kind };
       case 'usage':
         return { kind, content: String(part.used) };
       default:
@@ -187,6 +189,35 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
     return undefined;
   };
 
+  const reply = (taskId: string, { uuid, digest }: { uuid: string; digest: string }, question: Step | undefined) => {
+    const { option, ...answer } = { option: undefined, ...answerTo(question) };
+    daemon.send({
+      type: 'task_resume',
+      task_id: taskId,
+      session_id: sessionId,
+      prompt_uuid: uuid,
+      digest,
+      ...(option && { option_id: option }),
+      ...answer,
+    });
+  };
+  /** Steps after a turn, and the answers to questions among them. */
+  const runAfter = async (steps: readonly Step[], playing: Playing): Promise<void> => {
+    let isOver = false;
+    let from = daemon.frames.length;
+    const over = run(steps, playing).then(() => void (isOver = true));
+    const questions = questionsIn(steps);
+    for (let rounds = 0; !isOver; rounds++) {
+      if (rounds > 200) throw new Error(`seed ${story.seed}: a question between two turns is not answered`);
+      for (; from < daemon.frames.length; from++) {
+        const frame = daemon.frames[from]!;
+        if (frame.type === 'event' && frame.event_type === 'PROMPT_OPEN')
+          reply(`own${at}-${rounds}`, frame.question, questions.shift());
+      }
+      await tick();
+    }
+    await over;
+  };
   const ended = async (taskId: string): Promise<void> => {
     for (let from = 0, rounds = 0; ; rounds++) {
       for (; from < daemon.frames.length; from++) {
@@ -194,19 +225,8 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
         if (frame.type !== 'event' || !('task_id' in frame) || frame.task_id !== taskId) continue;
         if (frame.event_type === 'TASK_COMPLETE' || frame.event_type === 'ERROR') return;
         if (frame.event_type !== 'WAIT_FOR_USER') continue;
-        const { uuid, digest } = frame.question!;
-        const asks = story.turns[at]!.steps.filter((step) => step.do === 'ask');
-        const { allow } = asks[answered++]!;
-        const option = allow ? { option_id: 'yes', message: 'Allow' } : { option_id: 'no', message: 'Reject' };
         const next = `${taskId}+`;
-        daemon.send({
-          type: 'task_resume',
-          task_id: next,
-          session_id: sessionId,
-          prompt_uuid: uuid,
-          digest,
-          ...option,
-        });
+        reply(next, frame.question!, questionsIn(story.turns[at]!.steps)[answered++]);
         return ended(next);
       }
       if (isCancelled || isKilled) return;
@@ -255,9 +275,10 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
     await tick();
     daemon.clock.advance(100);
     const playing = daemon.agent();
-    if (playing) await run(turn.after, playing);
+    if (playing) await runAfter(turn.after, playing);
     await tick();
-    daemon.clock.advance(100);
+    // A turn that was answered ends after a silence of its own.
+    daemon.clock.advance(2 * quietMs);
     const problem = follow();
     if (problem !== undefined) return `live, ${problem}`;
   }

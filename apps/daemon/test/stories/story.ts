@@ -7,6 +7,8 @@ type Update = Record<string, unknown>;
 export type Step =
   | { do: 'update'; update: Update }
   | { do: 'ask'; call: Update; allow: boolean }
+  /** The agent asks for one field, and gets this value. `said`: the same as a line. */
+  | { do: 'form'; request: Update; fields: Record<string, string>; said: string }
   | { do: 'end'; how: 'end_turn' | 'cancelled' }
   /** The process of the agent ends. */
   | { do: 'die' }
@@ -59,6 +61,18 @@ export function randomOf(seed: number) {
   };
 }
 
+/** The questions among steps, in order. */
+export const questionsIn = (steps: readonly Step[]) => steps.filter((step) => step.do === 'ask' || step.do === 'form');
+
+/** The answer of the person: text, and the choice or the fields. */
+export const answerTo = (question: Step | undefined) =>
+  question?.do === 'form'
+    ? { message: question.said, fields: question.fields }
+    : question?.do === 'ask' && question.allow
+      ? { message: 'Allow', option: 'yes' }
+      : { message: 'Reject', option: 'no' };
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const text = (words: string) => [{ type: 'content', content: { type: 'text', text: words } }];
 const update = (sessionUpdate: string, more: Update): Step => ({ do: 'update', update: { sessionUpdate, ...more } });
 
@@ -193,6 +207,24 @@ export function storyOf(seed: number): Story {
       }
       open.splice(open.indexOf(call), 1);
     };
+    const form = (into: Step[]) => {
+      const [title, colour] = [unique('Which colour?'), unique('colour')];
+      const properties = { colour: { type: 'string', title } };
+      const request = {
+        message: unique('form'),
+        requestedSchema: { type: 'object', properties, required: ['colour'] },
+      };
+      const said = `${title}: ${colour}`;
+      into.push({ do: 'form', request, fields: { colour }, said });
+      truth.push({ kind: 'question', status: 'answered' }, { kind: 'user', content: said });
+      lastWas = 'question';
+    };
+    const picture = (into: Step[]) => {
+      const id = named ? { messageId: unique('m') } : {};
+      into.push(update('agent_message_chunk', { ...id, content: { type: 'image', mimeType: 'image/png', data: png } }));
+      truth.push({ kind: 'image' });
+      lastWas = 'image';
+    };
     const finish = (into: Step[], call: OpenCall) => {
       if (chance(0.5)) print(into, call);
       const status = chance(0.8) ? 'completed' : 'failed';
@@ -217,8 +249,10 @@ export function storyOf(seed: number): Story {
     };
 
     for (let left = 1 + below(7); left > 0; left--) {
-      const dice = below(10);
-      if (dice < 3) say(steps, 'agent_message_chunk');
+      const dice = below(12);
+      if (dice === 10) form(steps);
+      else if (dice === 11) picture(steps);
+      else if (dice < 3) say(steps, 'agent_message_chunk');
       else if (dice < 4) say(steps, 'agent_thought_chunk');
       else if (dice < 6) begin(steps, true);
       else if (dice < 7) ask(steps);
@@ -274,6 +308,8 @@ export function storyOf(seed: number): Story {
         const { call } = begin(after, true);
         finish(after, call);
       }
+      if (chance(0.4)) picture(after);
+      if (chance(0.5)) (chance(0.7) ? ask : form)(after);
       after.push({ do: 'quiet' });
       for (const call of open) call.truth.status = 'unknown';
     }

@@ -37,14 +37,8 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const [renaming, setRenaming] = useState(false);
   useEffect(() => setRenaming(asked), [asked]);
   const [removing, setRemoving] = useState(false);
-  const archive = useAction(async () =>
-    onChange(await client.call('updateSession', { params: { id: session.id }, body: { archived: !session.archived } })),
-  );
-  const pin = useAction(async () =>
-    onChange(await client.call('updateSession', { params: { id: session.id }, body: { pinned: !session.pinned } })),
-  );
-  const notify = useAction(async (level: NotifyChoice) =>
-    onChange(await client.call('updateSession', { params: { id: session.id }, body: { notify: level } })),
+  const change = useAction(async (body: { archived: boolean } | { pinned: boolean } | { notify: NotifyChoice }) =>
+    onChange(await client.call('updateSession', { params: { id: session.id }, body })),
   );
   const title = session.title === '' ? words.untitled : session.title;
   useEffect(() => {
@@ -86,17 +80,25 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
           </p>
         </div>
         <Suspense fallback={<span className="button ghost icon" />}>
-          <BellMenu session={session} busy={notify.busy} onChoose={(level) => void notify.run(level)} />
+          <BellMenu session={session} busy={change.busy} onChoose={(notify) => void change.run({ notify })} />
         </Suspense>
         <IconButton icon={EllipsisVertical} label={words.more} title={words.more} popoverTarget={menuId} />
         <div className="menu" id={menuId} popover="auto" ref={menu}>
           <button type="button" onClick={choose(() => setRenaming(true))}>
             {words.list.rename}
           </button>
-          <button type="button" aria-disabled={pin.busy} onClick={choose(() => void pin.run())}>
+          <button
+            type="button"
+            aria-disabled={change.busy}
+            onClick={choose(() => void change.run({ pinned: !session.pinned }))}
+          >
             {session.pinned ? words.list.unpin : words.list.pin}
           </button>
-          <button type="button" aria-disabled={archive.busy} onClick={choose(() => void archive.run())}>
+          <button
+            type="button"
+            aria-disabled={change.busy}
+            onClick={choose(() => void change.run({ archived: !session.archived }))}
+          >
             {session.archived ? words.list.unarchive : words.list.archive}
           </button>
           <button type="button" className="danger" onClick={choose(() => setRemoving(true))}>
@@ -108,9 +110,9 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
         <Nudge session={session} />
         {removing && <Remove session={session} onNo={() => setRemoving(false)} />}
       </Suspense>
-      {(renaming || archive.refusal || pin.refusal || notify.refusal) && (
+      {(renaming || change.refusal) && (
         <div className="under-bar">
-          <Problem refusal={archive.refusal ?? pin.refusal ?? notify.refusal} />
+          <Problem refusal={change.refusal} />
           <Suspense>{renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}</Suspense>
         </div>
       )}

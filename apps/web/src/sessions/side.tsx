@@ -1,9 +1,9 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
-import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
 import { Search as SearchIcon, SquarePen } from '../ui/icons.tsx';
 import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
 import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
@@ -30,10 +30,9 @@ import { searchCharacters, useSearch } from './use-search.ts';
 import { useSessions } from './use-sessions.ts';
 
 const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
-const Picking = (props: ComponentProps<typeof SelectionBar>) => (
-  <Suspense>
-    <SelectionBar {...props} />
-  </Suspense>
+
+const MessageHits = loadedLater(
+  async () => (await Promise.all([import('./message-hits.tsx'), loadWords('keys')]))[0].MessageHits,
 );
 
 function useGrouping(): [Grouping, (by: Grouping) => void] {
@@ -87,7 +86,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   useEffect(() => share({ sessions: all, devices }), [all, devices]);
   useEffect(() => () => share(undefined), []);
 
-  const deviceOf = (id: string) => devices.find((device) => device.id === id);
+  const deviceOf = (id: string | undefined) => devices.find((device) => device.id === id);
   const isSearch = search.kind !== 'off';
   const shown = search.sessions.filter(({ id }) => !changes.hidden.has(id));
   const inGroups = arranged(shown, filter, by, snoozedSessions(inbox));
@@ -132,7 +131,9 @@ export function Side({ isHome }: { isHome: boolean }) {
       onKeyDown={onKeyDown}
     >
       {selection.isOn ? (
-        <Picking selection={selection} sessions={selectable} changes={changes} />
+        <Suspense>
+          <SelectionBar selection={selection} sessions={selectable} changes={changes} />
+        </Suspense>
       ) : (
         <>
           <div className="side-top">
@@ -182,11 +183,7 @@ export function Side({ isHome }: { isHome: boolean }) {
           </label>
         </>
       )}
-      <FilterLine
-        filter={filter}
-        device={filter.device === undefined ? undefined : deviceOf(filter.device)}
-        onClear={show}
-      />
+      <FilterLine filter={filter} device={deviceOf(filter.device)} onClear={show} />
       <div className="scroll" ref={box} onScroll={onScroll}>
         {list.kind === 'loading' && <Skeleton text={words.list.loading} />}
         {list.kind === 'failed' && <Problem refusal={list.refusal} onRetry={list.reload} />}
@@ -204,6 +201,11 @@ export function Side({ isHome }: { isHome: boolean }) {
         {search.kind === 'searching' && shown.length === 0 && <Skeleton text={words.list.searching} />}
         {list.kind === 'ready' && (search.kind === 'off' || search.kind === 'found') && shown.length === 0 && (
           <Nothing search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
+        )}
+        {isSearch && (
+          <Suspense>
+            <MessageHits text={search.words} devices={devices} only={filter.device} />
+          </Suspense>
         )}
         {search.kind === 'found' && shown.length > 0 && (
           <p className="sr" role="status">

@@ -13,6 +13,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { ArrowDown } from './icons.tsx';
+import { useLocationProperty } from 'wouter/use-browser-location';
 import { words } from '../catalogue.ts';
 import { isInSight, onSight } from '../ui/sight.ts';
 import { Announcer } from './announcer.tsx';
@@ -76,12 +77,8 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, onSeen, ref }: 
     [items, memory, hasMore, earlierFailed, newFrom],
   );
   const newest = items.at(-1)?.uuid;
-  const { frame, virtualizer, away, atEnd, onScroll, toEnd } = useReading(
-    sessionId,
-    rows,
-    newest,
-    hasMore && !earlierFailed ? loadOlder : undefined,
-  );
+  const older = hasMore && !earlierFailed ? loadOlder : undefined;
+  const { frame, virtualizer, away, atEnd, onScroll, toEnd } = useReading(sessionId, rows, newest, older);
 
   // Remembers the newest item read.
   useEffect(() => {
@@ -99,6 +96,12 @@ export function Log({ sessionId, items, texts, hasMore, onOlder, onSeen, ref }: 
     },
     [rows, virtualizer],
   );
+  // A hit of the search leads to its message.
+  const hash = useLocationProperty(() => window.location.hash);
+  useEffect(() => {
+    if (hash !== '')
+      void import('./to-message.ts').then(({ toMessage }) => toMessage(rows, virtualizer, atEnd, frame, older));
+  }, [hash, rows, virtualizer, atEnd, frame, older]);
   useImperativeHandle(ref, () => ({ toEnd }));
   const since = away?.since;
   const below = since === undefined ? 0 : items.length - 1 - items.findLastIndex(({ uuid }) => uuid === since);

@@ -10,6 +10,7 @@ import {
   failure,
   filePath,
   folder,
+  hit,
   image,
   messages,
   nativeId,
@@ -85,6 +86,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     limit: 27,
   },
   get_folders: { type: 'get_folders', request_id: requestId, path: folder.parent },
+  search_request: { type: 'search_request', request_id: requestId, query: 'watering' },
   context_request: {
     type: 'context_request',
     request_id: requestId,
@@ -165,6 +167,7 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },
   folders: { type: 'folders', request_id: requestId, ...folder },
+  search_response: { type: 'search_response', request_id: requestId, hits: [{ session_id: nativeId, ...hit }] },
   settings_activity: { type: 'settings_activity', session_id: nativeId },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
 };

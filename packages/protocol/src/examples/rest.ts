@@ -263,6 +263,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   UpdateDevice: { name: story.deviceName },
   Device: device,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
+  SearchHits: { hits: [{ sessionId: story.sessionId, title: story.title, ...story.hit }] },
   DevicePing: { ms: 24 },
   ConnectionList: {
     connections: [

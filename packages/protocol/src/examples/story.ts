@@ -94,6 +94,14 @@ export const usage = {
   ],
 };
 
+/** A message that a search for "watering" finds. */
+export const hit = {
+  uuid: messages[0].uuid,
+  role: messages[0].role,
+  text: messages[0].content,
+  timestamp: messages[0].timestamp,
+};
+
 /** Folders of her machine, as its daemon answers. */
 export const folder = {
   path: '/home/ada/projects',

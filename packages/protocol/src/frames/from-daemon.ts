@@ -22,6 +22,7 @@ import {
 } from '../schema.ts';
 import { cut, piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
+import { hit, searchLimits } from '../rest/search.ts';
 import { settingList } from '../rest/settings.ts';
 import {
   type AnyPart,
@@ -202,6 +203,19 @@ const Folders = frame(
   },
 );
 
+const SearchResponse = frame('search_response', 'Answer to `search_request`, or why there is none.', {
+  request_id: id('From the request'),
+  hits: lenient(
+    list(
+      Type.Object({ session_id: id("The agent's native session id"), ...hit }),
+      'The newest sessions first, and in each the newest message',
+      { maxItems: searchLimits.hits },
+    ),
+  ),
+  more: lenient(flag('It stopped before it had looked at all transcripts')),
+  error: lenient(text('Why the daemon could not answer')),
+});
+
 const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
@@ -290,7 +304,9 @@ export const daemonEvents = {
     content: lenient(text('Text, in another spelling')),
   }),
   TASK_COMPLETE: event('TASK_COMPLETE', 'The task ended successfully.', {
-    result: text('The answer'),
+    result: text(
+      'The answer: the last words of the turn, which no AGENT_RESPONSE repeats. With `transcript` the text of the item `message_uuid`',
+    ),
     message_uuid: messageUuid,
   }),
   WAIT_FOR_USER: event('WAIT_FOR_USER', 'The agent needs input; the answer comes back as `task_resume`.', {
@@ -356,6 +372,7 @@ export const fromDaemonFrames = {
   settings_response: SettingsResponse,
   content_response: ContentResponse,
   folders: Folders,
+  search_response: SearchResponse,
   settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,

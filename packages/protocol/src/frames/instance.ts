@@ -10,6 +10,7 @@ import { type Static, Type, count, flag, id, limits, maybe, nullable, list, oneO
 import { Message, Summary } from '../rest/conversation.ts';
 import { piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
+import { hit, searchLimits, searchQuery } from '../rest/search.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
@@ -81,6 +82,11 @@ export const commands = {
     'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
     { path: text('The folder; empty: the top', { maxLength: limits.pathCharacters }) },
   ),
+  ask_search: versioned(
+    'ask_search',
+    'Ask the daemon to search its transcripts; answered by `device_hits` or `failure`.',
+    { query: searchQuery },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -124,6 +130,12 @@ export const replies = {
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
   device_pong: versioned('device_pong', 'The daemon answered.', {}),
   device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
+  device_hits: versioned('device_hits', 'The messages, as the daemon found them.', {
+    hits: list(Type.Object({ sessionId: id("The agent's native session id"), ...hit }), 'In its order', {
+      maxItems: searchLimits.hits,
+    }),
+    more: maybe(flag('It stopped early')),
+  }),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),

@@ -3,6 +3,7 @@
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
+import { searchQuery } from '../rest/search.ts';
 import { ChosenSetting } from '../rest/settings.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
@@ -31,6 +32,8 @@ export const capabilities = {
   content: 'content',
   /** Answers `get_folders`. */
   browse: 'browse',
+  /** Answers `search_request`. */
+  search: 'search',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -156,6 +159,12 @@ const GetFolders = frame(
   },
 );
 
+const SearchRequest = frame(
+  'search_request',
+  'Search all transcripts of the machine. Answered by `search_response`. Only for a daemon that declared `search`.',
+  { request_id: id('Echoed by the answer'), query: searchQuery },
+);
+
 const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
@@ -194,6 +203,7 @@ export const toDaemonFrames = {
   settings_request: SettingsRequest,
   content_request: ContentRequest,
   get_folders: GetFolders,
+  search_request: SearchRequest,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
 } as const;

@@ -11,6 +11,7 @@ import * as people from './people.ts';
 import * as prompts from './prompts.ts';
 import * as notificationSettings from './notification-settings.ts';
 import * as push from './push.ts';
+import { SearchHits } from './search.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
 import * as settings from './settings.ts';
@@ -55,6 +56,7 @@ export const restBodies = {
   UpdateDevice: people.UpdateDevice,
   Device: people.Device,
   FolderList: folders.FolderList,
+  SearchHits,
   DevicePing: people.DevicePing,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,

@@ -2,6 +2,7 @@
 import { endpoints } from '../endpoints.ts';
 import * as folders from '../rest/folders.ts';
 import * as people from '../rest/people.ts';
+import { SearchHits, SearchQuery } from '../rest/search.ts';
 import { Type, limits, maybe, text } from '../schema.ts';
 
 const FoldersQuery = Type.Object({
@@ -57,6 +58,14 @@ export const deviceRoutes = {
       'DEVICE_TIMEOUT',
       'DEVICE_ERROR',
     ],
+  },
+  searchMessages: {
+    ...endpoints.searchMessages,
+    summary: 'Search the transcripts of a device, through its daemon',
+    scope: 'sessions:read',
+    query: SearchQuery,
+    success: { 200: SearchHits },
+    errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   listConnections: {
     ...endpoints.listConnections,

@@ -53,6 +53,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
+    unknownCommand: notes.unknownCommand,
     heard(sessionId, update) {
       settings.heard(sessionId, update);
       return notes.heard(sessionId, update);

@@ -36,6 +36,8 @@ interface ConversationOptions {
   askAtDesk?: AskAtDesk | undefined;
   /** The agent begins a turn itself. */
   ownTurn: (sessionId: string) => TurnReport;
+  /** As in the notes. */
+  unknownCommand: (sessionId: string, message: string) => string | undefined;
   log: Pick<Log, 'info'>;
 }
 
@@ -161,7 +163,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         lastReport = report;
         questions.apply(question, reply, active);
         if (reply.kind !== 'decline') {
-          own.answered(active);
+          own.answered(active, question.call);
           await follow(active, signal, end);
           return 'done';
         }
@@ -180,6 +182,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       idleListener(false);
       const active = beginTurn(taskId, report, cwd);
       const end = released(active);
+      active.unknownCommand = options.unknownCommand(sessionId, message);
       turn = active;
       lastTask = taskId;
       lastReport = report;

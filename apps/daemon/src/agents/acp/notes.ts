@@ -11,6 +11,8 @@ type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;
 interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   /** Any `session/update`. Returns it, a `usage_update` with the limits of the plan. */
   heard(sessionId: string, update: Fields): Fields;
+  /** The slash command at the beginning of a message that is not among the announced commands of its agent. */
+  unknownCommand(sessionId: string, message: string): string | undefined;
 }
 
 interface NotesOptions {
@@ -25,6 +27,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
   const contexts = new Map<string, Context>();
   /** The newest report of each limit: the sessions of an agent share its plan. */
   const limits = new Map<string, UsageLimit>();
+  const commands = new Map<string, Set<string>>();
   let listener: Listener = () => undefined;
 
   const limitsNow = (sessionId: string, update: Fields = {}): { limits?: UsageLimit[] } => {
@@ -37,15 +40,21 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
 
   return {
     heard(sessionId, update) {
-      if (update.sessionUpdate === 'available_commands_update') listener(sessionId, commandsOf(update));
+      if (update.sessionUpdate === 'available_commands_update') {
+        const known = commandsOf(update);
+        keep(commands, sessionId, new Set(known.map(({ name }) => name)));
+        listener(sessionId, known);
+      }
       if (update.sessionUpdate !== 'usage_update') return update;
       const cost = costIn(update.cost) ?? contexts.get(sessionId)?.cost;
       const size = tokens(update.size) ?? contexts.get(sessionId)?.max_tokens ?? null;
-      contexts.delete(sessionId);
-      contexts.set(sessionId, { used_tokens: tokens(update.used), max_tokens: size, ...(cost ? { cost } : {}) });
-      const [oldest] = contexts.keys();
-      if (contexts.size > maxSessions && oldest !== undefined) contexts.delete(oldest);
+      keep(contexts, sessionId, { used_tokens: tokens(update.used), max_tokens: size, ...(cost ? { cost } : {}) });
       return { ...update, ...limitsNow(sessionId, update) };
+    },
+    unknownCommand(sessionId, message) {
+      const [, name] = /^\/([^\s/]+)(?:\s|$)/.exec(message) ?? [];
+      const known = commands.get(sessionId);
+      return name !== undefined && known !== undefined && known.size > 0 && !known.has(name) ? name : undefined;
     },
     onCommands: (told) => void (listener = told),
     context(sessionId) {
@@ -55,6 +64,14 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
         : Promise.reject(new AgentFailure('The agent has not reported how full the context of this session is.'));
     },
   };
+}
+
+/** Keeps the newest sessions. */
+function keep<T>(facts: Map<string, T>, sessionId: string, fact: T): void {
+  facts.delete(sessionId);
+  facts.set(sessionId, fact);
+  const [oldest] = facts.keys();
+  if (facts.size > maxSessions && oldest !== undefined) facts.delete(oldest);
 }
 
 const tokens = (value: unknown) => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : null);

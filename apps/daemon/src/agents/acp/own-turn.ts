@@ -73,9 +73,11 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
       if (typeof type === 'string') saysActive = type === 'active';
       wait();
     },
-    /** The answer to its question has arrived. */
-    answered(active: ActiveTurn) {
-      if (active === own) wait();
+    /** The answer to its question has arrived. Most agents report no end of a call that was refused, and some ask under another id. */
+    answered(active: ActiveTurn, call: Fields | undefined) {
+      if (active !== own) return;
+      if (call && active.rejected && !open.delete(wordsOf(call.toolCallId))) open.clear();
+      wait();
     },
     end: over,
   };

@@ -58,8 +58,7 @@ function promptOf(call: Fields, options: readonly PermissionOption[], cwd: strin
   const title = bareTitle(call);
   if (title.endsWith('?')) return title;
   if (title !== '' && !options.some(({ kind }) => /^(allow|reject)/.test(kind))) return title;
-  const intent = intentOf(call, cwd);
-  return /^(allow|permit|grant)\s/i.test(intent) ? `${intent}?` : `Allow: ${intent}?`;
+  return `${intentOf(call, cwd)}?`;
 }
 
 /** The questions are sent beside the request, and the answers go beside the outcome, by index. Own words are an answer too. */

@@ -52,11 +52,15 @@ interface PoolSurroundings {
   heard: (sessionId: string, update: Fields) => Fields;
   /** As in a conversation. */
   ownTurn: (sessionId: string) => TurnReport;
+  unknownCommand: (sessionId: string, message: string) => string | undefined;
 }
 
 /** Variable in the environment of every agent process; its value is the marker. */
 const markerVariable = 'RELAY_DAEMON_AGENT';
-export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn }: PoolSurroundings): ProcessPool {
+export function createProcessPool(
+  options: AcpOptions,
+  { timings, heard, ownTurn, unknownCommand }: PoolSurroundings,
+): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
   const env = agentEnvironment({ ...options.env, [markerVariable]: options.marker });
@@ -121,6 +125,7 @@ export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn
       timings,
       askAtDesk: options.askAtDesk,
       ownTurn,
+      unknownCommand,
       log,
     });
     link(conversation);

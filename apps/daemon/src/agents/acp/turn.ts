@@ -18,6 +18,8 @@ export interface ActiveTurn {
   cancelling: boolean;
   /** The newest answer was a no. */
   rejected: boolean;
+  /** As in the verdict. */
+  unknownCommand?: string | undefined;
   /** Resolves the current task: it has had its end, or its question. */
   release: () => void;
   /** Settles when the turn has fully finished. */
@@ -65,7 +67,7 @@ export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
 /** Reports the end that the agent's response to the prompt means. */
 export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks = {}): void {
   if (active.detached) return;
-  const verdict = verdictOf(response, active.narrator.told(), { quirks, rejected: active.rejected });
+  const verdict = verdictOf(response, active.narrator.told(), { ...active, quirks });
   if (verdict.kind === 'complete') active.report.complete(verdict.result);
   else active.report.error(verdict.error);
 }

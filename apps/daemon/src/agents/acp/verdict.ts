@@ -13,18 +13,22 @@ const notes: Readonly<Record<string, string>> = {
 
 const notAllowed = 'The agent stopped, because it was not allowed to continue.';
 
-/** `rejected`: the newest answer of the user in this turn was a no. */
-export function verdictOf(
-  response: Fields,
-  told: Told,
-  { quirks = {}, rejected }: { quirks?: Quirks | undefined; rejected: boolean },
-): Verdict {
+interface Circumstances {
+  quirks?: Quirks | undefined;
+  /** The newest answer of the user in this turn was a no. */
+  rejected: boolean;
+  /** The message begins with a slash command that the agent did not announce. */
+  unknownCommand?: string | undefined;
+}
+
+export function verdictOf(response: Fields, told: Told, circumstances: Circumstances): Verdict {
+  const { quirks = {}, rejected } = circumstances;
   const reason = typeof response.stopReason === 'string' ? response.stopReason : '';
   const failed = told.failed || quirks.errorText?.test(told.answer);
   if (failed) return { kind: 'error', error: sentenceIn(told.answer) || 'The agent failed without giving a reason.' };
   switch (reason) {
     case 'end_turn':
-      return spoken(told, { quirks, rejected });
+      return spoken(told, circumstances);
     case 'max_tokens':
     case 'max_turn_requests':
       return { kind: 'complete', result: [told.answer, notes[reason]].filter(Boolean).join('\n\n') };
@@ -37,15 +41,17 @@ export function verdictOf(
     default:
       // A reason that this daemon does not know yet: the words still count.
       return told.answer
-        ? spoken(told, { quirks, rejected })
+        ? spoken(told, circumstances)
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };
   }
 }
 
-function spoken({ answer, acted }: Told, { quirks, rejected }: { quirks: Quirks; rejected: boolean }): Verdict {
+function spoken({ answer, acted }: Told, { quirks, rejected, unknownCommand }: Circumstances): Verdict {
   if (answer !== '') return { kind: 'complete', result: answer };
   if (acted) return { kind: 'complete', result: 'Done. The agent said nothing more.' };
   if (rejected) return { kind: 'complete', result: notAllowed };
-  if (quirks.silentFailure) return { kind: 'error', error: 'The agent ended without an answer.' };
+  if (unknownCommand !== undefined)
+    return { kind: 'complete', result: `The agent did nothing. /${unknownCommand} is not among its commands.` };
+  if (quirks?.silentFailure) return { kind: 'error', error: 'The agent ended without an answer.' };
   return { kind: 'complete', result: 'The agent ended its turn without saying anything.' };
 }

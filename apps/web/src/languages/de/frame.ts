@@ -52,8 +52,7 @@ export const words: typeof english = {
     noneArchived: 'Keine archivierten Sitzungen',
     noneLikeThis: 'Keine passenden Sitzungen',
     noResult: 'Keine Sitzung gefunden',
-    noResultMore: (text) =>
-      `Kein Titel, kein Ordner und keine letzte Nachricht hat Wörter, die mit „${text}“ beginnen.`,
+    noResultMore: (text) => `Weder Titel noch Ordner noch letzte Nachricht passen zu „${text}“.`,
     searching: 'Suche läuft…',
     found: (count) => plural(count, { one: '# Sitzung gefunden', other: '# Sitzungen gefunden' }),
     clearSearch: 'Suche leeren',

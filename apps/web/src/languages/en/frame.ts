@@ -53,7 +53,7 @@ export const words = {
     noneArchived: 'No archived sessions',
     noneLikeThis: 'No sessions like this',
     noResult: 'No session matches',
-    noResultMore: (text: string) => `No title, folder or last message has words that begin with “${text}”.`,
+    noResultMore: (text: string) => `No title, folder or last message matches “${text}”.`,
     searching: 'Searching…',
     found: (count: number) => plural(count, { one: '# session found', other: '# sessions found' }),
     clearSearch: 'Clear search',
