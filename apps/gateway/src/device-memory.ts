@@ -36,6 +36,7 @@ export type Answer = FromDaemon<
   | 'pong'
   | 'context_response'
   | 'force_quit_result'
+  | 'desk_response'
 >;
 
 /** One task whose end is looked for in the history. */
@@ -63,7 +64,8 @@ export type Question = Extract<
       | 'ask_folders'
       | 'ask_pong'
       | 'ask_summary'
-      | 'release';
+      | 'release'
+      | 'ask_desk';
   }
 >;
 

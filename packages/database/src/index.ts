@@ -23,6 +23,7 @@ export * from './unnamed.ts';
 export * from './tasks.ts';
 export * from './prompts.ts';
 export * from './claims.ts';
+export * from './held.ts';
 export * from './queue.ts';
 export * from './task-reads.ts';
 export { type MoveName, taskMoves } from './task-moves.ts';

@@ -4,7 +4,14 @@
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
-import { type FieldValues, type TaskKind, cutText, limits, placeholderNativeId } from '@relay/protocol';
+import {
+  type DeskChoice,
+  type FieldValues,
+  type TaskKind,
+  cutText,
+  limits,
+  placeholderNativeId,
+} from '@relay/protocol';
 import { markAnswered } from './prompt-ends.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { oldestOpen } from './prompts.ts';
@@ -93,6 +100,8 @@ export interface PromptAnswer {
   digest?: string | undefined;
   /** The address whose notification it was given in. */
   on?: string | undefined;
+  /** The choice about a program that has the session open. */
+  desk?: DeskChoice | undefined;
 }
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
@@ -123,6 +132,8 @@ export async function enqueueMessage(
     queueLimit: number;
     /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
     answers?: (PromptAnswer & { uuid: string }) | null;
+    /** The choice about a program that has the session open. */
+    desk?: DeskChoice | undefined;
     /** See the column. */
     agentDepth?: number | undefined;
   },
@@ -146,13 +157,14 @@ export async function enqueueMessage(
   const { answers } = input;
   const uuid = answers === undefined ? state.asked : (answers?.uuid ?? '');
   const { option, fields, digest, on } = answers ?? {};
-  const isMore = [option, fields, digest, on].some((one) => one !== undefined);
+  const { desk } = input;
+  const isMore = [option, fields, digest, on, desk].some((one) => one !== undefined);
   const taskId = newUlid();
   const inserted = insertTask(db, {
     id: taskId,
     key: input.key,
     promptUuid: uuid,
-    answer: isMore ? JSON.stringify({ option, fields, digest, on }) : null,
+    answer: isMore ? JSON.stringify({ option, fields, digest, on, desk }) : null,
     deviceId: input.deviceId,
     ownerId: input.ownerId,
     kind: 'resume',

@@ -39,6 +39,7 @@ export async function sendMessage(
         body.queueTtlSeconds,
         ...(images ? [images.digest] : []),
         ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
+        ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
       ],
       status: 202,
       isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
@@ -51,7 +52,7 @@ export async function sendMessage(
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
-      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agent };
+      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, desk: body.desk, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined ? {} : { answers }),

@@ -2,7 +2,20 @@
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
-import { deviceId, folder, messages, nativeId, piece, sessionKey, settings, summary, tasks, userId } from './story.ts';
+import {
+  deviceId,
+  folder,
+  messages,
+  nativeId,
+  piece,
+  projectPath,
+  resume,
+  sessionKey,
+  settings,
+  summary,
+  tasks,
+  userId,
+} from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -25,7 +38,8 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   ask_pong: { v: 1, kind: 'ask_pong' },
   ask_folders: { v: 1, kind: 'ask_folders', path: folder.path },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
-  release: { v: 1, kind: 'release', sessionId: nativeId },
+  release: { v: 1, kind: 'release', sessionId: nativeId, stopTurn: true },
+  ask_desk: { v: 1, kind: 'ask_desk', sessionId: nativeId, letGo: true },
 };
 
 export const replyExamples: ExamplesOf<typeof replies> = {
@@ -52,6 +66,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   device_folders: { v: 1, kind: 'device_folders', ...folder },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
+  session_desk: { v: 1, kind: 'session_desk', free: true, command: resume, cwd: projectPath },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
 };
 

@@ -55,7 +55,7 @@ interface PoolSurroundings {
 }
 
 /** Variable in the environment of every agent process; its value is the marker. */
-const markerVariable = 'RELAY_DAEMON_AGENT';
+export const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn }: PoolSurroundings): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
