@@ -42,6 +42,14 @@ const allowed = [
   ['CODE_OF_CONDUCT.md', ''],
   ['CONTRIBUTING.md', '| '],
   ['prisma/migrations/', ''],
+  // Texts that people read.
+  ['apps/web/src/languages/', 'at the desk'],
+  ['packages/daemon-kit/src/desk-gate.ts', 'at the desk'],
+  ['packages/daemon-kit/src/transcript/mapper.ts', 'Stopped at the desk'],
+  ['packages/daemon-kit/test/desk.test.ts', 'at the desk'],
+  ['tests/browser/desk.test.ts', 'at the desk'],
+  ['apps/cli/src/attach/footer.ts', 'at the desk'],
+  ['apps/cli/test/attach.machine.test.ts', 'at the desk'],
   // The replaced phrases of the pages and of comments, as data.
   ['scripts/documents/phrases.mjs', ''],
   ['tests/check-habits.house.test.ts', ''],

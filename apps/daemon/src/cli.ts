@@ -99,6 +99,10 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
       .option('--ask-at-desk', 'permissions are answered at this terminal only; without a terminal they are refused')
       .option('--no-full-access', 'apps cannot choose a mode that never asks')
       .option(
+        '--desk <mode>',
+        'programs that have sessions open: full (apps see them and can close them), show, or off (default: full)',
+      )
+      .option(
         '--transcript <detail>',
         'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
       )

@@ -10,6 +10,10 @@ import {
   type TranscriptSettings,
 } from '@relay/daemon-kit';
 
+/** `show`: apps see which programs have sessions open, and close none. `off`: they see nothing of it. */
+export const deskModes = ['full', 'show', 'off'] as const;
+export type DeskMode = (typeof deskModes)[number];
+
 export interface Config {
   /** Base address of the relay, without a slash at the end. */
   server: string;
@@ -34,6 +38,8 @@ export interface Config {
   ask_at_desk?: boolean;
   /** False: apps cannot choose a mode that never asks. */
   full_access?: boolean;
+  /** Default: full. */
+  desk?: DeskMode;
   /** The part of the work that apps see; default: everything. */
   transcript?: TranscriptSettings['detail'];
   thoughts?: 'on' | 'off';
@@ -79,7 +85,8 @@ export function readConfig(home: Home): Config | undefined {
   if (missing) throw broken(`"${missing}" is missing`);
   const { agent, further, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
   const { full_access: fullAccess } = record;
-  const { transcript = 'full', thoughts = 'on' } = record;
+  const { transcript = 'full', thoughts = 'on', desk = 'full' } = record;
+  if (!deskModes.some((word) => word === desk)) throw broken('"desk" must be full, show or off');
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
   if (
     further !== undefined &&

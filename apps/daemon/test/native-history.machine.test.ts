@@ -262,13 +262,6 @@ describe('the files of an agent', () => {
     else appendFileSync(file, lines(rows));
     expect(reader(agent, root).read(sessionId)?.open).toBe(open);
   });
-
-  it('of Claude Code say which sessions are at work', () => {
-    const root = home.folder();
-    kept.claude_code!(root);
-    put(join(root, `.claude/sessions/${process.pid}.json`), [{ sessionId: 'c1', status: 'busy' }]);
-    expect(reader('claude_code', root).sessions()).toMatchObject([{ isActive: true }]);
-  });
 });
 
 describe('a local session of Claude Code', () => {

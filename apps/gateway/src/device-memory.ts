@@ -37,6 +37,7 @@ export type Answer = FromDaemon<
   | 'pong'
   | 'context_response'
   | 'force_quit_result'
+  | 'desk_response'
 >;
 
 /** One task whose end is looked for in the history. */
@@ -65,7 +66,8 @@ export type Question = Extract<
       | 'ask_search'
       | 'ask_pong'
       | 'ask_summary'
-      | 'release';
+      | 'release'
+      | 'ask_desk';
   }
 >;
 

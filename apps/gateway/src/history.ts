@@ -127,6 +127,8 @@ function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_search') return other.kind === 'ask_search' && one.query === other.query;
   if (other.kind === 'ask_folders' || other.kind === 'ask_search') return false;
   if (one.sessionId !== other.sessionId) return false;
+  if (one.kind === 'release' && other.kind === 'release') return one.stopTurn === other.stopTurn;
+  if (one.kind === 'ask_desk' && other.kind === 'ask_desk') return one.letGo === other.letGo;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;
   if (one.kind === 'ask_content' && other.kind === 'ask_content')

@@ -8,6 +8,7 @@ import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protoc
 import { type Database, gathered, openTasks, saveSlashCommandSets, saveSlashCommands } from '@relay/database';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { Events } from './events.ts';
+import type { HeldSessions } from './held-sessions.ts';
 import type { History } from './history.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { NativeSessions } from './native-sessions.ts';
@@ -31,6 +32,7 @@ interface InboundDeps {
   events: Events;
   reports: Reports;
   activity: Handler<'session_activity'>;
+  held: HeldSessions;
   metrics: GatewayMetrics;
 }
 
@@ -44,7 +46,7 @@ export interface Inbound {
 }
 
 export function createInbound(deps: InboundDeps): Inbound {
-  const { database, publisher, sessions, watching, history, status, events, reports, activity, metrics } = deps;
+  const { database, publisher, sessions, watching, history, status, events, reports, activity, held, metrics } = deps;
 
   const tasksOf = gathered((deviceIds) => openTasks(database, deviceIds));
 
@@ -77,6 +79,8 @@ export function createInbound(deps: InboundDeps): Inbound {
     },
     context_response: (connection, frame) => history.answered(connection, frame),
     force_quit_result: (connection, frame) => history.answered(connection, frame),
+    desk_response: (connection, frame) => history.answered(connection, frame),
+    session_held: (connection, frame) => held.handle(connection, frame),
     report_slash_commands: saveCommands,
     pong: (connection, frame) => history.answered(connection, frame),
     event: (connection, frame) => events.handle(connection, frame),

@@ -7,6 +7,7 @@ import { createEndings } from './endings.ts';
 import { createEvents } from './events.ts';
 import type { FairShare } from './fair-share.ts';
 import type { History } from './history.ts';
+import { createHeldSessions } from './held-sessions.ts';
 import { type Inbound, createInbound } from './inbound.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { createNativeSessions } from './native-sessions.ts';
@@ -50,13 +51,15 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
   const status = createStatus({ ...deps, outcomes, unnamed, findUnfound, prompts });
   const transcript = createTranscript({ sessions, speech, metrics });
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
+  const held = createHeldSessions(deps);
   const inbound = createInbound({
     ...deps,
     sessions,
     status,
     events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts }),
-    reports: createReports({ ...deps, status, unnamed }),
+    reports: createReports({ ...deps, status, unnamed, held }),
     activity: createActivity({ ...deps, outcomes, speech }),
+    held,
   });
   return { inbound, status, unnamed };
 }

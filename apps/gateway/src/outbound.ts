@@ -64,6 +64,7 @@ export function createOutbound({
       case 'ask_pong':
       case 'ask_summary':
       case 'release':
+      case 'ask_desk':
       case 'history':
         return command.replyTo !== undefined && command.correlation !== undefined
           ? history.ask(connection, body, command.replyTo, command.correlation)

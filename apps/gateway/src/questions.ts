@@ -31,6 +31,7 @@ interface Asked {
     | 'ping'
     | 'context_request'
     | 'force_quit_session'
+    | 'desk_request'
   >;
   /** The frame that answers it. */
   answer: Answer['type'];
@@ -89,7 +90,18 @@ export function asked(
       return { frame: { type: 'context_request', ...about, include }, answer: 'context_response' };
     }
     case 'release':
-      return { frame: { type: 'force_quit_session', ...about }, answer: 'force_quit_result' };
+      return {
+        frame: {
+          type: 'force_quit_session',
+          ...about,
+          ...(question.stopTurn === true && can('desk') ? { stop_turn: true } : {}),
+        },
+        answer: 'force_quit_result',
+      };
+    case 'ask_desk':
+      return can('desk')
+        ? { frame: { type: 'desk_request', ...about, let_go: question.letGo }, answer: 'desk_response' }
+        : undefined;
   }
 }
 
@@ -102,6 +114,7 @@ export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'folders') return foldersReply(frame);
   if (frame.type === 'search_response') return searchReply(frame);
   if (frame.type === 'force_quit_result') return releaseReply(frame);
+  if (frame.type === 'desk_response') return deskReply(frame);
   if (question.kind === 'ask_summary' && frame.type === 'context_response') return summaryReply(frame);
   return usageReply(frame.type === 'usage_response' ? frame.usage : frame.context, frame.error);
 }
@@ -193,4 +206,17 @@ function recent(messages: unknown): Summary['recentMessages'] {
 function releaseReply({ status, detail }: FromDaemon<'force_quit_result'>): Reply {
   const more = detail ? { detail: cutText(detail, 1024) } : {};
   return { v: 1, kind: 'session_released', result: status, ...more };
+}
+
+function deskReply({ free, why, held, command, cwd, error }: FromDaemon<'desk_response'>): Reply {
+  if (error !== undefined || free === undefined) return answeredBadly(error);
+  return {
+    v: 1,
+    kind: 'session_desk',
+    free,
+    ...(why === undefined ? {} : { why }),
+    ...(held === undefined ? {} : { held }),
+    ...(command === undefined ? {} : { command }),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
 }

@@ -6,6 +6,7 @@ import { type Database, type SessionFacts, applyReport, saveReportHash, withOwne
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { FairShare } from './fair-share.ts';
+import type { HeldSessions } from './held-sessions.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { countLeftOut, readingOf } from './native-sessions.ts';
 import { inParts } from './parts.ts';
@@ -24,6 +25,7 @@ interface ReportDeps {
   unnamed: Unnamed;
   share: FairShare;
   metrics: GatewayMetrics;
+  held: HeldSessions;
 }
 
 export type Report = Received<FromDaemon<'report_sessions'>>;
@@ -43,7 +45,7 @@ export interface Reports {
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 export function createReports(deps: ReportDeps): Reports {
-  const { config, database, publisher, watching, status, unnamed, share, metrics } = deps;
+  const { config, database, publisher, watching, status, unnamed, share, metrics, held } = deps;
 
   /** Undefined: a newer connection owns the device, or this instance leaves; the daemon reports again where it connects next. */
   const write = async (connection: DaemonConnection, reported: readonly SessionFacts[], hash: string) => {
@@ -97,12 +99,15 @@ export function createReports(deps: ReportDeps): Reports {
     await status.checkSilent(connection);
     const hash = hashOf(report.written);
     if (memory.reportHash === hash) {
+      // The text is that of an earlier connection, which can have reported more since.
+      if (memory.reported === undefined) await held.replace(connection, report.sessions);
       memory.reported = { hash, active };
       metrics.reports.inc({ outcome: 'same' });
       return;
     }
     const written = await write(connection, report.sessions.map(reportFacts), hash);
     if (!written) return;
+    await held.replace(connection, report.sessions);
     memory.reportHash = hash;
     memory.reported = { hash, active };
     if (written.hasUnnamed) unnamed.look(connection);

@@ -27,6 +27,7 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
     message: task.instruction,
     ...more,
     ...answerOf(reader, task),
+    ...(task.answer?.desk !== undefined && reader.can('desk') ? { desk: task.answer.desk } : {}),
   };
 }
 

@@ -10,6 +10,7 @@ import type {
   Subject,
   Usage,
 } from '@relay/protocol';
+import type { Holders } from './holders.ts';
 import type { Heard } from './transcript/mapper.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface Question {
   choices?: readonly QuestionOption[];
   /** The action that a permission is about. */
   subject?: Subject;
+  /** Whether words answer it; default: yes. */
+  text?: boolean;
   /** The fields of a form; its answer may carry their values, which fit them. `options` and words answer it as well. */
   fields?: readonly QuestionField[];
   /** The time after which it can no longer be answered (ISO 8601). */
@@ -83,6 +86,8 @@ export interface TurnReport {
    * `why`: a sentence for the person who answers anyway. `uuid`: the question, if others stay open.
    */
   withdrawn?(why: string, uuid?: string): void;
+  /** Another program opened the session before the agent got the message: the daemon asks the person, and the turn is over. */
+  held?(): void;
   /** The conversation now has a name. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */
@@ -149,6 +154,10 @@ export interface Agent {
   onOwnTurn?(listener: (sessionId: string) => TurnReport): void;
   /** The question of this task will never be answered. Unknown ids are ignored. */
   abandon?(taskId: string): void;
+  /** The programs beside the daemon that have sessions of this agent open. */
+  readonly holders?: Holders;
+  /** Closes the idle process of this session, which can hold a lock. Resolves when the process is gone. */
+  letGo?(sessionId: string): Promise<void>;
   /** The session got messages elsewhere: its state in memory is out of date. No turn runs in it. */
   outdated?(sessionId: string): void;
   /** Ends all that outlives turns. Called once, after the last turn. Never rejects. */

@@ -1,10 +1,11 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import { relayCapabilities } from '@relay/protocol';
+import { type FromDaemon, relayCapabilities } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
 import { type Cancel, systemClock } from './clock.ts';
 import { type Connection, type ConnectionState, createConnection } from './connection.ts';
+import { createDesk } from './desk.ts';
 import { contentReader } from './contents.ts';
 import { type DaemonOptions, type DaemonTimings, daemonTimings } from './daemon-options.ts';
 import { type ShownState, isOpen } from './daemon-state.ts';
@@ -44,6 +45,12 @@ export interface Assembled {
   journal: Journal;
 }
 
+const statusOf = (tasks: Tasks, names: boolean): FromDaemon<'status'> => ({
+  type: 'status',
+  running_tasks: tasks.running(),
+  ...(names ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
+});
+
 /** Reads the folder. Throws when it cannot be used. */
 export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }: Life): Assembled {
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
@@ -68,15 +75,11 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     isWatched: (sessionId) => watched.has(sessionId),
   });
 
-  const sendStatus = () =>
-    send({
-      type: 'status',
-      running_tasks: tasks.running(),
-      ...(tellsPrompts() ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
-    });
+  const sendStatus = () => send(statusOf(tasks, tellsPrompts()));
   let cancelReport: Cancel = () => undefined;
-  const report = () =>
-    send(reportOf(local.known(), (sessionId) => tasks.isBusy(sessionId), undefined, tellsTranscript()));
+  const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
+  const report = () => send(reportOf(local.known(), isBusy, undefined, tellsTranscript(), desk.reported()));
+  const onNew = () => isOpen(shown) && report();
   const sendReport = () => {
     cancelReport();
     report();
@@ -91,12 +94,14 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     isActive: (sessionId) => tasks.isActive(sessionId),
     isSpoken: tellsTranscript,
     send,
-    onNew: () => isOpen(shown) && report(),
+    onNew,
     clock,
     intervalMs: timings.watchIntervalMs,
     log,
   });
-
+  const desk = createDesk({
+    ...{ agent, store, outside, link, clock, timings, sync: local.sync, onNew, tasks: () => tasks },
+  });
   const asking = createAsking({
     open: () => tasks.asking(),
     send: (event, received) => {
@@ -145,6 +150,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     sync: local.sync,
     bring: local.bring,
     watched: { ...watched, add: local.watch },
+    desk,
     reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
@@ -171,6 +177,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     transcripts.announce();
     commands.tell();
     local.look();
+    desk.begin();
     onOpened();
   };
 
@@ -178,6 +185,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     if (now.phase === 'waiting' || now.phase === 'stopped') {
       cancelReport();
       local.stop();
+      desk.stop();
     }
     shown.connection(now);
     if (now.phase === 'stopped' && now.stop.reason !== 'stopped') onRefused(now.stop);

@@ -16,6 +16,8 @@ export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   reportIntervalMs: number;
   /** Between checks of the watched sessions that the agent keeps by itself. */
   watchIntervalMs: number;
+  /** Between looks at the programs that have sessions open. */
+  deskIntervalMs: number;
   /** The time in which changes of a transcript are joined. */
   joinMs: number;
   /** The time that a stopping daemon gives the relay to receive the last frames. */
@@ -89,6 +91,7 @@ export const daemonTimings: DaemonTimings = {
   ...taskTimings,
   reportIntervalMs: 30_000,
   watchIntervalMs: 1000,
+  deskIntervalMs: 2000,
   farewellMs: 2000,
   joinMs: 250,
 };

@@ -5,6 +5,7 @@ import { type ContentReader, answerContent } from './contents.ts';
 import { type Browse, createFolders } from './folders.ts';
 import { createSearch } from './search.ts';
 import { summaryOf } from './summary.ts';
+import type { Desk } from './desk.ts';
 import { answerSettings } from './settings.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
@@ -28,6 +29,7 @@ interface InboundOptions {
   /** The fetch that must finish before that, with the reason when it failed. */
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   watched: Watched;
+  desk: Pick<Desk, 'answer' | 'release'>;
   /** The form in which the relay reads: messages only, or all that is in a transcript. */
   reader?: () => Reader;
   /** Sends the pending changes of a session, so that no page holds a change that follows it as a frame. */
@@ -69,6 +71,7 @@ export function createInbound({
   sync,
   bring,
   watched,
+  desk,
   send,
   log,
   ...options
@@ -182,12 +185,8 @@ export function createInbound({
         send({ ...reply, error: notRead(sessionId, error) });
       }
     },
-    force_quit_session({ request_id: requestId, session_id: sessionId }) {
-      const reply = { type: 'force_quit_result', request_id: requestId, session_id: sessionId } as const;
-      if (!store.has(sessionId)) return send({ ...reply, status: 'unknown_session' });
-      if (tasks.isActive(sessionId)) return send({ ...reply, status: 'busy' });
-      send({ ...reply, status: 'failed', detail: 'This daemon cannot tell which program holds a session.' });
-    },
+    force_quit_session: (frame) => void desk.release(frame).then(send),
+    desk_request: (frame) => void desk.answer(frame).then(send),
     version_status({ status, message, latest_version: latest, changelog_url: changelog }) {
       if (status === 'current') return;
       log.warn(status === 'update_required' ? 'update required' : 'update available', { latest, message, changelog });

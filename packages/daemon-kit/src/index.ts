@@ -6,7 +6,7 @@ export { daemonSocketAddress, serverAddress } from './address.ts';
 export type { Agent, Opened, Opening, Question, RunningTurn, Turn, TurnReport } from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
-export { type Heard, type Mapper, cancelledUpdate, createMapper } from './transcript/mapper.ts';
+export { type Heard, type Mapper, cancelledUpdate, createMapper, stoppedUpdate } from './transcript/mapper.ts';
 export type { Detail } from './transcript/mapper-options.ts';
 export type { PastUpdate } from './transcript/replay.ts';
 export { wordsEnd } from './transcript/splitter.ts';
@@ -21,6 +21,7 @@ export type { Daemon, DaemonOptions, DaemonState, DaemonTimings } from './daemon
 export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type Exchange, type HttpAnswer, exchange } from './http.ts';
 export type { Browse } from './folders.ts';
+export type { Ended, Holders } from './holders.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsidePart, OutsideSession } from './outside.ts';

@@ -28,6 +28,7 @@ export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, bro
   capabilities.receipts,
   ...(agent.capabilities ?? []),
   ...(browse ? [capabilities.browse] : []),
+  ...(agent.holders ? [capabilities.desk] : []),
   ...(detail === 'off'
     ? []
     : [capabilities.transcript, capabilities.prompts, capabilities.content, capabilities.search]),

@@ -1,6 +1,6 @@
 /** Reports on the sessions of the daemon: `report_sessions` entries and `session_activity` (specification §6.3). Pure. */
 import { basename } from 'node:path';
-import type { FromDaemon, ReportEntry } from '@relay/protocol';
+import type { FromDaemon, Held, ReportEntry } from '@relay/protocol';
 import type { SessionSummary } from './store.ts';
 
 /** A session, and whether a turn that is not ours runs in it. */
@@ -15,11 +15,16 @@ export function reportOf(
   isActive: (sessionId: string) => boolean,
   maxBytes: number = 8 * 1024 * 1024,
   spoken = false,
+  held: ReadonlyMap<string, Held> = new Map(),
 ): FromDaemon<'report_sessions'> {
   const entries: ReportEntry[] = [];
   let bytes = 0;
   for (const session of sessions) {
-    const entry = entryOf(counted(session, spoken), session.isActive === true || isActive(session.sessionId));
+    const holder = held.get(session.sessionId);
+    const entry = {
+      ...entryOf(counted(session, spoken), session.isActive === true || isActive(session.sessionId)),
+      ...(holder === undefined ? {} : { held: holder }),
+    };
     bytes += Buffer.byteLength(JSON.stringify(entry), 'utf8') + 1;
     if (bytes > maxBytes) break;
     entries.push(entry);

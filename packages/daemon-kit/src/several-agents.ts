@@ -91,6 +91,8 @@ export function joinAgents(
       ),
     onOwnTurn: (listener) => all.forEach((one) => one.onOwnTurn?.(listener)),
     abandon: (taskId) => all.forEach((one) => one.abandon?.(taskId)),
+    ...holdersIn(all, of),
+    letGo: async (sessionId) => of(sessionId).letGo?.(sessionId),
     outdated: (sessionId) => of(sessionId).outdated?.(sessionId),
     close: async () => void (await Promise.all(all.map(async (one) => one.close?.()))),
     reap: (left) => all.forEach((one) => one.reap?.(left)),
@@ -119,6 +121,21 @@ export function joinAgents(
       read: (sessionId, before) => outsideOf(sessionId)?.read(sessionId, before),
       refresh: async () => (await Promise.all(outsides.map(async (one) => one.refresh?.()))).includes(true),
       fetch: (sessionId, since) => outsideOf(sessionId)?.fetch?.(sessionId, since),
+    },
+  };
+}
+
+/** The holders of all agents; absent where no agent has any. */
+function holdersIn(all: readonly Agent[], of: (sessionId: string) => Agent): Pick<Agent, 'holders'> {
+  const every = all.flatMap(({ holders }) => holders ?? []);
+  if (every.length === 0) return {};
+  return {
+    holders: {
+      look: () => new Map(every.flatMap((one) => [...one.look()])),
+      of: (sessionId) => of(sessionId).holders?.of(sessionId),
+      end: (sessionId, stopTurn) =>
+        of(sessionId).holders?.end(sessionId, stopTurn) ?? Promise.resolve({ result: 'not_held' }),
+      command: (sessionId, cwd) => of(sessionId).holders?.command(sessionId, cwd),
     },
   };
 }

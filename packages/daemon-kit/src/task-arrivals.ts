@@ -150,7 +150,8 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       const wait = room.bring?.(sessionId);
       const phase = wait ? 'opening' : 'queued';
       const messageUuid = frame.message_uuid;
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, phase };
+      const { desk } = frame;
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, desk, phase };
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);

@@ -128,14 +128,14 @@ export function questionOf(asked: Question): AskedQuestion {
     .slice(0, maxOptions)
     .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
   const plain = options.length === 0 ? 'text' : 'choice';
-  const { uuid = randomUUID(), kind = plain, subject, fields = [], expires } = asked;
+  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], expires } = asked;
   const title = keepHead(asked.prompt, fieldBytes.error);
   const whole: AskedQuestion = {
     uuid,
     title,
     kind,
     options,
-    text: true,
+    text,
     ...(subject === undefined ? {} : { subject }),
     ...(fields.length === 0 || fields.length > transcriptLimits.fields ? {} : { fields: [...fields] }),
   };

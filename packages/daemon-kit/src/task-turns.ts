@@ -1,6 +1,7 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
 import type { TurnReport } from './agent.ts';
 import { reasonOf } from './failure.ts';
+import type { DeskGate } from './desk-gate.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
@@ -9,6 +10,8 @@ import type { Finish, TaskRoom } from './task-finish.ts';
 interface Turns {
   /** Runs the turn of a task that has its place. */
   run(task: Task): void;
+  /** Writes the message of a task, and completes its turn without the agent. */
+  settle(task: Task, end: () => void): void;
 }
 
 export function createTurns(
@@ -18,11 +21,13 @@ export function createTurns(
     told,
     reportOf,
     own,
+    gate,
   }: {
     /** Writes to the transcript, whose loss costs no turn. */
     told: (tell: () => void) => void;
     reportOf: (task: Task) => TurnReport;
     own: Pick<OwnTurns, 'leave' | 'taskOf'>;
+    gate: DeskGate;
   },
 ): Turns {
   const { agent, transcripts, questions, voice, lines, asked } = room;
@@ -83,7 +88,10 @@ export function createTurns(
     if (asked.of(sessionId).length === 0) return;
     const asker = questions.waiting().find((one) => one.sessionId === sessionId)?.taskId;
     questions.gone(sessionId, 'it was dismissed.');
-    told(() => transcripts.cancel(sessionId));
+    told(() => {
+      gate.forget(sessionId);
+      transcripts.cancel(sessionId);
+    });
     asked.supersede(sessionId);
     if (asker === undefined) return;
     if (asker !== '') questions.over(asker);
@@ -117,17 +125,41 @@ export function createTurns(
       const answer = question === undefined ? {} : { answer: { question, ...given } };
       const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}), ...answer };
       task.images = [];
-      task.turn = agent.start(turn, reportOf(task));
+      const report: TurnReport = { ...reportOf(task), held: () => gate.ask(task, message, images) };
+      task.turn = agent.start(turn, report);
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}` });
     }
   };
 
+  /** Writes its message once. Fails a task whose answer or message is not possible, and returns false then. */
+  const prepare = (task: Task): boolean => (task.written ||= !refuse(task) && write(task));
+
+  const settle: Turns['settle'] = (task, end) => {
+    task.phase = 'running';
+    if (prepare(task)) end();
+    void watch(task);
+  };
+
+  const begin = (task: Task) =>
+    settle(task, () => {
+      start(task);
+    });
+
   return {
+    settle,
     run(task) {
-      task.phase = 'running';
-      if (!refuse(task) && write(task)) start(task);
-      void watch(task);
+      const kept = gate.take(task);
+      if (kept) {
+        task.phase = 'running';
+        if (!prepare(task)) return void watch(task);
+        const option = task.answer?.option;
+        delete task.answer;
+        return gate.decide(task, kept, option, () => begin(task));
+      }
+      // The answer to a question of the agent continues a turn that runs already.
+      if (task.answer && asked.isOpen(task.sessionId, task.answer.question)) return begin(task);
+      gate.pass(task, () => begin(task));
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { DaemonEvent, FieldValues, ToDaemon } from '@relay/protocol';
 import type { Agent, RunningTurn } from './agent.ts';
 import type { Clock } from './clock.ts';
+import type { Ended } from './holders.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
@@ -70,6 +71,12 @@ export interface Tasks {
   isActive(sessionId: string): boolean;
   /** Whether the session has a task: a running turn, or one that waits for its place. */
   isBusy(sessionId: string): boolean;
+  /** Closes the program beside the daemon that has the session open. */
+  release(sessionId: string, stopTurn: boolean): Promise<Ended>;
+  /** Why a terminal cannot go on with the session now: a message waits for it, a turn runs, or a question is open. */
+  deskReason(sessionId: string): 'waiting' | 'busy' | 'question' | undefined;
+  /** Programs may have left: tasks that wait for that begin. */
+  lookAtDesk(): void;
   /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */
   tellWaiting(): void;
   /** Ends with ERROR all that a crash interrupted, and ends every process that it left running. */
@@ -103,6 +110,10 @@ export interface Task {
   agentType?: string | undefined;
   /** The open question that it answers. A choice is never applied to another one. */
   answer?: TaskAnswer | undefined;
+  /** The person's choice about a program that has the session open. */
+  desk?: 'take' | 'wait' | undefined;
+  /** Its message is in the transcript already. */
+  written?: boolean;
   /** Uuid of its message's item, chosen by the relay. */
   messageUuid?: string | undefined;
   /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */

@@ -7,6 +7,8 @@ import { fieldBytes, keepHead } from './bounds.ts';
 import { settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './task.ts';
+import { createDeskGate } from './desk-gate.ts';
+import { deskReasonOf } from './desk.ts';
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
@@ -56,7 +58,12 @@ export function createTasks(options: TasksOptions): Tasks {
   });
   const own = createOwnTurns({ ...options, asked }, told);
   agent.onOwnTurn?.(own.begin);
-  const turns = createTurns(room, ends, { told, reportOf, own });
+  const gate = createDeskGate(room, {
+    finish: ends.finish,
+    settle: (task, end) => turns.settle(task, end),
+    progress: (task, action) => progress(task, action, ''),
+  });
+  const turns = createTurns(room, ends, { told, reportOf, own, gate });
   const arrivals = createArrivals(room, ends.finish);
 
   const askerOf = (sessionId: string): string =>
@@ -71,7 +78,10 @@ export function createTasks(options: TasksOptions): Tasks {
     for (const { sessionId, taskId: asker } of questions.waiting())
       if (own.taskOf(sessionId, asker) === taskId) {
         questions.gone(sessionId, 'it was dismissed.');
-        told(() => transcripts.cancel(sessionId));
+        told(() => {
+          gate.forget(sessionId);
+          transcripts.cancel(sessionId);
+        });
         asked.supersede(sessionId);
         if (asker === '') questions.forget(sessionId);
       }
@@ -92,10 +102,11 @@ export function createTasks(options: TasksOptions): Tasks {
         room.tasks.delete(taskId);
         journal.settled([taskId]);
         log.info('task cancelled', { task: taskId, session: task.sessionId });
-        if (wasRunning) {
+        if (wasRunning || task.written) {
           told(() => transcripts.cancel(task.sessionId));
           void task.turn?.cancel();
-        } else if (!task.opening) lines.drop(task);
+        }
+        if (!wasRunning && !task.opening) lines.drop(task);
       } else abandon(taskId);
       voice.status();
     },
@@ -115,6 +126,14 @@ export function createTasks(options: TasksOptions): Tasks {
     isActive: (sessionId) =>
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
     isBusy: (sessionId) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId),
+    release: (sessionId, stopTurn) => gate.end(sessionId, stopTurn),
+    deskReason: (sessionId) =>
+      deskReasonOf(sessionId, {
+        gate,
+        isBusy: own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId),
+        asks: asked.of(sessionId).length > 0,
+      }),
+    lookAtDesk: () => gate.look(),
     tellWaiting: () => lines.tellWaiting(),
     recover() {
       transcripts.recover();
@@ -130,6 +149,7 @@ export function createTasks(options: TasksOptions): Tasks {
     async stop(reason) {
       room.stopped = reason;
       lines.stop();
+      gate.stop();
       for (const task of [...room.resumed.values()]) ends.leave(task);
       ends.dropQuestions(reason);
       const running = [...lines.values()].flatMap(([head]) => (head?.turn ? [head.turn] : []));

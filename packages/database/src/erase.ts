@@ -36,7 +36,7 @@ export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => eras
 export async function eraseLeftovers(db: Db): Promise<void> {
   const left = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${sql.raw(`'${prefix}%'`)} OR s.title <> ''
-      OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
+      OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.held IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
     LIMIT 5000`;
   // One by one: no other writer waits for more than one session, and nothing deadlocks.
   for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
@@ -75,7 +75,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
     DELETE FROM idempotency_keys i USING tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'sessionId' IS NOT NULL`;
   await db.sql.execute`
-    UPDATE idempotency_keys i SET response = response - 'prompt' - 'prompts' - 'progress'
+    UPDATE idempotency_keys i SET response = response - 'prompt' - 'prompts' - 'progress' - 'held'
       || jsonb_build_object('title', '', 'lastMessage', '', 'projectPath', '')
     FROM tasks t JOIN sessions s ON s.key = t.session_key
     WHERE ${which} AND i.user_id = s.owner_id AND i.response->>'taskId' = t.id AND i.response->'title' IS NOT NULL`;
@@ -109,7 +109,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET native_id = ${tombstone(sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
       first_words = NULL, title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
-      status = 'idle', progress = NULL, prompt = NULL, queue_held = false, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
+      status = 'idle', progress = NULL, held = NULL, prompt = NULL, queue_held = false, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
       read_at = NULL
     WHERE ${which}`;
 }

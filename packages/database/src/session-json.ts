@@ -47,6 +47,9 @@ const members = {
   prompts: sql`(${openPrompts})::text`,
   lastTask: sql`CASE WHEN t.id IS NOT NULL
     THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`) })} END`,
+  // The newest report counts while the device is online and its daemon sends more.
+  held: sql`CASE WHEN s.held IS NOT NULL AND EXISTS (SELECT 1 FROM devices d
+    WHERE d.id = s.device_id AND d.status = 'online' AND 'desk' = ANY(d.capabilities)) THEN s.held::text END`,
 } satisfies Readonly<Record<keyof Session, Sql>>;
 
 /** Of a session `s` with its `lastTask` `t` and its `line` `l`. */

@@ -4,7 +4,7 @@
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
-import { type FieldValues, cutText, limits, placeholderNativeId } from '@relay/protocol';
+import { type DeskChoice, type FieldValues, cutText, limits, placeholderNativeId } from '@relay/protocol';
 import { oneAtATime } from './one-at-a-time.ts';
 import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
 import { SqlError } from './statements.ts';
@@ -72,6 +72,8 @@ export interface PromptAnswer {
   digest?: string | undefined;
   /** The address whose notification it was given in. */
   on?: string | undefined;
+  /** The choice about a program that has the session open. */
+  desk?: DeskChoice | undefined;
 }
 
 export type Enqueued =
@@ -103,13 +105,16 @@ export async function enqueueMessage(
     images?: string | undefined;
     /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
     answers?: (PromptAnswer & { uuid: string }) | null;
+    /** The choice about a program that has the session open. */
+    desk?: DeskChoice | undefined;
     /** See the column. */
     agentDepth?: number | undefined;
   },
 ): Promise<Enqueued> {
   const { answers, content } = input;
   const { option, fields, digest, on } = answers ?? {};
-  const isMore = [option, fields, digest, on].some((one) => one !== undefined);
+  const { desk } = input;
+  const isMore = [option, fields, digest, on, desk].some((one) => one !== undefined);
   const taskId = newUlid();
   const [row] = await db.sql.query<EnqueuedRow>(
     callOf('enqueue', {
@@ -123,7 +128,7 @@ export async function enqueueMessage(
       p_ttl: input.ttlMs,
       p_limit: input.queueLimit,
       p_uuid: answers === undefined ? null : (answers?.uuid ?? ''),
-      p_answer: isMore ? JSON.stringify({ option, fields, digest, on }) : null,
+      p_answer: isMore ? JSON.stringify({ option, fields, digest, on, desk }) : null,
       p_option: option,
       p_on: on,
       p_depth: input.agentDepth,

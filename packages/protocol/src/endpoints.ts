@@ -46,6 +46,8 @@ export const endpoints = {
   changeSetting: { method: 'PATCH', path: '/api/sessions/:id/settings', credential: 'user' },
   readContent: { method: 'GET', path: '/api/sessions/:id/items/:uuid/content/:name', credential: 'user' },
   releaseSession: { method: 'POST', path: '/api/sessions/:id/release', credential: 'user' },
+  readDesk: { method: 'GET', path: '/api/sessions/:id/desk', credential: 'user' },
+  letGo: { method: 'POST', path: '/api/sessions/:id/desk', credential: 'user' },
   cancelSession: { method: 'POST', path: '/api/sessions/:id/cancel', credential: 'user' },
   readQueue: { method: 'GET', path: '/api/sessions/:id/queue', credential: 'user' },
   changeQueued: { method: 'PATCH', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },

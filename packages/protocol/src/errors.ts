@@ -236,6 +236,8 @@ export const taskErrors = {
   NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that has connected since does not accept any.',
   AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
+  HELD_AT_DESK:
+    'Another program on the machine has the session open and was not closed. Nothing was sent to the agent.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;
 

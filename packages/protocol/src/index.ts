@@ -42,6 +42,7 @@ export * from './rest/conversation.ts';
 export * from './rest/people.ts';
 export { type DeviceAgent, agentsHeader, formatAgents, parseAgents } from './agents.ts';
 export * from './rest/bulk.ts';
+export { type DeskChoice, type DeskState, type Held, type ReleaseSession, deskChoices } from './rest/desk.ts';
 export * from './rest/causes.ts';
 export * from './rest/inbox.ts';
 export * from './rest/prompts.ts';

@@ -15,6 +15,7 @@ import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
 import { readContent } from '../sessions/read-content.ts';
+import { readDesk } from '../sessions/read-desk.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
@@ -38,6 +39,8 @@ type Names =
   | 'changeSetting'
   | 'readContent'
   | 'releaseSession'
+  | 'readDesk'
+  | 'letGo'
   | 'cancelSession'
   | 'readQueue'
   | 'changeQueued'
@@ -145,7 +148,15 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     }),
     releaseSession: async (call) => ({
       status: 200,
-      body: await releaseSession(deps, call.principal.userId, call.params.id),
+      body: await releaseSession(deps, call.principal.userId, call.params.id, call.body.stopTurn),
+    }),
+    readDesk: async (call) => ({
+      status: 200,
+      body: await readDesk(deps, call.principal.userId, call.params.id, false),
+    }),
+    letGo: async (call) => ({
+      status: 200,
+      body: await readDesk(deps, call.principal.userId, call.params.id, true),
     }),
     cancelSession: async (call) => ({
       status: 202,

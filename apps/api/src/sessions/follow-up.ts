@@ -1,7 +1,7 @@
 /** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
 import { type Db, type Enqueued, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
-import { type Message, RelayError } from '@relay/protocol';
+import { type DeskChoice, type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, timeToLive } from './accept.ts';
@@ -14,6 +14,8 @@ interface FollowUp {
   queueTtlSeconds?: number | undefined;
   /** The open question that it answers; null: none. Absent: the oldest one, if any. */
   answers?: (PromptAnswer & { uuid: string }) | null;
+  /** The person's choice about a terminal that has the session open. */
+  desk?: DeskChoice | undefined;
   /** Absent: a person sent it. */
   agent?: AgentTurn | undefined;
 }
@@ -27,7 +29,7 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers, agent }: FollowUp,
+  { content, images, queueTtlSeconds, answers, desk, agent }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
   if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
@@ -39,6 +41,7 @@ export async function acceptFollowUp(
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
     queueLimit: deps.config.queueLimit,
     agentDepth: agent?.depth,
+    desk,
     ...(answers === undefined ? {} : { answers }),
   });
   const { taskId, record } = requireQueued(deps, enqueued);

@@ -102,10 +102,15 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
  * one that has never heard of it does not answer.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
  */
-export async function releaseSession(deps: Operations, userId: string, sessionId: string): Promise<ReleasedSession> {
+export async function releaseSession(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  stopTurn = false,
+): Promise<ReleasedSession> {
   const place = await requirePlace(deps, userId, sessionId);
   requireNamed(place, 'program to end');
-  const command = { v: 1, kind: 'release', sessionId: place.nativeId } as const;
+  const command = { v: 1, kind: 'release', sessionId: place.nativeId, ...(stopTurn ? { stopTurn } : {}) } as const;
   const { result, detail } = await askDaemon(deps, place.deviceId, command, 'session_released');
   return { sessionId: place.id, result, ...(detail === undefined ? {} : { detail }) };
 }

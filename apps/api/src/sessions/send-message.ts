@@ -34,8 +34,10 @@ export async function sendMessage(
     body.queueTtlSeconds,
     ...(images ? [images.digest] : []),
     ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
+    ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
   ];
-  const isPlain = !images && !agent && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
+  const isPlain =
+    !images && !agent && body.desk === undefined && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
   const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;
   if (plain) {
     await publishFollowUp(deps, userId, plain.deviceId, plain, plain.after);
@@ -61,7 +63,7 @@ export async function sendMessage(
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
-      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agent };
+      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, desk: body.desk, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined ? {} : { answers }),

@@ -12,14 +12,16 @@ import {
   readScript,
   scriptedAgent,
 } from '@relay/daemon-kit';
-import type { AgentChoice, Config } from '../config.ts';
+import type { AgentChoice, Config, DeskMode } from '../config.ts';
 import { type Home, homeOf } from '../home.ts';
 import { acpAgent } from './acp/agent.ts';
+import { markerVariable } from './acp/pool.ts';
 import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets, versionOf } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
 import { limitsOf } from './history/readers.ts';
+import { holdersOf } from './holders/holders.ts';
 import { demoAgentFile, demoScript } from '../files.ts';
 import { commandWords, findProgram, startable } from './programs.ts';
 import { type ProjectRules, fromHome } from './project.ts';
@@ -159,6 +161,8 @@ interface AgentPlace {
   maxAgents?: number | undefined;
   askAtDesk?: AskAtDesk | undefined;
   noFullAccess?: boolean | undefined;
+  /** Whether apps see the programs that have sessions open, and can close them. Default: both. */
+  desk?: DeskMode | undefined;
   /** One of several, and not the first. */
   isFurther?: boolean;
 }
@@ -184,7 +188,16 @@ export function launchOf(choice: AgentChoice) {
 /** The agent that answers, and access to its sessions that were started locally. */
 export function agentOf(
   choice: AgentChoice,
-  { rules, stateDir, log, maxAgents = maxAgentsDefault, askAtDesk, noFullAccess, isFurther = false }: AgentPlace,
+  {
+    rules,
+    stateDir,
+    log,
+    maxAgents = maxAgentsDefault,
+    askAtDesk,
+    noFullAccess,
+    desk = 'full',
+    isFurther = false,
+  }: AgentPlace,
 ): { agent: Agent; outside?: Outside } {
   switch (choice.kind) {
     case 'scripted':
@@ -193,6 +206,9 @@ export function agentOf(
       return { agent: commandAgent({ program: choice.program ?? '', args: choice.args ?? [], rules }) };
     case 'acp': {
       const { preset, program, args, env, login } = launchOf(choice);
+      const whole = { ...process.env, ...env };
+      const holders = holdersOf({ preset, env: whole, marker: `${markerVariable}=${markerOf(stateDir)}`, desk });
+      const isSeen = desk !== 'off';
       const agent = acpAgent({
         program,
         args,
@@ -208,15 +224,20 @@ export function agentOf(
         limitsOf: limitsOf(preset, { ...process.env, ...env }),
         noFullAccess,
         listed: preset?.history === undefined,
+        ...(isSeen ? { holders } : {}),
+        ...(preset?.holder === 'codex' ? { timings: { idleMs: codexIdleMs } } : {}),
         ...(preset?.quirks ? { quirks: preset.quirks } : {}),
         ...(login === undefined ? {} : { login }),
       });
       // No one starts a session with the demonstration locally.
       if (choice.preset === 'demo') return { agent };
-      return { agent, outside: deskOf({ agent, preset, env: { ...process.env, ...env }, rules, log }) };
+      return { agent, outside: deskOf({ agent, preset, env: whole, rules, holders, log }) };
     }
   }
 }
+
+/** A process of Codex keeps its session locked: it leaves soon, so that a terminal can go on (rules, 24.5). */
+const codexIdleMs = 60_000;
 
 /** The name of an agent for people; undefined for one that is not known here. */
 export function productOf({ preset: name }: AgentChoice): { name: string; version?: string } | undefined {

@@ -4,7 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { type Clock, type Log, type Outside, systemClock } from '@relay/daemon-kit';
+import { type Clock, type Holders, type Log, type Outside, systemClock } from '@relay/daemon-kit';
 import type { AcpAgent } from './acp/agent.ts';
 import { type ListingTimings, listedSessions } from './acp/listing.ts';
 import type { Preset } from './acp/presets.ts';
@@ -18,14 +18,24 @@ interface DeskOptions {
   /** The whole environment of the agent: its variables may move its files. */
   env: NodeJS.ProcessEnv;
   rules: ProjectRules;
+  holders?: Holders;
   log: Log;
   clock?: Clock;
   timings?: Partial<ListingTimings>;
 }
 
-export function deskOf({ agent, preset, env, rules, log, clock = systemClock, timings = {} }: DeskOptions): Outside {
+export function deskOf({
+  agent,
+  preset,
+  env,
+  rules,
+  holders,
+  log,
+  clock = systemClock,
+  timings = {},
+}: DeskOptions): Outside {
   const marks = (preset?.marks ?? []).map((path) => placed(path, env));
-  return within(historyOf(preset, env) ?? listedSessions({ agent, marks, clock, log, timings }), rules);
+  return within(historyOf(preset, env, holders) ?? listedSessions({ agent, marks, clock, log, timings }), rules);
 }
 
 function placed(path: string, env: NodeJS.ProcessEnv): string {

@@ -1,6 +1,6 @@
 /** Options about where and how agents work: kept at `register`, or given for one run of `up`. */
 import { Failure, type TranscriptSettings, exitCodes } from '@relay/daemon-kit';
-import { isAgentCount } from '../config.ts';
+import { type DeskMode, deskModes, isAgentCount } from '../config.ts';
 
 export interface PlaceOptions {
   allow?: string[];
@@ -9,6 +9,7 @@ export interface PlaceOptions {
   askAtDesk?: boolean;
   /** False with `--no-full-access`. */
   fullAccess?: boolean;
+  desk?: string;
 }
 
 /** The part of an agent's work that is sent to a relay. */
@@ -24,6 +25,14 @@ export function tellingOf({ transcript = 'full', thoughts = 'on' }: TellOptions)
   if (thoughts !== 'on' && thoughts !== 'off')
     throw new Failure('BAD_OPTION', '--thoughts must be on or off.', exitCodes.usage);
   return { detail: transcript, thoughts: thoughts === 'on' };
+}
+
+/** undefined when it was not given. Throws a Failure (usage) for an unknown word. */
+export function deskModeOf({ desk }: PlaceOptions): DeskMode | undefined {
+  const mode = deskModes.find((name) => name === desk);
+  if (desk !== undefined && mode === undefined)
+    throw new Failure('BAD_OPTION', '--desk must be full, show or off.', exitCodes.usage);
+  return mode;
 }
 
 /** undefined when it was not given. Throws a Failure (usage) for an invalid number. */

@@ -19,7 +19,7 @@ import { refuseClear } from '../insecure.ts';
 import { type AgentChoice, readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
-import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
+import { type PlaceOptions, type TellOptions, agentCountOf, deskModeOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
 interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
@@ -50,6 +50,7 @@ export async function registerCommand(
   checkDevice(device);
   const project = resolve(fromHome(options.project ?? options.allow?.[0] ?? '.'));
   const maxAgents = agentCountOf(options);
+  const desk = deskModeOf(options);
   const { detail, thoughts } = tellingOf(options);
   if (!options.force) refuseIfRegistered(home);
   // Before the person confirms: a credential that cannot be stored would be lost.
@@ -93,6 +94,7 @@ export async function registerCommand(
     ...(maxAgents === undefined ? {} : { max_agents: maxAgents }),
     ...(options.askAtDesk ? { ask_at_desk: true } : {}),
     ...(options.fullAccess === false ? { full_access: false } : {}),
+    ...(desk === undefined || desk === 'full' ? {} : { desk }),
     ...(detail === 'full' ? {} : { transcript: detail }),
     ...(thoughts ? {} : { thoughts: 'off' }),
   });

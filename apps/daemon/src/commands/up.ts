@@ -27,7 +27,7 @@ import { formerLockAddress, lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../files.ts';
 import { keyboardOf } from './keyboard.ts';
-import { type PlaceOptions, type TellOptions, agentCountOf, tellingOf } from './place-options.ts';
+import { type PlaceOptions, type TellOptions, agentCountOf, deskModeOf, tellingOf } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
 interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
@@ -122,6 +122,7 @@ async function begin(
       stateDir: home.stateDir,
       log,
       maxAgents,
+      desk: deskModeOf(options) ?? config.desk,
       ...((options.askAtDesk ?? config.ask_at_desk) ? { askAtDesk: keyboardOf(terminal) } : {}),
       noFullAccess: options.fullAccess === false || config.full_access === false,
     };

@@ -56,6 +56,8 @@ export interface Mapper {
 /** Not of ACP: a file of an agent records that the person ended the turn. */
 export const cancelledUpdate = 'turn_cancelled';
 export const cancelledText = 'Cancelled.';
+/** The program left in the middle of a turn. */
+export const stoppedUpdate = 'turn_stopped';
 
 export function createMapper(options: MapperOptions): Mapper {
   const { detail, thoughts, dropped = () => undefined } = options;
@@ -166,15 +168,15 @@ export function createMapper(options: MapperOptions): Mapper {
       case 'current_mode_update':
         return mark('mode', wordsOf(update.currentModeId), at);
       case 'compaction_update':
-        return update.status === 'completed' || update.status === undefined
-          ? mark('compacted', wordsOf(update.summary), at)
-          : [];
+        return /^(?:completed)?$/.test(wordsOf(update.status)) ? mark('compacted', wordsOf(update.summary), at) : [];
       case 'notice': {
         const said = [wordsOf(update.title), wordsOf(update.description)].filter((text) => text !== '').join(': ');
         return said === '' ? [] : mark('notice', said, at);
       }
       case cancelledUpdate:
         return [...close('cancelled'), ...mark('cancelled', cancelledText, at)];
+      case stoppedUpdate:
+        return [...close('ended'), ...mark('interrupted', 'Stopped at the desk.', at)];
       default:
         if (!elsewhere.has(update.sessionUpdate)) dropped(`an update of the kind ${String(update.sessionUpdate)}`);
         return [];

@@ -11,6 +11,7 @@ import {
   filePath,
   folder,
   hit,
+  held,
   image,
   messages,
   nativeId,
@@ -21,6 +22,7 @@ import {
   questionInFull,
   requestId,
   result,
+  resume,
   settings,
   tasks,
   times,
@@ -48,6 +50,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     prompt_uuid: asked.uuid,
     option_id: 'opt1',
     digest: asked.digest,
+    desk: 'take',
   },
   task_cancel: { type: 'task_cancel', task_id: tasks.cancelled },
   get_messages: {
@@ -93,7 +96,8 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     session_id: nativeId,
     include: { initial_prompt: true, recent_messages: 10, last_tool_use: true },
   },
-  force_quit_session: { type: 'force_quit_session', request_id: requestId, session_id: nativeId },
+  force_quit_session: { type: 'force_quit_session', request_id: requestId, session_id: nativeId, stop_turn: true },
+  desk_request: { type: 'desk_request', request_id: requestId, session_id: nativeId, let_go: true },
 };
 
 export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
@@ -170,6 +174,15 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
   search_response: { type: 'search_response', request_id: requestId, hits: [{ session_id: nativeId, ...hit }] },
   settings_activity: { type: 'settings_activity', session_id: nativeId },
   force_quit_result: { type: 'force_quit_result', request_id: requestId, session_id: nativeId, status: 'released' },
+  session_held: { type: 'session_held', session_id: nativeId, held },
+  desk_response: {
+    type: 'desk_response',
+    request_id: requestId,
+    session_id: nativeId,
+    free: true,
+    command: resume,
+    cwd: projectPath,
+  },
 };
 
 export const eventExamples: ExamplesOf<typeof daemonEvents> = {

@@ -9,6 +9,8 @@ import {
   messages,
   nativeId,
   piece,
+  projectPath,
+  resume,
   sessionKey,
   settings,
   summary,
@@ -38,7 +40,8 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   ask_folders: { v: 1, kind: 'ask_folders', path: folder.path },
   ask_search: { v: 1, kind: 'ask_search', query: 'watering' },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
-  release: { v: 1, kind: 'release', sessionId: nativeId },
+  release: { v: 1, kind: 'release', sessionId: nativeId, stopTurn: true },
+  ask_desk: { v: 1, kind: 'ask_desk', sessionId: nativeId, letGo: true },
 };
 
 export const replyExamples: ExamplesOf<typeof replies> = {
@@ -66,6 +69,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   device_hits: { v: 1, kind: 'device_hits', hits: [{ sessionId: nativeId, ...hit }] },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
+  session_desk: { v: 1, kind: 'session_desk', free: true, command: resume, cwd: projectPath },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },
 };
 

@@ -4,6 +4,7 @@
  */
 import { formatSessionId, placeholderNativeId } from '../session-id.ts';
 import type { Message, Summary } from '../rest/conversation.ts';
+import type { Held } from '../rest/desk.ts';
 import type { Setting } from '../rest/settings.ts';
 
 export const userId = '01KGFRDGBRV7YVSD1SJ8N31SAV';
@@ -111,6 +112,18 @@ export const folder = {
     { name: '.attic', path: '/home/ada/projects/.attic' },
   ],
 };
+
+/** Ada has the session open in a terminal as well. */
+export const held: Held = {
+  state: 'idle',
+  program: 'Claude Code',
+  terminal: 'pts/3',
+  since: times.registered,
+  at: times.completed,
+  sure: true,
+  ends: true,
+};
+export const resume = `cd ~/projects/garden && claude --resume ${nativeId}`;
 
 export const settings = [
   {

@@ -15,12 +15,14 @@ import {
   line,
   list,
   maybe,
+  nullable,
   opaque,
   overlong,
   record,
   text,
 } from '../schema.ts';
 import { cut, piece } from '../rest/content.ts';
+import { Held, deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits } from '../rest/search.ts';
 import { settingList } from '../rest/settings.ts';
@@ -66,6 +68,7 @@ export const ReportEntry = record('ReportEntry', 'One session on the device.', {
   agent_type: addedLater(
     opaque('Which of the agents in `X-Agents` has it; absent: the one that the device is registered for', 64),
   ),
+  held: addedLater(Held),
 });
 
 const ReportSessions = frame('report_sessions', 'The sessions on the device. Absence is not deletion.', {
@@ -241,6 +244,23 @@ const ForceQuitResult = frame('force_quit_result', 'The outcome of a `force_quit
   detail: lenient(text('More, for people')),
 });
 
+const SessionHeld = frame(
+  'session_held',
+  'Another program opened a session, changed its state or closed it. To a relay that declared `desk`; a report replaces it.',
+  {
+    session_id: id("The agent's native session id"),
+    held: nullable(Held),
+  },
+);
+
+const DeskResponse = frame('desk_response', 'Answer to `desk_request`, or why there is none.', {
+  request_id: id('From the request'),
+  session_id: id("The agent's native session id"),
+  free: maybe(flag('Nothing of the daemon is in the way')),
+  ...deskAnswer,
+  error: maybe(text('Why the daemon could not answer')),
+});
+
 /** Fields that any event may carry. `task_id` is empty for the live transcript of a session started locally. */
 const anyEvent = {
   // Cut, not discarded: without a task id the event would be one of a local session. No task of ours has so long an id.
@@ -376,6 +396,8 @@ export const fromDaemonFrames = {
   settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,
+  session_held: SessionHeld,
+  desk_response: DeskResponse,
 } as const;
 
 export type DaemonEventType = keyof typeof daemonEvents;

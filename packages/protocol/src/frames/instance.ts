@@ -9,6 +9,7 @@
 import { type Static, Type, count, flag, id, limits, maybe, nullable, list, oneOf, opaque, text } from '../schema.ts';
 import { Message, Summary } from '../rest/conversation.ts';
 import { piece } from '../rest/content.ts';
+import { deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits, searchQuery } from '../rest/search.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
@@ -99,6 +100,15 @@ export const commands = {
     'Ask the daemon to end what holds a session on its machine; answered by `session_released` or `failure`.',
     {
       sessionId: id("The agent's native session id"),
+      stopTurn: maybe(flag('Also while it works')),
+    },
+  ),
+  ask_desk: versioned(
+    'ask_desk',
+    'Ask the daemon how to go on with a session on its machine; answered by `session_desk` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+      letGo: flag('The daemon first ends its own idle process of the session'),
     },
   ),
 } as const;
@@ -142,6 +152,10 @@ export const replies = {
   session_released: versioned('session_released', 'The outcome of the release.', {
     result: text('One of the results of `force_quit_result`'),
     detail: maybe(text('For people')),
+  }),
+  session_desk: versioned('session_desk', 'The answer of the daemon.', {
+    free: flag('Nothing of the daemon is in the way'),
+    ...deskAnswer,
   }),
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),

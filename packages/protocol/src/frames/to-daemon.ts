@@ -4,6 +4,7 @@
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 import { searchQuery } from '../rest/search.ts';
+import { deskChoice } from '../rest/desk.ts';
 import { ChosenSetting } from '../rest/settings.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
@@ -34,12 +35,19 @@ export const capabilities = {
   browse: 'browse',
   /** Answers `search_request`. */
   search: 'search',
+  /** Reports which programs have a session open, and answers `desk_request`. Only to a relay that declares it. */
+  desk: 'desk',
 } as const;
 export type Capability = keyof typeof capabilities;
 
 /** The header of the 101 in which the relay declares its capabilities; absent: none. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
-export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
+export const relayCapabilities = {
+  transcript: 'transcript',
+  prompts: 'prompts',
+  settings: 'settings',
+  desk: 'desk',
+} as const;
 /** Also in GET /health, for clients of REST. */
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 
@@ -82,6 +90,7 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
   fields: maybe(FieldValues),
   digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
   answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
+  desk: deskChoice,
 });
 
 const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
@@ -187,7 +196,21 @@ const ContextRequest = frame(
 const ForceQuitSession = frame(
   'force_quit_session',
   'End the program on the machine that holds a session, because its user wants to go on in an app. Answered by `force_quit_result`, or by nothing.',
-  { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
+  {
+    request_id: id('Echoed by the answer'),
+    session_id: id("The agent's native session id"),
+    stop_turn: maybe(flag('Also while it works, for a daemon with `desk`')),
+  },
+);
+
+const DeskRequest = frame(
+  'desk_request',
+  'Ask how a person goes on with a session on the machine. Answered by `desk_response`. Only for a daemon that declared `desk`.',
+  {
+    request_id: id('Echoed by the answer'),
+    session_id: id("The agent's native session id"),
+    let_go: flag('The daemon first ends its own idle process of the session'),
+  },
 );
 
 export const toDaemonFrames = {
@@ -206,6 +229,7 @@ export const toDaemonFrames = {
   search_request: SearchRequest,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
+  desk_request: DeskRequest,
 } as const;
 
 export type ToDaemonFrame = {

@@ -4,6 +4,7 @@ import * as audit from './audit.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as acpTokens from './acp-tokens.ts';
+import * as desk from './desk.ts';
 import * as deviceKeys from './device-keys.ts';
 import * as inbox from './inbox.ts';
 import * as folders from './folders.ts';
@@ -40,7 +41,9 @@ export const restBodies = {
   CommandList: conversation.CommandList,
   SessionContext: conversation.SessionContext,
   SessionSummary: conversation.SessionSummary,
+  ReleaseSession: desk.ReleaseSession,
   ReleasedSession: conversation.ReleasedSession,
+  DeskState: desk.DeskState,
   ChangeSessions: bulk.ChangeSessions,
   ChangedSessions: bulk.ChangedSessions,
   MarkRead: conversation.MarkRead,

@@ -27,6 +27,7 @@ import {
   version,
   word,
 } from '../transcript/index.ts';
+import { Held, deskChoice } from './desk.ts';
 
 export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
@@ -116,6 +117,7 @@ const sessionFields = {
       code: maybe(line('Error code of the task')),
     }),
   ),
+  held: maybe(Held),
 };
 
 export const Session = record('Session', 'A conversation between a user and an agent on one device.', sessionFields);
@@ -228,6 +230,7 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
   ),
   images,
   queueTtlSeconds,
+  desk: deskChoice,
 });
 
 export const SentMessage = record('SentMessage', 'The message was accepted.', {

@@ -1,6 +1,7 @@
 /** The rows of `routes` that concern the agent of a session; nearly all of them are answered by its daemon. */
 import { endpoints } from '../endpoints.ts';
 import * as content from '../rest/content.ts';
+import * as desk from '../rest/desk.ts';
 import * as conversation from '../rest/conversation.ts';
 import * as settings from '../rest/settings.ts';
 import { Type, count, maybe } from '../schema.ts';
@@ -12,6 +13,15 @@ const ContentQuery = Type.Object({
     Type.Integer({ description: 'Bytes of the piece, at most', minimum: 1, maximum: transcriptLimits.pieceBytes }),
   ),
 });
+
+const deskErrors = [
+  'SESSION_NOT_FOUND',
+  'SESSION_NOT_RESOLVED',
+  'NOT_SUPPORTED_BY_DEVICE',
+  'DEVICE_OFFLINE',
+  'DEVICE_TIMEOUT',
+  'DEVICE_ERROR',
+] as const;
 
 export const fromDaemonRoutes = {
   listCommands: {
@@ -100,7 +110,22 @@ export const fromDaemonRoutes = {
     ...endpoints.releaseSession,
     summary: 'End the program on the machine that holds the session, to go on in an app',
     scope: 'sessions:write',
+    body: desk.ReleaseSession,
     success: { 200: conversation.ReleasedSession },
     errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_RESOLVED', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT'],
+  },
+  readDesk: {
+    ...endpoints.readDesk,
+    summary: 'How to go on with the session in a terminal; changes nothing',
+    scope: 'sessions:read',
+    success: { 200: desk.DeskState },
+    errors: deskErrors,
+  },
+  letGo: {
+    ...endpoints.letGo,
+    summary: 'The same, after the daemon has ended its own idle process of the session',
+    scope: 'sessions:write',
+    success: { 200: desk.DeskState },
+    errors: deskErrors,
   },
 } as const;

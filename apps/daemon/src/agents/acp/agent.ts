@@ -78,6 +78,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       conversation ??= await reopen(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
+      // Opening it took a while, in which a terminal can have opened it too.
+      if (options.holders?.of(turn.sessionId)?.sure && report.held) return report.held();
       await conversation.prompt(turn, report, signal);
     } catch (error) {
       report.error(reasonOf(error));
@@ -90,6 +92,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),
+    ...(options.holders ? { holders: options.holders } : {}),
     context: notes.context,
     async settings(session, change) {
       const { sessionId } = session;
@@ -116,6 +119,12 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     },
     abandon(taskId) {
       for (const conversation of conversations.values()) conversation.abandon(taskId);
+    },
+    async letGo(sessionId) {
+      const conversation = conversations.get(sessionId);
+      if (!conversation?.idle() || quirks.neverReload) return;
+      dismiss(conversation);
+      await live(sessionId);
     },
     outdated(sessionId) {
       // A live process does not see what a terminal has added to the session; a new one does.

@@ -1,6 +1,6 @@
 /** The settings of an agent that speaks ACP, and the times that it is given. */
 import type { UsageLimit } from '@relay/protocol';
-import type { Clock, Log } from '@relay/daemon-kit';
+import type { Clock, Holders, Log } from '@relay/daemon-kit';
 import { killTimings } from '../process-group.ts';
 import type { ProjectRules } from '../project.ts';
 import type { AskAtDesk } from './at-desk.ts';
@@ -34,6 +34,8 @@ export interface AcpOptions {
   askAtDesk?: AskAtDesk | undefined;
   /** Apps neither see nor choose modes that never ask. `askAtDesk` includes this. */
   noFullAccess?: boolean | undefined;
+  /** Programs beside the daemon that have sessions of the agent open. */
+  holders?: Holders | undefined;
   clock?: Clock;
   /** Starts the agent. Default: as a process. */
   startProcess?: typeof startAgentProcess;

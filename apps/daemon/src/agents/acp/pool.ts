@@ -56,7 +56,7 @@ interface PoolSurroundings {
 }
 
 /** Variable in the environment of every agent process; its value is the marker. */
-const markerVariable = 'RELAY_DAEMON_AGENT';
+export const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
   { timings, heard, ownTurn, unknownCommand }: PoolSurroundings,

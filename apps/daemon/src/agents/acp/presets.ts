@@ -40,6 +40,12 @@ export interface Preset {
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
   /** Without a reader: files that change with its sessions, below `{home}` or `{data}` (XDG), so that it is asked only then. */
   marks?: readonly string[];
+  /** The reader of its records of the program that has a session open. */
+  holder?: 'claude' | 'codex' | 'qwen' | 'copilot';
+  /** The names of its program in a terminal. */
+  programs?: readonly string[];
+  /** The words that continue a session in a terminal, with `{id}`; only those that were tried with the tested version. */
+  resume?: readonly string[];
   quirks?: Quirks;
 }
 
@@ -56,6 +62,9 @@ export const presets: readonly Preset[] = [
     node: '20.0.0',
     history: 'claude',
     quirks: { doesNotAsk: /^bypassPermissions$/, applies: 'now' },
+    holder: 'claude',
+    programs: ['claude'],
+    resume: ['claude', '--resume', '{id}'],
   },
   {
     name: 'codex',
@@ -69,6 +78,9 @@ export const presets: readonly Preset[] = [
     node: '20.0.0',
     history: 'codex',
     quirks: { doesNotAsk: /^agent-full-access$/, applies: 'next' },
+    holder: 'codex',
+    programs: ['codex'],
+    resume: ['codex', 'resume', '{id}'],
   },
   {
     name: 'opencode',
@@ -92,6 +104,8 @@ export const presets: readonly Preset[] = [
     node: '22.0.0',
     history: 'qwen',
     quirks: { doesNotAsk: /^yolo$/ },
+    holder: 'qwen',
+    programs: ['qwen'],
   },
   {
     name: 'kimi',
@@ -115,6 +129,8 @@ export const presets: readonly Preset[] = [
     login: 'Run "copilot" once in a terminal and use /login.',
     marks: ['{home}/.copilot/session-state'],
     quirks: { errorText: /^Error: /, doesNotAsk: /#autopilot$/ },
+    holder: 'copilot',
+    programs: ['copilot'],
   },
   {
     name: 'gemini',

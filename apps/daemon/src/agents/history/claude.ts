@@ -1,5 +1,5 @@
 /** Claude Code: `projects/<folder>/<session>.jsonl`. The name of the folder is lossy; the working directory is in the rows. */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { cancelledUpdate } from '@relay/daemon-kit';
@@ -37,20 +37,7 @@ export const claudeFormat: Format = {
     // Only the last row of an answer has a reason. Older versions give none: there an earlier turn has none either.
     return rows.some((row) => /^(end_turn|tool_use)$/.test(reasonOf(row))) || rows.filter(this.begins).length < 2;
   },
-  busy(env) {
-    const busy = new Set<string>();
-    const folder = join(folderOf(env), 'sessions');
-    for (const name of namesIn(folder)) {
-      try {
-        const row = recordOf(JSON.parse(readFileSync(join(folder, name), 'utf8')));
-        if (row.status !== 'busy' || !lives(Number.parseInt(name, 10))) continue;
-        busy.add(textIn(row, 'sessionId'));
-      } catch {
-        // Just being written, or gone.
-      }
-    }
-    return busy;
-  },
+  notesHolders: (env) => existsSync(join(folderOf(env), 'sessions')),
 };
 
 const interrupted = /^\[Request interrupted by user/;
@@ -152,21 +139,4 @@ function usageOf(usage: Row): Row[] {
   const names = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'];
   const used = names.map((name) => usage[name]).reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0); // prettier-ignore
   return used === 0 ? [] : [{ sessionUpdate: 'usage_update', used }];
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,6 +6,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type Holders,
   type Outside,
   type OutsidePart,
   type OutsideSession,
@@ -13,6 +14,7 @@ import {
   firstLine,
   keepHead,
   recordOf,
+  stoppedUpdate,
   textOf,
 } from '@relay/daemon-kit';
 import { type PlacedRow, type Row, rowsAtBeginning, rowsBefore } from './window.ts';
@@ -40,8 +42,8 @@ export interface Format {
   updates: (rows: readonly PlacedRow[]) => PastUpdate[];
   /** The last turn has not ended. `head`: the rows at the beginning of a file of which these are the end; empty when they are all. */
   open: (rows: readonly Row[], head: readonly Row[]) => boolean;
-  /** Sessions in which the agent itself reports a running turn. */
-  busy?: (env: NodeJS.ProcessEnv) => ReadonlySet<string>;
+  /** Each program of the agent notes the session that it has open: a turn without such a program has ended. */
+  notesHolders?: (env: NodeJS.ProcessEnv) => boolean;
 }
 
 const maxSessions = 500;
@@ -61,6 +63,7 @@ export function nativeHistory(
   format: Format,
   env: NodeJS.ProcessEnv = process.env,
   budgetMs: number = scanBudgetMs,
+  holders?: Pick<Holders, 'look' | 'of'>,
 ): Outside {
   const root = format.root(env);
   /** By path. */
@@ -122,20 +125,25 @@ export function nativeHistory(
   return {
     sessions() {
       scan();
-      const busy = format.busy?.(env);
+      const held = holders?.look();
       return [...entries.values()]
-        .flatMap(({ session }) => (session ? [{ ...session, isActive: busy?.has(session.sessionId) ?? false }] : []))
+        .flatMap(({ session }) =>
+          session ? [{ ...session, isActive: held?.get(session.sessionId)?.state === 'busy' }] : [],
+        )
         .sort((a, b) => (a.lastActivity < b.lastActivity ? 1 : -1));
     },
     // Not searched: a session without a file would be searched every second.
     stamp(sessionId) {
       const path = pathOf.get(sessionId);
-      return path === undefined ? undefined : stampOf(path)[0]?.stamp;
+      const stamp = path === undefined ? undefined : stampOf(path)[0]?.stamp;
+      // The end of its program changes the session, and not the file.
+      return stamp !== undefined && holders?.look().has(sessionId) ? `${stamp} held` : stamp;
     },
     read(sessionId, before) {
       const path = located(sessionId);
       if (path === undefined) return undefined;
-      return partOf(format, path, before);
+      const isLeft = format.notesHolders?.(env) === true && holders !== undefined && !holders.of(sessionId);
+      return partOf(format, path, before, isLeft);
     },
     refresh() {
       const wasPartial = isPartial;
@@ -146,7 +154,7 @@ export function nativeHistory(
 }
 
 /** The rows before this place, from the first turn that begins in them on. */
-function partOf(format: Format, path: string, before: number | undefined): OutsidePart | undefined {
+function partOf(format: Format, path: string, before: number | undefined, isLeft: boolean): OutsidePart | undefined {
   const { rows, start } = rowsBefore(path, before);
   const first = start === 0 ? 0 : rows.findIndex(({ row }) => format.begins(row));
   // A turn that is larger than a part is split into several.
@@ -154,10 +162,13 @@ function partOf(format: Format, path: string, before: number | undefined): Outsi
   const head = start === 0 ? [] : rowsAtBeginning(path, headBytes);
   const about = format.about(bare([...head, ...rows]), path);
   if (!about) return undefined;
+  const updates = format.updates(part);
+  const isOpen = before === undefined && format.open(bare(part), bare(head));
+  if (isOpen && isLeft) updates.push({ update: { sessionUpdate: stoppedUpdate }, at: updates.at(-1)?.at ?? '' });
   return {
     projectPath: about.projectPath,
-    updates: format.updates(part),
-    open: before === undefined && format.open(bare(part), bare(head)),
+    updates,
+    open: isOpen && !isLeft,
     start: start === 0 ? 0 : (part[0]?.place ?? start),
   };
 }

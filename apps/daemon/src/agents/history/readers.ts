@@ -1,5 +1,5 @@
 /** The reader of each agent's files. */
-import type { Outside } from '@relay/daemon-kit';
+import type { Holders, Outside } from '@relay/daemon-kit';
 import type { Preset } from '../acp/presets.ts';
 import { claudeFormat } from './claude.ts';
 import { codexFormat, codexLimitsOf } from './codex.ts';
@@ -15,8 +15,12 @@ const formats: Readonly<Record<NonNullable<Preset['history']>, Format>> = {
 };
 
 /** `env`: of the agent, since its variables may move its files. */
-export function historyOf(preset: Preset | undefined, env: NodeJS.ProcessEnv): Outside | undefined {
-  return preset?.history && nativeHistory(formats[preset.history], env);
+export function historyOf(
+  preset: Preset | undefined,
+  env: NodeJS.ProcessEnv,
+  holders?: Pick<Holders, 'look' | 'of'>,
+): Outside | undefined {
+  return preset?.history && nativeHistory(formats[preset.history], env, undefined, holders);
 }
 
 /** The reader of the limits of the plan, for an agent that reports them only in its files. */

@@ -1,0 +1,277 @@
+/** Programs that have a session open outside of the daemon, by the records of agents; and how a terminal closes. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { presetOf } from '../src/agents/acp/presets.ts';
+import { holdersOf } from '../src/agents/holders/holders.ts';
+import { historyOf } from '../src/agents/history/readers.ts';
+import { demoAgent } from './demo-agent.ts';
+import { temporaryFolders } from './folders.ts';
+import { house } from './house.ts';
+import { lives, terminals, until } from './terminals.ts';
+
+const folders = temporaryFolders();
+const desk = terminals();
+const others: number[] = [];
+const home = house();
+afterEach(async () => {
+  await home.clear();
+  desk.close();
+  for (const pid of others.splice(0)) process.kill(pid, 'SIGKILL');
+  folders.remove();
+});
+
+const marker = 'RELAY_DAEMON_AGENT=test';
+const holders = (root: string, { mode = 'full', agent = 'claude_code', patienceMs = 400 } = {}) =>
+  holdersOf({ preset: presetOf(agent), env: { HOME: root }, marker, desk: mode as 'full', patienceMs });
+const place = () => {
+  const root = folders.make();
+  return { root, folder: join(root, '.claude') };
+};
+/** A process that is no agent. */
+const sleeper = (options: object = {}) => {
+  const { pid } = spawn('sleep', ['1000'], { stdio: 'ignore', ...options });
+  others.push(pid!);
+  return pid!;
+};
+const startOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')[19]!;
+const put = (folder: string, pid: number, fields: object) => {
+  mkdirSync(join(folder, 'sessions'), { recursive: true });
+  writeFileSync(
+    join(folder, 'sessions', `${pid}.json`),
+    JSON.stringify({ pid, sessionId: 's1', status: 'idle', ...fields }),
+  );
+};
+/** A user whose processes are not ours. */
+const foreignPid = () =>
+  process.getuid?.() === 0
+    ? sleeper({ uid: 65_534, gid: 65_534 })
+    : Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && Number(name) > 1 && ownerOf(name) === '0'));
+const ownerOf = (pid: string) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+
+describe('a holder of a session', () => {
+  it.each(['idle', 'busy', 'waiting'] as const)('44: is shown with its terminal while it is %s', async (status) => {
+    const { root, folder } = place();
+    await desk.open({ folder, sessionId: 's1', status });
+    const held = holders(root).of('s1');
+    expect(held).toMatchObject({ state: status, program: 'Claude Code', sure: true, ends: true });
+    expect(held?.terminal).toMatch(/^pts\/\d+$/);
+    expect(held?.waits).toBe(status === 'waiting' ? 'permission prompt' : undefined);
+    expect(JSON.stringify(held)).not.toMatch(/pid|\/tmp/);
+    expect(holders(root).of('another')).toBeUndefined();
+  });
+
+  it('44: is closed by one SIGINT, and its shell and a second terminal live on', async () => {
+    const { root, folder } = place();
+    const one = await desk.open({ folder, sessionId: 's1' });
+    const other = await desk.open({ folder, sessionId: 's2' });
+    expect(await holders(root).end('s1', false)).toMatchObject({ result: 'released', program: 'Claude Code' });
+    expect(lives(one.pid)).toBe(false);
+    await until(() => (/claude --resume s1\s+shell lives on/.test(one.output()) ? true : undefined));
+    expect(lives(other.pid)).toBe(true);
+    expect(holders(root).of('s1')).toBeUndefined();
+    expect(await holders(root).end('s1', false)).toEqual({ result: 'not_held' });
+  });
+
+  it('44: that works or waits for a person is closed only on request', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1', status: 'busy' });
+    expect(await holders(root).end('s1', false)).toMatchObject({ result: 'busy' });
+    expect(lives(pid)).toBe(true);
+    expect(await holders(root).end('s1', true)).toMatchObject({ result: 'released' });
+  });
+
+  it('44: without a terminal is foreign, and gets no signal', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1', bare: true });
+    expect(holders(root).of('s1')).toMatchObject({ sure: true, ends: false, why: 'foreign' });
+    expect(await holders(root).end('s1', true)).toMatchObject({ result: 'foreign' });
+    expect(lives(pid)).toBe(true);
+  });
+
+  it('44: that ignores SIGINT gets SIGTERM', async () => {
+    const { root, folder } = place();
+    await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT' });
+    expect(await holders(root).end('s1', false)).toMatchObject({ result: 'released' });
+  });
+
+  it('44: that ignores both signals lives on, and the answer is failed with its terminal', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1', ignores: 'SIGINT SIGTERM' });
+    const { terminal } = holders(root).of('s1')!;
+    expect(await holders(root).end('s1', false)).toMatchObject({
+      result: 'failed',
+      detail: `It did not end. Close it in ${terminal}.`,
+    });
+    expect(lives(pid)).toBe(true);
+  });
+
+  it('44: is shown and never closed with --desk show', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1' });
+    expect(holders(root, { mode: 'show' }).of('s1')).toMatchObject({ sure: true, ends: false });
+    expect(await holders(root, { mode: 'show' }).end('s1', true)).toMatchObject({ result: 'foreign' });
+    expect(lives(pid)).toBe(true);
+  });
+
+  it('44: is no process of the daemon itself', async () => {
+    const { root, folder } = place();
+    await desk.open({ folder, sessionId: 's1', env: { RELAY_DAEMON_AGENT: 'test' } });
+    expect(holders(root).of('s1')).toBeUndefined();
+  });
+});
+
+describe('a record of a holder', () => {
+  it('44: that names another program counts for nothing', () => {
+    const { root, folder } = place();
+    const pid = sleeper();
+    put(folder, pid, { procStart: startOf(pid) });
+    expect(holders(root).of('s1')).toBeUndefined();
+  });
+
+  it('44: that names a later process with the same number is never signalled', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1' });
+    put(folder, pid, { procStart: String(Number(startOf(pid)) - 1) });
+    expect(holders(root).of('s1')).toBeUndefined();
+    expect(await holders(root).end('s1', true)).toEqual({ result: 'not_held' });
+    expect(lives(pid)).toBe(true);
+  });
+
+  it('44: that names a process of another user counts for nothing', () => {
+    const { root, folder } = place();
+    const pid = foreignPid();
+    put(folder, pid, { procStart: startOf(pid) });
+    expect(holders(root).of('s1')).toBeUndefined();
+  });
+
+  it('44: without a start time is likely, and is never signalled', async () => {
+    const { root, folder } = place();
+    const { pid } = await desk.open({ folder, sessionId: 's1' });
+    put(folder, pid, {});
+    expect(holders(root).of('s1')).toMatchObject({ sure: false, ends: false });
+    expect(await holders(root).end('s1', true)).toMatchObject({ result: 'foreign' });
+    expect(lives(pid)).toBe(true);
+  });
+
+  it('44: of a number that is gone, torn or without a session counts for nothing', () => {
+    const { root, folder } = place();
+    put(folder, 4_000_000, { procStart: '1' });
+    put(folder, process.pid, { sessionId: 7 });
+    writeFileSync(join(folder, 'sessions', '77.json'), '{"sess');
+    expect(holders(root).look()).toEqual(new Map());
+  });
+});
+
+describe('a lock of Codex', () => {
+  it('44: of a server that has two sessions is shared, and the server lives on', async () => {
+    const root = folders.make();
+    const locks = join(root, '.codex/thread-writer-locks');
+    mkdirSync(locks, { recursive: true });
+    for (const id of ['t1', 't2']) writeFileSync(join(locks, `${id}.lock`), '');
+    const program = `$0 = 'codex'; open(A, '>', "${join(locks, 't1.lock')}"); open(B, '>', "${join(locks, 't2.lock')}"); flock(A, 2); flock(B, 2); sleep 1000`;
+    const { pid } = spawn('perl', ['-e', program], { stdio: 'ignore' });
+    others.push(pid!);
+    const codex = holders(root, { agent: 'codex' });
+    const held = await until(() => codex.of('t2') && codex.of('t1'));
+    expect(held).toMatchObject({ program: 'Codex', state: 'unknown', sure: true, ends: false, why: 'shared' });
+    expect(await codex.end('t1', true)).toMatchObject({ result: 'shared' });
+    expect(lives(pid!)).toBe(true);
+  });
+});
+
+describe('a record of another agent', () => {
+  it('44: of Qwen Code is sure when the process started with it, of Copilot never', async () => {
+    const root = folders.make();
+    const { pid } = await desk.open({ folder: join(root, '.claude'), sessionId: 'x' });
+    const chats = join(root, '.qwen/projects/p/chats');
+    mkdirSync(chats, { recursive: true });
+    const qwen = { ...presetOf('qwen')!, programs: ['claude'] };
+    const of = (startedAt: number) => {
+      const row = { pid, session_id: 'q1', started_at: new Date(startedAt).toISOString() };
+      writeFileSync(join(chats, 'q1.runtime.json'), JSON.stringify(row));
+      return holdersOf({ preset: qwen, env: { HOME: root }, marker, desk: 'full' }).of('q1');
+    };
+    expect(of(Date.now())).toMatchObject({ sure: true, ends: true });
+    expect(of(Date.now() - 60_000)).toBeUndefined();
+    const state = join(root, '.copilot/session-state/c1');
+    mkdirSync(state, { recursive: true });
+    writeFileSync(join(state, `inuse.${pid}.lock`), '');
+    const copilot = { ...presetOf('copilot')!, programs: ['claude'] };
+    expect(holdersOf({ preset: copilot, env: { HOME: root }, marker, desk: 'full' }).of('c1')).toMatchObject({
+      sure: false,
+      ends: false,
+    });
+  });
+});
+
+describe('a history of Claude Code that ends with a call', () => {
+  const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+  const rows = [
+    { type: 'user', uuid: 'u1', cwd: '/my/project', message: { role: 'user', content: 'go' } },
+    {
+      type: 'assistant',
+      uuid: 'a1',
+      message: {
+        id: 'm1',
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'sleep 1000' } },
+        ],
+        stop_reason: 'tool_use',
+      },
+    },
+  ].map((row, index) => ({ ...row, timestamp: time(index) }));
+  const scene = () => {
+    const { root, folder } = place();
+    const path = join(folder, 'projects/-my-project/s1.jsonl');
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const here = holders(root);
+    return { folder, here, outside: historyOf(presetOf('claude_code'), { HOME: root }, here)! };
+  };
+
+  it('44: is at work while its terminal lives, and is over when it has left', async () => {
+    const { folder, here, outside } = scene();
+    await desk.open({ folder, sessionId: 's1', status: 'busy' });
+    expect(outside.sessions()).toMatchObject([{ sessionId: 's1', isActive: true }]);
+    expect(outside.read('s1')?.open).toBe(true);
+    const before = outside.stamp('s1');
+    await here.end('s1', true);
+    await until(() => (outside.stamp('s1') === before ? undefined : true));
+    expect(outside.read('s1')).toMatchObject({ open: false, updates: expect.arrayContaining([expect.anything()]) });
+    expect(outside.sessions()).toMatchObject([{ isActive: false }]);
+  });
+
+  it('44: closes at the relay with a mark, and a watcher gets that without another line in the file', async () => {
+    const { folder, here, outside } = scene();
+    await desk.open({ folder, sessionId: 's1', status: 'busy' });
+    const relay = await home.relay({ declares: ['transcript', 'prompts', 'desk'] });
+    home.daemon(relay, demoAgent(home).agent, { outside, timings: { watchIntervalMs: 20 } });
+    const connection = await relay.connection();
+    connection.send({ type: 'watch_session', session_id: 's1' });
+    const read = async () => {
+      connection.send({ type: 'get_messages', request_id: 'r', session_id: 's1', limit: 10, parts: true });
+      const { messages } = await connection.frame('messages');
+      return messages?.map(({ part }) => [part?.kind, part?.what ?? part?.status].filter(Boolean).join(' '));
+    };
+    expect(await read()).toEqual(['user', 'text']);
+    await here.end('s1', true);
+    expect(await connection.frame('session_activity')).toMatchObject({ session_id: 's1' });
+    expect(await read()).toEqual(['user', 'text', 'tool unknown', 'mark interrupted']);
+  });
+
+  it('44: stays open as before for a Claude Code that notes no programs', () => {
+    expect(scene().outside.read('s1')?.open).toBe(true);
+  });
+});
+
+it('44: the command continues a session in its folder, whatever its name is', () => {
+  const claude = holders('/home/ada');
+  expect(claude.command('s1', '/home/ada/projects/garden-api')).toBe('cd ~/projects/garden-api && claude --resume s1');
+  expect(claude.command('s1', "/srv/it's $HOME")).toBe(String.raw`cd '/srv/it'\''s $HOME' && claude --resume s1`);
+  expect(claude.command('s1', '/srv/a\nb')).toBeUndefined();
+  expect(holders('/home/ada', { agent: 'gemini' }).command('s1', '/srv')).toBeUndefined();
+});

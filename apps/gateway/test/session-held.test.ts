@@ -1,0 +1,195 @@
+/** Sessions that another program of the machine has open, from the daemon to the apps; and what apps ask about it. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Held, Session } from '@relay/protocol';
+import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
+
+const held: Held = {
+  state: 'idle',
+  program: 'Claude Code',
+  terminal: 'pts/3',
+  since: '2026-11-28T08:52:11.000Z',
+  at: '2026-11-28T09:04:02.000Z',
+  sure: true,
+  ends: true,
+};
+const entry = (sessionId: string, more: object = {}) => ({
+  session_id: sessionId,
+  last_message: 'hi',
+  is_active: false,
+  message_count: 1,
+  last_activity: '2026-11-28T09:00:00.000Z',
+  ...more,
+});
+const update = async (app: TestApp, match: (session: Session) => boolean) =>
+  (await app.next('session_update', ({ session }) => match(session as Session))).session as Session;
+const hello = (...sessions: object[]) => [
+  { type: 'status', running_tasks: [] },
+  { type: 'report_sessions', sessions },
+];
+
+describe('a session that another program has open', () => {
+  let relay: TestRelay;
+  beforeAll(async () => {
+    relay = await startRelay({ config: { daemonReplyTimeoutMs: 500 } });
+  });
+  afterAll(() => relay.stop());
+
+  const connect = (registration?: TestDaemon['registration'], ...sessions: object[]) =>
+    connectDaemon(relay, {
+      capabilities: ['desk', 'transcript', 'prompts'],
+      hello: hello(...sessions),
+      ...(registration ? { registration } : {}),
+    });
+  const read = async (id: string) =>
+    (await relay.call('listSessions')).body.sessions.find((session) => session.id === id);
+  const known = async (id: string) => {
+    while (!(await read(id)));
+    return id;
+  };
+  const idOf = (daemon: TestDaemon, native: string) => `${daemon.deviceId}:scripted:${native}`;
+
+  it('44: is shown from the report on, and every report replaces it', async () => {
+    const app = await connectApp(relay);
+    const daemon = await connect(undefined, entry('n1', { held }), entry('n2'));
+    expect(daemon.relayCapabilities).toContain('desk');
+    const id = idOf(daemon, 'n1');
+    await update(app, (session) => session.id === id && session.held !== undefined);
+    const before = await read(id);
+    expect(before?.held).toEqual(held);
+    expect((await read(idOf(daemon, 'n2')))?.held).toBeUndefined();
+    daemon.send({ type: 'report_sessions', sessions: [entry('n1'), entry('n2', { held })] });
+    await update(app, (session) => session.id === idOf(daemon, 'n2') && session.held !== undefined);
+    const after = await read(id);
+    expect(after?.held).toBeUndefined();
+    expect(after?.updatedAt).toBe(before?.updatedAt);
+    await daemon.close();
+    await app.close();
+  });
+
+  it('44: follows each change, and neither moves nor becomes unread', async () => {
+    const app = await connectApp(relay);
+    const daemon = await connect(undefined, entry('n1'));
+    const id = idOf(daemon, 'n1');
+    await update(app, (session) => session.id === id);
+    const before = await read(id);
+    daemon.send({ type: 'session_held', session_id: 'n1', held: { ...held, state: 'busy', pid: 4711 } });
+    const session = await update(app, (session) => session.held?.state === 'busy');
+    expect(session).toEqual({ ...before, ...session, held: { ...held, state: 'busy' } });
+    daemon.send({ type: 'session_held', session_id: 'n1', held: null });
+    await update(app, (session) => session.id === id && session.held === undefined);
+    await daemon.close();
+    await app.close();
+  });
+
+  it('44: shows nothing while the device is away, and is told again after the same report', async () => {
+    const daemon = await connect(undefined, entry('n1', { held }));
+    const id = idOf(daemon, 'n1');
+    while ((await read(id))?.held === undefined);
+    daemon.send({ type: 'session_held', session_id: 'n1', held: { ...held, state: 'busy' } });
+    while ((await read(id))?.held?.state !== 'busy');
+    await daemon.close();
+    while ((await read(id))?.held !== undefined);
+    const again = await connect(daemon.registration, entry('n1', { held }));
+    while ((await read(id))?.held?.state !== 'idle');
+    await again.close();
+  });
+
+  it('44: stays without a holder when its daemon does not declare desk', async () => {
+    const app = await connectApp(relay);
+    const daemon = await connectDaemon(relay, { hello: hello(entry('n1', { held })) });
+    await update(app, (session) => session.id === idOf(daemon, 'n1'));
+    daemon.send({ type: 'session_held', session_id: 'n1', held });
+    daemon.send({ type: 'session_activity', session_id: 'n1', last_message: 'later', message_count: 2 });
+    const session = await update(app, (session) => session.lastMessage === 'later');
+    expect(session.held).toBeUndefined();
+    await daemon.close();
+    await app.close();
+  });
+
+  it('44: gets the choice of the person with the message, as part of its idempotency', async () => {
+    const daemon = await connect(undefined, entry('n1', { held }));
+    const id = idOf(daemon, 'n1');
+    await known(id);
+    const send = (desk: string) =>
+      relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
+        body: { content: 'go on', desk },
+        headers: { 'Idempotency-Key': 'k1' },
+      });
+    expect((await send('take')).status).toBe(202);
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'go on', desk: 'take' });
+    expect((await send('take')).status).toBe(202);
+    expect(await send('wait')).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_CONFLICT' } });
+    expect((await send('later')).status).toBe(400);
+    await daemon.close();
+  });
+
+  it('44: is never asked to choose where its daemon knows no choice', async () => {
+    const daemon = await connectDaemon(relay, { hello: hello(entry('n1')) });
+    const id = idOf(daemon, 'n1');
+    await known(id);
+    await relay.call('sendMessage', { params: { id }, body: { content: 'go on', desk: 'take' } });
+    const frame = await daemon.next('task_resume');
+    expect(frame).toMatchObject({ message: 'go on' });
+    expect(frame).not.toHaveProperty('desk');
+    await daemon.close();
+  });
+
+  it('44: tells how to go on in a terminal, and lets go only on request', async () => {
+    const daemon = await connect(undefined, entry('n1'));
+    const id = idOf(daemon, 'n1');
+    await known(id);
+    for (const [name, letGo] of [
+      ['readDesk', false],
+      ['letGo', true],
+    ] as const) {
+      const answer = relay.call(name, { params: { id } });
+      const frame = await daemon.next('desk_request');
+      expect(frame).toMatchObject({ session_id: 'n1', let_go: letGo });
+      const about = { type: 'desk_response', request_id: frame.request_id, session_id: 'n1' };
+      daemon.send({ ...about, free: false, why: 'held', held, command: 'claude --resume n1', cwd: '/garden' });
+      expect(await answer).toMatchObject({ status: 200 });
+      expect((await answer).body).toEqual({
+        sessionId: id,
+        free: false,
+        why: 'held',
+        held,
+        command: 'claude --resume n1',
+        cwd: '/garden',
+        attach: `relay attach ${id}`,
+      });
+    }
+    const failing = relay.call('readDesk', { params: { id } });
+    const { request_id: requestId } = await daemon.next('desk_request');
+    daemon.send({
+      type: 'desk_response',
+      request_id: requestId,
+      session_id: 'n1',
+      error: 'this device has no such session',
+    });
+    expect(await failing).toMatchObject({ status: 502, body: { code: 'DEVICE_ERROR' } });
+    expect(await relay.call('readDesk', { params: { id } })).toMatchObject({ status: 504 });
+    await daemon.close();
+    expect(await relay.call('readDesk', { params: { id } })).toMatchObject({ status: 503 });
+  });
+
+  it('44: says NOT_SUPPORTED_BY_DEVICE for a daemon without desk, and passes stopTurn on to one that has it', async () => {
+    const plain = await connectDaemon(relay, { hello: hello(entry('n1')) });
+    await known(idOf(plain, 'n1'));
+    expect(await relay.call('readDesk', { params: { id: idOf(plain, 'n1') } })).toMatchObject({
+      status: 409,
+      body: { code: 'NOT_SUPPORTED_BY_DEVICE' },
+    });
+    const able = await connect(undefined, entry('n1'));
+    await known(idOf(able, 'n1'));
+    for (const daemon of [plain, able]) {
+      const answer = relay.call('releaseSession', { params: { id: idOf(daemon, 'n1') }, body: { stopTurn: true } });
+      const frame = await daemon.next('force_quit_session');
+      expect(frame.stop_turn).toBe(daemon === able ? true : undefined);
+      const about = { type: 'force_quit_result', request_id: frame.request_id, session_id: 'n1' };
+      daemon.send({ ...about, status: 'released' });
+      expect((await answer).body).toMatchObject({ result: 'released' });
+    }
+    await plain.close();
+    await able.close();
+  });
+});

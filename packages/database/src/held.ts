@@ -1,0 +1,29 @@
+/** Sessions of a device that another program has open, as its daemon reports them. Must run inside `withDevice`. */
+import type { Held } from '@relay/protocol';
+import type { Db } from './transaction.ts';
+
+interface HeldSession {
+  nativeId: string;
+  held: Held;
+}
+
+/** Saves a whole report: every other session of the device is not held. Returns the keys of changed sessions. */
+export async function replaceHeld(db: Db, deviceId: string, reported: readonly HeldSession[]): Promise<string[]> {
+  const entries = reported.map(({ nativeId, held }) => ({ native_id: nativeId, held }));
+  const rows = await db.sql.query<{ key: string }>`
+    WITH reported AS (SELECT * FROM json_to_recordset(${JSON.stringify(entries)}::json) AS r(native_id text, held jsonb)
+    ), wanted AS (
+      SELECT s.key, r.held FROM sessions s LEFT JOIN reported r ON r.native_id = s.native_id
+      WHERE s.device_id = ${deviceId} AND s.deleted_at IS NULL AND s.held IS DISTINCT FROM r.held)
+    UPDATE sessions s SET held = w.held FROM wanted w WHERE s.key = w.key RETURNING s.key`;
+  return rows.map(({ key }) => key);
+}
+
+/** Saves the holder of one session. Returns whether that changed anything. */
+export async function saveHeld(db: Db, key: string, held: Held | null): Promise<boolean> {
+  const text = held === null ? null : JSON.stringify(held);
+  const rows = await db.sql.query<{ key: string }>`
+    UPDATE sessions SET held = ${text}::jsonb
+    WHERE key = ${key} AND deleted_at IS NULL AND held IS DISTINCT FROM ${text}::jsonb RETURNING key`;
+  return rows.length > 0;
+}
