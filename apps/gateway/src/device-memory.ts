@@ -33,6 +33,10 @@ export type Answer = FromDaemon<
   | 'settings_response'
   | 'content_response'
   | 'folders'
+  | 'changes'
+  | 'diff'
+  | 'files'
+  | 'file'
   | 'pong'
   | 'context_response'
   | 'force_quit_result'
@@ -61,6 +65,7 @@ export type Question = Extract<
       | 'ask_settings'
       | 'ask_content'
       | 'ask_folders'
+      | 'ask_files'
       | 'ask_pong'
       | 'ask_summary'
       | 'release';

@@ -60,6 +60,7 @@ export function createOutbound({
       case 'ask_settings':
       case 'ask_content':
       case 'ask_folders':
+      case 'ask_files':
       case 'ask_pong':
       case 'ask_summary':
       case 'release':

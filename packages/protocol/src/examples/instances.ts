@@ -24,6 +24,14 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   },
   ask_pong: { v: 1, kind: 'ask_pong' },
   ask_folders: { v: 1, kind: 'ask_folders', path: folder.path },
+  ask_files: {
+    v: 1,
+    kind: 'ask_files',
+    sessionId: nativeId,
+    about: 'diff',
+    scope: 'uncommitted',
+    path: 'src/schedule.ts',
+  },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
 };
@@ -50,6 +58,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   item_content: { v: 1, kind: 'item_content', ...piece },
   device_pong: { v: 1, kind: 'device_pong' },
   device_folders: { v: 1, kind: 'device_folders', ...folder },
+  files: { v: 1, kind: 'files' },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },

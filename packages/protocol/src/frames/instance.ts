@@ -10,6 +10,7 @@ import { type Static, Type, count, flag, id, limits, maybe, nullable, list, oneO
 import { Message, Summary } from '../rest/conversation.ts';
 import { piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
+import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
@@ -81,6 +82,22 @@ export const commands = {
     'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
     { path: text('The folder; empty: the top', { maxLength: limits.pathCharacters }) },
   ),
+  ask_files: versioned('ask_files', 'Ask the daemon about files of a session; answered by `files` or `failure`.', {
+    sessionId: id("The agent's native session id"),
+    about: oneOf(
+      ['changes', 'diff', 'files', 'file'],
+      'The frame: `get_` and this word; the other fields are its fields',
+    ),
+    scope: maybe(scopeName('The comparison')),
+    turn: maybe(id('The uuid of the message that began it')),
+    path: maybe(text('The file or folder', { maxLength: limits.pathCharacters })),
+    after: maybe(text('Only files behind this one', { maxLength: limits.pathCharacters })),
+    from: maybe(count('First hunk')),
+    find: maybe(text('Letters of the path', { maxLength: limits.folderCharacters })),
+    side: maybe(oneOf(['now', 'before'], 'Which of the two files')),
+    offset: maybe(Type.Integer({ minimum: 0 })),
+    limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
+  }),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -124,6 +141,11 @@ export const replies = {
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
   device_pong: versioned('device_pong', 'The daemon answered.', {}),
   device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
+  files: versioned(
+    'files',
+    'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object, which is not decoded.',
+    {},
+  ),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),
@@ -134,6 +156,7 @@ export const replies = {
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),
     error: text('For people'),
+    scopes: maybe(list(text('A comparison', { maxLength: 64 }), 'What can be compared instead', { maxItems: 16 })),
   }),
 } as const;
 
@@ -213,6 +236,9 @@ export function decodeTranscript(text: string): { head: () => TranscriptHead; fr
   const end = text.indexOf('\n');
   return { head: () => JSON.parse(text.slice(0, end)) as TranscriptHead, frameText: text.slice(end + 1) };
 }
+
+/** The head of an answer about files, and the text of its object. */
+export const encodeFiles = (text: string): string => `{"v":1,"kind":"files"}\n${text}`;
 
 /** The head of a page of items, and the rest of its object as text: from `"messages":` to its end. */
 export const encodeItems = (head: Extract<Reply, { kind: 'items' }>, rest: string): string =>
