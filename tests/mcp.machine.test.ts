@@ -29,7 +29,7 @@ describe.each([
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list_devices', 'list_sessions', 'start_session', 'send_message'],
-      ...['wait_for_turn', 'read_messages', 'answer', 'cancel'],
+      ...['wait_for_turn', 'read_messages', 'read_changes', 'answer', 'cancel'],
     ]);
     for (const { description } of tools) expect(description!.length).toBeLessThan(300);
   });

@@ -21,7 +21,7 @@ it('is within the budget: first load, conversation, each language', () => {
   const conversation = files.filter((file) => /\/conversation-[\w-]+\.js$/.test(file));
   const highlighter = files.filter((file) => /\/highlight-[\w-]+\.js$/.test(file));
   const pages = files.filter((file) =>
-    /\/(?:machines|settings|notify|door|palette|help|background|last|last-page)-[\w-]+\.js$/.test(file),
+    /\/(?:machines|settings|notify|door|changes|palette|help|background|last|last-page)-[\w-]+\.js$/.test(file),
   );
   const known = [...first, ...words, ...conversation, ...highlighter, ...pages];
   const others = files.filter((file) => file.endsWith('.js') && !known.includes(file));

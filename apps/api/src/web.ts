@@ -33,6 +33,7 @@ const pages = [
   '/sessions',
   '/sessions/new',
   '/sessions/:id',
+  '/sessions/:id/changes',
   '/applications',
   '/activity',
   '/account',

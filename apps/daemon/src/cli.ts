@@ -106,7 +106,17 @@ function createProgram(terminal: Terminal, done: (exitCode: number) => void): Co
         '--transcript <detail>',
         'what apps see of the work: full, outline (titles and states of tools), or off (default: full)',
       )
-      .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)');
+      .option('--thoughts <on|off>', 'whether apps see thoughts of the agent (default: on)')
+      .option(
+        '--files <level>',
+        'which files of sessions apps may read: all, changes (lists and differences), or off (default: all; with --transcript outline or off: off)',
+      )
+      .option(
+        '--hide <pattern>',
+        'names of files whose content apps never get, besides the usual ones; repeat for more',
+        gather,
+      )
+      .option('--show <pattern>', 'names of files that are no secrets after all; repeat for more', gather);
 
   withAgent(command('register', 'connect this machine to your account'))
     .option('--server <address>', 'base address of the relay', 'http://localhost:4000')

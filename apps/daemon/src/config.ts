@@ -43,7 +43,14 @@ export interface Config {
   /** The part of the work that apps see; default: everything. */
   transcript?: TranscriptSettings['detail'];
   thoughts?: 'on' | 'off';
+  /** The files that apps can read; default: all except secrets. */
+  files?: FilesLevel;
+  /** Patterns of names that apps do not see the content of, and of names that they do. */
+  hide?: string[];
+  show?: string[];
 }
+
+export type FilesLevel = 'changes' | 'all' | 'off';
 
 /** An agent as chosen on the command line and kept in the config. */
 export interface AgentChoice {
@@ -85,7 +92,7 @@ export function readConfig(home: Home): Config | undefined {
   if (missing) throw broken(`"${missing}" is missing`);
   const { agent, further, allow, project, insecure, max_agents: maxAgents, ask_at_desk: askAtDesk } = record;
   const { full_access: fullAccess } = record;
-  const { transcript = 'full', thoughts = 'on', desk = 'full' } = record;
+  const { transcript = 'full', thoughts = 'on', desk = 'full', files = 'all', hide, show } = record;
   if (!deskModes.some((word) => word === desk)) throw broken('"desk" must be full, show or off');
   if (agent !== undefined && !isChoice(agent)) throw broken('"agent" is not a valid agent');
   if (
@@ -101,6 +108,9 @@ export function readConfig(home: Home): Config | undefined {
   if (!['full', 'outline', 'off'].some((word) => word === transcript))
     throw broken('"transcript" must be full, outline or off');
   if (thoughts !== 'on' && thoughts !== 'off') throw broken('"thoughts" must be on or off');
+  if (!['all', 'changes', 'off'].some((word) => word === files)) throw broken('"files" must be all, changes or off');
+  if (hide !== undefined && !isTexts(hide)) throw broken('"hide" must be a list of patterns');
+  if (show !== undefined && !isTexts(show)) throw broken('"show" must be a list of patterns');
   if (project !== undefined && typeof project !== 'string') throw broken('"project" must be a folder');
   return value as Config;
 }

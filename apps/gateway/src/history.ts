@@ -1,9 +1,10 @@
 /** Requests to a daemon that are not answered yet (rules, 9.8). Identical requests in flight share one frame. */
 import { randomUUID } from 'node:crypto';
-import { type Reply, encodeItems, transcriptLimits } from '@relay/protocol';
+import { type Reply, encodeFiles, encodeItems, transcriptLimits } from '@relay/protocol';
 import type { Commands } from '@relay/backplane';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { Answer, Question } from './device-memory.ts';
+import { type FileAnswer, filesReply } from './file-questions.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { repeats } from './pages.ts';
 import { asked, replyOf } from './questions.ts';
@@ -54,6 +55,8 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
     const requestId = randomUUID();
     const request = asked(command, requestId, (capability) => connection.can(capability));
     if (!request || !connection.send(request.frame)) return false;
+    // A large folder takes longer to compare than a page of history to read.
+    const patienceMs = command.kind === 'ask_files' ? 2 * timeoutMs : timeoutMs;
     const timer = setTimeout(() => {
       finish(connection, requestId, {
         v: 1,
@@ -61,14 +64,14 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
         code: 'DEVICE_TIMEOUT',
         error: 'The daemon did not answer in time. Try again.',
       });
-    }, timeoutMs);
+    }, patienceMs);
     const { answer } = request;
     requests.set(requestId, { answer, question: command, waiters: [tell], timer });
     return true;
   };
 
   /** The reply; a page that repeats the one before is the last. */
-  const notForEver = (connection: DaemonConnection, question: Question, frame: Answer): Reply => {
+  const notForEver = (connection: DaemonConnection, question: Question, frame: Exclude<Answer, FileAnswer>): Reply => {
     const reply = replyOf(question, frame, new Date());
     if (question.kind !== 'history' || reply.kind !== 'page') return reply;
     const { pages } = connection.memory;
@@ -83,7 +86,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
   return {
     ask: (connection, command, replyTo, correlation) =>
       question(connection, command, (reply, rest) => {
-        const body = reply.kind === 'items' ? encodeItems(reply, rest ?? '') : JSON.stringify(reply);
+        const body = bodyOf(reply, rest);
         backplane
           .reply(replyTo, correlation, body)
           .catch((error: unknown) => connection.logger.warn({ err: error }, 'a reply could not be delivered'));
@@ -102,6 +105,11 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
       }
       const request = connection.memory.requests.get(frame.request_id);
       if (request?.answer === frame.type) {
+        if (isAboutFiles(frame)) {
+          const { reply, rest } = filesReply(frame);
+          finish(connection, frame.request_id, reply, rest);
+          return;
+        }
         const items = isForParts(request.question) && frame.type === 'messages' ? itemsReply(frame) : undefined;
         if (!items) finish(connection, frame.request_id, notForEver(connection, request.question, frame));
         else if (Buffer.byteLength(items.rest) > maxItemsBytes) finish(connection, frame.request_id, tooMuch);
@@ -121,6 +129,16 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
   };
 }
 
+const bodyOf = (reply: Reply, rest = ''): string =>
+  reply.kind === 'items'
+    ? encodeItems(reply, rest)
+    : reply.kind === 'files'
+      ? encodeFiles(rest)
+      : JSON.stringify(reply);
+
+const isAboutFiles = (frame: Answer): frame is FileAnswer =>
+  frame.type === 'changes' || frame.type === 'diff' || frame.type === 'files' || frame.type === 'file';
+
 function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
@@ -129,6 +147,8 @@ function isSame(one: Question, other: Question): boolean {
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'release' && other.kind === 'release') return one.stopTurn === other.stopTurn;
   if (one.kind === 'ask_desk' && other.kind === 'ask_desk') return one.letGo === other.letGo;
+  if (one.kind === 'ask_files' && other.kind === 'ask_files')
+    return fileFields.every((name) => one[name] === other[name]);
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;
   if (one.kind === 'ask_content' && other.kind === 'ask_content')
@@ -138,4 +158,5 @@ function isSame(one: Question, other: Question): boolean {
   return isSamePlace && one.limit === other.limit && one.parts === other.parts;
 }
 
+const fileFields = ['about', 'scope', 'turn', 'path', 'after', 'from', 'find', 'side', 'offset', 'limit'] as const;
 const isForParts = (question: Question): boolean => question.kind === 'history' && question.parts === true;

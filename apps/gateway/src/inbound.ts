@@ -72,6 +72,10 @@ export function createInbound(deps: InboundDeps): Inbound {
     content_response: (connection, frame) => history.answered(connection, frame),
     folders: (connection, frame) => history.answered(connection, frame),
     search_response: (connection, frame) => history.answered(connection, frame),
+    changes: (connection, frame) => history.answered(connection, frame),
+    diff: (connection, frame) => history.answered(connection, frame),
+    files: (connection, frame) => history.answered(connection, frame),
+    file: (connection, frame) => history.answered(connection, frame),
     settings_activity: async (connection, { session_id: nativeId }) => {
       const record = await sessions.find(connection, nativeId);
       if (record)

@@ -61,6 +61,7 @@ export function createOutbound({
       case 'ask_content':
       case 'ask_folders':
       case 'ask_search':
+      case 'ask_files':
       case 'ask_pong':
       case 'ask_summary':
       case 'release':

@@ -13,6 +13,7 @@ import {
   messageRoles,
   settingLimits,
 } from '@relay/protocol';
+import { type FileAnswer, type FileFrame, filesAsked } from './file-questions.ts';
 import type { Answer, Question } from './device-memory.ts';
 import { historyReply } from './translate.ts';
 
@@ -28,6 +29,7 @@ interface Asked {
     | 'content_request'
     | 'get_folders'
     | 'search_request'
+    | FileFrame
     | 'ping'
     | 'context_request'
     | 'force_quit_session'
@@ -54,6 +56,7 @@ export function asked(
       ? { frame: { type: 'search_request', request_id: requestId, query: question.query }, answer: 'search_response' }
       : undefined;
   const about = { request_id: requestId, session_id: question.sessionId };
+  if (question.kind === 'ask_files') return filesAsked(question, about, can);
   switch (question.kind) {
     case 'history': {
       const parts = question.parts === true && can('transcript');
@@ -106,7 +109,7 @@ export function asked(
 }
 
 /** The answer for the caller. With `error` it is a failure, not an empty answer. */
-export function replyOf(question: Question, frame: Answer, now: Date): Reply {
+export function replyOf(question: Question, frame: Exclude<Answer, FileAnswer>, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'settings_response') return settingsReply(frame);
   if (frame.type === 'content_response') return contentReply(frame);

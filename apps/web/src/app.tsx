@@ -19,6 +19,7 @@ import { SignedIn } from './ui/signed-in.tsx';
 
 /** Chunks of their own: it takes none of them to sign in and to see the list. */
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
+const changes = pageChunk('changes', () => import('./pages/changes.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
 /** Both speak of this device. */
 const withHere = async <Pages,>(load: Promise<Pages>): Promise<Pages> => {
@@ -45,6 +46,7 @@ const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/devices/:id', machines.page(({ DevicePage }) => DevicePage)],
   ['/sessions', Sessions],
   ['/sessions/new', machines.page(({ NewSession }) => NewSession)],
+  ['/sessions/:id/changes', changes.page(({ Changes }) => Changes)],
   ['/sessions/:id', conversation.page(({ Conversation }) => Conversation)],
   ['/applications', settings.page(({ Applications }) => Applications)],
   ['/activity', settings.page(({ Activity }) => Activity)],

@@ -24,6 +24,8 @@ export interface Turn {
   sessionId: string;
   /** The user's message. */
   message: string;
+  /** The uuid of its item, where the relay chose it. */
+  messageUuid?: string;
   /** Working directory as the app or the session gave it; empty for the agent's default. Not checked. */
   projectPath: string;
   /** The open question that this answers, by the name its agent gave it. Must never be applied to another question. */

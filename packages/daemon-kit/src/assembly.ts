@@ -5,8 +5,9 @@ import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
 import { type Cancel, systemClock } from './clock.ts';
 import { type Connection, type ConnectionState, createConnection } from './connection.ts';
-import { createDesk } from './desk.ts';
+import { marking } from './changes.ts';
 import { contentReader } from './contents.ts';
+import { createDesk } from './desk.ts';
 import { type DaemonOptions, type DaemonTimings, daemonTimings } from './daemon-options.ts';
 import { type ShownState, isOpen } from './daemon-state.ts';
 import { openFiles } from './files.ts';
@@ -59,7 +60,8 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const { store, contents, journal, questions } = files;
   const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
-  const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
+  const { agent: bare, outside } = joinAgents(main, options.further ?? [], typeOf);
+  const agent = marking(bare, options.workspace, store);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
   const link = createLink(settings, (frame, hot) => connection.send(JSON.stringify(frame), hot));
@@ -155,6 +157,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),
     browse: options.browse,
+    workspace: options.workspace,
     clock,
     send: (frame) => void send(frame),
     log,
@@ -193,7 +196,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
 
   const connection: Connection = (options.connect ?? createConnection)({
     url: daemonSocketAddress(options.server),
-    headers: headersOf(options, capabilitiesOf(agent, settings, options.browse)),
+    headers: headersOf(options, capabilitiesOf(agent, settings, options.browse, options.workspace)),
     clock,
     random,
     timings,

@@ -2,6 +2,7 @@
 import type { Agent } from './agent.ts';
 import type { Clock } from './clock.ts';
 import { type ConnectionTimings, type createConnection, connectionTimings } from './connection.ts';
+import type { Workspace } from './changes.ts';
 import type { Browse } from './folders.ts';
 import type { InboundCounts } from './inbound.ts';
 import type { Log } from './log.ts';
@@ -35,6 +36,8 @@ export interface DaemonOptions {
   outside?: Outside;
   /** Shows apps the folders in which a session may be started. Without it they see none. */
   browse?: Browse | undefined;
+  /** Shows apps the files of sessions. */
+  workspace?: Workspace | undefined;
   /** Name and version of the agent, for people. */
   product?: { name?: string; version?: string } | undefined;
   /** Agents that a person can choose instead, each with the sessions that it began. Default: none. */

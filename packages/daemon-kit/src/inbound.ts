@@ -2,6 +2,8 @@
 import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
 import { type ContentReader, answerContent } from './contents.ts';
+import { type FileQuestion, type Workspace, createFileAnswers } from './changes.ts';
+import type { Clock } from './clock.ts';
 import { type Browse, createFolders } from './folders.ts';
 import { createSearch } from './search.ts';
 import { summaryOf } from './summary.ts';
@@ -38,6 +40,8 @@ interface InboundOptions {
   content?: ContentReader | undefined;
   /** Reads folders of this machine. */
   browse?: Browse | undefined;
+  /** Reads the files of sessions. */
+  workspace?: Workspace | undefined;
   clock: Clock;
   send: (frame: FromDaemonFrame) => void;
   log: Log;
@@ -79,6 +83,8 @@ export function createInbound({
   const counts: InboundCounts = { unknown: 0, invalid: 0 };
   const folders = createFolders(options.browse);
   const search = createSearch({ store, clock: options.clock, log });
+  const fileAnswers = createFileAnswers(options.workspace, store, options.clock);
+  const answerFiles = (frame: FileQuestion) => void fileAnswers(frame).then(send);
 
   const notRead = (sessionId: string, error: unknown): string => {
     log.warn('history not read', { session: sessionId, why: reasonOf(error) });
@@ -175,6 +181,10 @@ export function createInbound({
     settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
     get_folders: (frame) => void folders(frame).then(send),
     search_request: (frame) => void search(frame).then(send),
+    get_changes: answerFiles,
+    get_diff: answerFiles,
+    get_files: answerFiles,
+    get_file: answerFiles,
     content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {
       const reply = { type: 'context_response', request_id: requestId, session_id: sessionId } as const;

@@ -22,6 +22,7 @@ export { Failure, exitCodes, reasonOf, systemCode } from './failure.ts';
 export { type Exchange, type HttpAnswer, exchange } from './http.ts';
 export type { Browse } from './folders.ts';
 export type { Ended, Holders } from './holders.ts';
+export { FilesRefused, type FileQuestion, type SessionPlace, type Workspace } from './changes.ts';
 export { type HistoryMessage, type Page, type PageRequest, type PageResult, pageOf } from './history.ts';
 export { type Log, type LogOptions, createLog, silentLog } from './log.ts';
 export type { Outside, OutsidePart, OutsideSession } from './outside.ts';

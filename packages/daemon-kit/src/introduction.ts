@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { agentsHeader, type Capability, capabilities, formatAgents } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import type { DaemonOptions } from './daemon-options.ts';
+import type { Workspace } from './changes.ts';
 import type { Browse } from './folders.ts';
 import type { TranscriptSettings } from './transcript/transcripts.ts';
 
@@ -24,11 +25,17 @@ function agentsIn({ agentType, product, further = [] }: DaemonOptions): Record<s
 }
 
 /** A relay that does not know a name ignores it. */
-export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, browse?: Browse): Capability[] => [
+export const capabilitiesOf = (
+  agent: Agent,
+  { detail }: TranscriptSettings,
+  browse?: Browse,
+  workspace?: Workspace,
+): Capability[] => [
   capabilities.receipts,
   ...(agent.capabilities ?? []),
   ...(browse ? [capabilities.browse] : []),
   ...(agent.holders ? [capabilities.desk] : []),
+  ...(workspace?.capabilities ?? []),
   ...(detail === 'off'
     ? []
     : [capabilities.transcript, capabilities.prompts, capabilities.content, capabilities.search]),

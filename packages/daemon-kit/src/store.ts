@@ -32,6 +32,8 @@ export interface Store {
   /** The value given as `older`; 0 for an unknown session. */
   older(sessionId: string): number;
   has(sessionId: string): boolean;
+  /** When it was created here (ISO 8601); empty for an unknown session. */
+  created(sessionId: string): string;
   /** Adds a message with a new uuid and the current time, as a version of its own. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
   /**
@@ -94,6 +96,7 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
     unreadable: table.unreadable,
     create: table.create,
     has: (sessionId) => sessions.has(sessionId),
+    created: (sessionId) => sessions.get(sessionId)?.meta.created_at ?? '',
     older: (sessionId) => sessions.get(sessionId)?.older ?? 0,
     append(sessionId, role, content) {
       const kind = role === 'USER' ? 'user' : role === 'AGENT' ? 'text' : 'error';

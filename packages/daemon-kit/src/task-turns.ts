@@ -117,13 +117,22 @@ export function createTurns(
   };
 
   const start = (task: Task) => {
-    const { id: taskId, sessionId, message, images, projectPath } = task;
+    const { id: taskId, sessionId, message, messageUuid, images, projectPath } = task;
     try {
       voice.activity(sessionId, false);
       const { question, option, fields } = task.answer ?? {};
       const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
       const answer = question === undefined ? {} : { answer: { question, ...given } };
-      const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}), ...answer };
+      const named = messageUuid === undefined ? {} : { messageUuid };
+      const turn = {
+        taskId,
+        sessionId,
+        message,
+        projectPath,
+        ...named,
+        ...(images.length > 0 ? { images } : {}),
+        ...answer,
+      };
       task.images = [];
       const report: TurnReport = { ...reportOf(task), held: () => gate.ask(task, message, images) };
       task.turn = agent.start(turn, report);

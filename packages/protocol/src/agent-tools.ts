@@ -3,6 +3,7 @@
  * bodies. The descriptions are read by models.
  */
 import { type Static, type TSchema, Type, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
+import { changeScopes } from './rest/changes.ts';
 import { CancelSession, CreateSession, SendMessage, sessionStatuses } from './rest/conversation.ts';
 import { AnswerPrompt } from './rest/prompts.ts';
 
@@ -113,6 +114,17 @@ export const agentTools = {
       limit: page(agentLimits.messagesDefault, agentLimits.messages),
       before: maybe(text('oldestUuid of the page before', { maxLength: limits.idCharacters })),
       after: maybe(text('Only messages behind this uuid', { maxLength: limits.idCharacters })),
+    }),
+    reads: true,
+  },
+  read_changes: {
+    title: 'Read changes',
+    description:
+      'Lists the files that differ in the folder of a session, from its machine, which must be online. With path: the lines of that file that differ. scope: uncommitted (default), session, turn (the last one) or edits.',
+    input: fields({
+      sessionId: session,
+      scope: maybe(oneOf(changeScopes, 'The comparison')),
+      path: maybe(text('A file of the list', { maxLength: limits.pathCharacters })),
     }),
     reads: true,
   },

@@ -52,6 +52,11 @@ export const errorCatalogue = {
     meaning:
       'An agent cannot give this answer: it is about its own session, or it would hold for good. Let the person answer in an app.',
   },
+  FILE_HIDDEN: {
+    status: 403,
+    meaning:
+      'The machine keeps the content of this file: it may hold secrets. Its owner can change that with `--show`.',
+  },
   KEY_NOT_VALID: {
     status: 403,
     meaning:
@@ -70,6 +75,11 @@ export const errorCatalogue = {
     status: 404,
     meaning:
       'The device does not have this content: the item names no such thing, or it was removed to make room for newer ones.',
+  },
+  FILE_NOT_FOUND: {
+    status: 404,
+    meaning:
+      'There is no such file or folder in this session, or it lies outside what the machine shares. The answer does not tell which.',
   },
   FOLDER_NOT_FOUND: {
     status: 404,
@@ -146,6 +156,11 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'The device has as many sessions as this relay keeps for one. Delete some.',
   },
+  SCOPE_NOT_AVAILABLE: {
+    status: 409,
+    meaning:
+      'The files cannot be compared like this here. `scopes` of the answer names the comparisons that are possible.',
+  },
   NOT_SUPPORTED_BY_DEVICE: {
     status: 409,
     meaning:
@@ -182,6 +197,11 @@ export const errorCatalogue = {
   },
   IDEMPOTENCY_CONFLICT: { status: 409, meaning: 'This Idempotency-Key was used with another body.' },
   CODE_ALREADY_USED: { status: 409, meaning: 'This user code was already approved or denied.' },
+  CHANGES_TOO_LARGE: {
+    status: 413,
+    meaning:
+      'The comparison takes too long or is too large. `scopes` of the answer names what is possible: the edits that the agent reported.',
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning:

@@ -70,6 +70,16 @@ export {
 } from './rest/device-keys.ts';
 export type { BrowsedFolder, FolderList } from './rest/folders.ts';
 export { type SearchHits, searchLimits } from './rest/search.ts';
+export {
+  changeLimits,
+  changeScopes,
+  type Change,
+  type ChangeList,
+  type ChangeScope,
+  type FileDiff,
+  type FileList,
+  type FilePiece,
+} from './rest/changes.ts';
 export type { ItemContent } from './rest/content.ts';
 export * from './rest/account-export.ts';
 export * from './route-types.ts';

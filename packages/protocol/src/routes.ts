@@ -7,6 +7,7 @@ import { accountRoutes, auditRoutes, ticketRoutes } from './routes/account.ts';
 import { acpTokenRoutes } from './routes/acp-tokens.ts';
 import { deviceKeyRoutes } from './routes/device-keys.ts';
 import { deviceRoutes } from './routes/devices.ts';
+import { changeRoutes } from './routes/changes.ts';
 import { fromDaemonRoutes } from './routes/from-daemon.ts';
 import { inboxRoutes } from './routes/inbox.ts';
 import { messageRoutes } from './routes/messages.ts';
@@ -26,6 +27,7 @@ export const routes = {
   ...sessionRoutes,
   ...messageRoutes,
   ...fromDaemonRoutes,
+  ...changeRoutes,
   ...taskRoutes,
   ...deviceRoutes,
   ...registrationRoutes,

@@ -62,7 +62,8 @@ type Streamed<N extends RouteName> = (typeof routes)[N] extends { streamed: true
   : never;
 
 /** JSON that is not decoded here: of a history with parts, as it came from a daemon; of a list, as it came from the database. */
-type Forwarded<N extends RouteName> = N extends 'readSession' | 'readMessages' | 'listSessions'
+type Forwarded<N extends RouteName> = N extends
+  'readSession' | 'readMessages' | 'listSessions' | 'readChanges' | 'readDiff' | 'listFiles' | 'readFile'
   ? { readonly status: 200; readonly json: string }
   : never;
 
@@ -158,6 +159,7 @@ export function createPerformer(
       throw error;
     }
     if (principal && route.limit === 'pushTest') await rateLimits.pushTest(response, principal.userId);
+    if (principal && route.limit === 'files') await rateLimits.files(response, principal.userId);
     if (principal && route.limit === 'export') await rateLimits.accountExport(response, principal.userId);
     const note: AuditNote = {};
     const perform = async (): Promise<AnyAnswer> => {

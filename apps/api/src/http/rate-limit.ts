@@ -20,6 +20,8 @@ export interface RateLimits {
   agentTurn(response: Answering, userId: string): Promise<void>;
   /** Counts one export of an account as well: it reads everything a person has. @throws RelayError RATE_LIMITED */
   accountExport(response: Answering, userId: string): Promise<void>;
+  /** Counts one question about files as well: each starts programs on a machine. @throws RelayError RATE_LIMITED */
+  files(response: Answering, userId: string): Promise<void>;
   /** Counts one test of an address to notify as well. @throws RelayError RATE_LIMITED */
   pushTest(response: Answering, userId: string): Promise<void>;
   /**
@@ -35,6 +37,7 @@ const exportWindowMs = 600_000;
 const exportsPerUser = 6;
 const pushTestWindowMs = 600_000;
 const pushTestsPerUser = 10;
+const filesPerMinute = 60;
 const guessWindowMs = 600_000;
 const guessesPerUser = 5;
 const guessesPerAddress = 20;
@@ -51,6 +54,7 @@ export function createRateLimits(
   const creations = limiter('creations', config.sessionCreatePerMinute, config.rateWindowMs);
   const agentTurns = limiter('agent-turns', config.agentTurnsPerHour, agentWindowMs);
   const exports = limiter('exports', exportsPerUser, exportWindowMs);
+  const files = limiter('files', filesPerMinute, config.rateWindowMs);
   const pushTests = limiter('push-tests', pushTestsPerUser, pushTestWindowMs);
   const userGuesses = limiter('user-guesses', guessesPerUser, guessWindowMs);
   const addressGuesses = limiter('address-guesses', guessesPerAddress, guessWindowMs);
@@ -89,6 +93,7 @@ export function createRateLimits(
     sessionCreation: (response, who) => consume(creations, response, who),
     agentTurn: (response, userId) => consume(agentTurns, response, userId, tooManyTurns),
     accountExport: (response, userId) => consume(exports, response, userId),
+    files: (response, userId) => consume(files, response, userId),
     pushTest: (response, userId) => consume(pushTests, response, userId),
     guess: async (userId, address) => {
       let guess = await countGuess(userId, address);

@@ -3,6 +3,7 @@ import { findReplay, listDevices } from '@relay/database';
 import {
   type AgentTool,
   type AgentToolInput,
+  type FileDiff,
   type RouteName,
   RelayError,
   type Session,
@@ -20,6 +21,7 @@ import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listPage } from '../sessions/list-sessions.ts';
+import { readFiles } from '../sessions/read-files.ts';
 import { readMessages } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
 import { countTurn, sessionMeta } from './budget.ts';
@@ -28,10 +30,32 @@ import type { ToolResult } from './protocol.ts';
 import { reachesAll, refuseOwnSession, requireReach, signInOf } from './rights.ts';
 import type { TurnView, Waits } from './wait.ts';
 
+/** Files of one answer: they fit into a page. */
+const changesShown = 200;
+
+/** A file with as many of its lines as a page holds. */
+function shownDiff({ hunks, ...about }: FileDiff): Value {
+  const lines = hunks.flatMap((hunk) => [`@@ -${hunk.old} +${hunk.new} @@`, ...hunk.lines]);
+  return { ...about, lines: cutText(lines.join('\n'), agentLimits.pageBytes) };
+}
+
 type Value = Readonly<Record<string, unknown>>;
 type Tools = {
   readonly [N in AgentTool]: (caller: Caller, input: AgentToolInput<N>, meta: Value) => Promise<Value>;
 };
+
+/** The list of changes, or the lines of one file. */
+async function shownChanges(
+  deps: Operations,
+  principal: Caller['principal'],
+  { sessionId, scope = 'uncommitted', path }: AgentToolInput<'read_changes'>,
+): Promise<Value> {
+  await requireReach(deps, principal, sessionId);
+  const about =
+    path === undefined ? ({ about: 'changes', limit: changesShown } as const) : ({ about: 'diff', path } as const);
+  const answer = JSON.parse(await readFiles(deps, principal.userId, sessionId, { ...about, scope })) as Value;
+  return path === undefined ? answer : shownDiff(answer as unknown as FileDiff);
+}
 
 /** The session of the caller that its client names. */
 function namedIn(meta: Value): string | undefined {
@@ -144,6 +168,8 @@ export function createTools(deps: Operations, waits: Waits) {
       if ('json' in answer) throw new TypeError('a page of items was not asked for');
       return shownPage(answer.body);
     },
+
+    read_changes: ({ principal }, input) => shownChanges(deps, principal, input),
 
     answer: async (caller, { sessionId, questionId, idempotencyKey, fromSession, ...body }, meta) => {
       await reached('answerPrompt', caller, sessionId, [namedIn(meta), fromSession]);

@@ -1,11 +1,11 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
-import { RelayError, type RouteQuery, limits } from '@relay/protocol';
+import { RelayError, type RouteQuery, changeLimits, limits } from '@relay/protocol';
 import { erasedSessionId, readTask } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import type { Answering } from '../http/asking.ts';
 import { decodeCursor, encodeCursor } from '../http/cursor.ts';
-import type { Handlers } from '../http/pipeline.ts';
+import type { Call, Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
@@ -16,6 +16,7 @@ import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
 import { readContent } from '../sessions/read-content.ts';
 import { readDesk } from '../sessions/read-desk.ts';
+import { type FileQuestion, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
@@ -38,6 +39,10 @@ type Names =
   | 'readSettings'
   | 'changeSetting'
   | 'readContent'
+  | 'readChanges'
+  | 'readDiff'
+  | 'listFiles'
+  | 'readFile'
   | 'releaseSession'
   | 'readDesk'
   | 'letGo'
@@ -56,6 +61,10 @@ const rangeOf = ({ parts, ...range }: RouteQuery<'readMessages'>): HistoryRange 
 
 export function sessionRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database;
+  const files = async (
+    { principal, params }: Pick<Call<'readChanges'>, 'principal' | 'params'>,
+    question: FileQuestion,
+  ) => ({ status: 200, json: await readFiles(deps, principal.userId, params.id, question) }) as const;
   return {
     listSessions: async (call) => {
       const { query } = call;
@@ -146,6 +155,11 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       status: 200,
       body: await readContent(deps, principal.userId, { sessionId, uuid, name, ...query }),
     }),
+    readChanges: (call) =>
+      files(call, { about: 'changes', scope: 'uncommitted', limit: changeLimits.changes, ...call.query }),
+    readDiff: (call) => files(call, { about: 'diff', scope: 'uncommitted', ...call.query }),
+    listFiles: (call) => files(call, { about: 'files', ...call.query }),
+    readFile: (call) => files(call, { about: 'file', offset: 0, limit: changeLimits.pieceBytes, ...call.query }),
     releaseSession: async (call) => ({
       status: 200,
       body: await releaseSession(deps, call.principal.userId, call.params.id, call.body.stopTurn),

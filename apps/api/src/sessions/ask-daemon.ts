@@ -30,7 +30,11 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
   ...kinds: readonly K[]
 ): Promise<Extract<Reply, { kind: K }> & { rest: string }> {
   const text = await deps.backplane
-    .request(deviceId, JSON.stringify(command), deps.config.daemonReplyTimeoutMs + patienceMs)
+    .request(
+      deviceId,
+      JSON.stringify(command),
+      (command.kind === 'ask_files' ? 2 : 1) * deps.config.daemonReplyTimeoutMs + patienceMs,
+    )
     .catch((error: unknown) => {
       const known = error instanceof BackplaneError ? failures[error.code] : undefined;
       if (!known) throw error;
@@ -41,7 +45,10 @@ export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
     });
   const { reply, rest } = decodeAnswer(text) ?? { reply: undefined, rest: '' };
   if (reply?.kind === 'failure')
-    throw new RelayError(reply.code, reply.error, reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {});
+    throw new RelayError(reply.code, reply.error, {
+      ...(reply.code === 'DEVICE_OFFLINE' ? { retryAfter: 10 } : {}),
+      ...(reply.scopes ? { details: { scopes: reply.scopes } } : {}),
+    });
   if (!reply || !(kinds as readonly string[]).includes(reply.kind))
     throw new RelayError('SERVICE_UNAVAILABLE', 'Another instance answered in a way this one does not understand.', {
       retryAfter: 5,

@@ -1,6 +1,6 @@
 /** Options about where and how agents work: kept at `register`, or given for one run of `up`. */
 import { Failure, type TranscriptSettings, exitCodes } from '@relay/daemon-kit';
-import { type DeskMode, deskModes, isAgentCount } from '../config.ts';
+import { type Config, type DeskMode, type FilesLevel, deskModes, isAgentCount } from '../config.ts';
 
 export interface PlaceOptions {
   allow?: string[];
@@ -16,6 +16,28 @@ export interface PlaceOptions {
 export interface TellOptions {
   transcript?: string | undefined;
   thoughts?: string | undefined;
+}
+
+/** The files that apps can read. */
+export interface FileOptions {
+  files?: string;
+  hide?: string[];
+  show?: string[];
+}
+
+/** Throws a Failure (usage) for an unknown word. `detail`: without the transcript, apps see no files either unless they were allowed. */
+export function filesOf({ files }: Pick<FileOptions, 'files'>, detail: TranscriptSettings['detail']): FilesLevel {
+  const level = files ?? (detail === 'full' ? 'all' : 'off');
+  if (level === 'all' || level === 'changes' || level === 'off') return level;
+  throw new Failure('BAD_OPTION', '--files must be all, changes or off.', exitCodes.usage);
+}
+
+/** The sentence about these files for people. */
+export function filesSentence({ files, transcript = 'full', allow = [] }: Partial<Config>): string {
+  const level = filesOf(files === undefined ? {} : { files }, transcript);
+  if (level === 'off') return 'Apps may read no files.';
+  const what = level === 'changes' ? 'changes of files' : 'files';
+  return `Apps may read ${what} below ${allow.join(', ') || 'your home folder'}, without those that may hold secrets.`;
 }
 
 /** Throws a Failure (usage) for an unknown word. */

@@ -19,10 +19,19 @@ import { refuseClear } from '../insecure.ts';
 import { type AgentChoice, readConfig, writeConfig } from '../config.ts';
 import { writeCredentials } from '../credentials.ts';
 import { homeOf } from '../home.ts';
-import { type PlaceOptions, type TellOptions, agentCountOf, deskModeOf, tellingOf } from './place-options.ts';
+import {
+  type FileOptions,
+  type PlaceOptions,
+  type TellOptions,
+  agentCountOf,
+  deskModeOf,
+  filesOf,
+  filesSentence,
+  tellingOf,
+} from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
+interface RegisterOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
   server: string;
   agentType?: string;
   name?: string;
@@ -52,6 +61,7 @@ export async function registerCommand(
   const maxAgents = agentCountOf(options);
   const desk = deskModeOf(options);
   const { detail, thoughts } = tellingOf(options);
+  const files = options.files === undefined ? {} : { files: filesOf(options, detail) };
   if (!options.force) refuseIfRegistered(home);
   // Before the person confirms: a credential that cannot be stored would be lost.
   makePrivateFolder(home.configDir);
@@ -97,6 +107,9 @@ export async function registerCommand(
     ...(desk === undefined || desk === 'full' ? {} : { desk }),
     ...(detail === 'full' ? {} : { transcript: detail }),
     ...(thoughts ? {} : { thoughts: 'off' }),
+    ...files,
+    ...(options.hide === undefined ? {} : { hide: options.hide }),
+    ...(options.show === undefined ? {} : { show: options.show }),
   });
   if (options.json) say({ event: 'registered', device_id: deviceId, server, config: home.configFile });
   else {
@@ -104,6 +117,7 @@ export async function registerCommand(
     if (options.agent === 'auto') terminal.out(`${chosenSentence(agent?.preset)}\n`);
     if (further.length > 0) terminal.out(`Apps can also choose ${titlesOf(further)}.\n`);
     terminal.out(`Agents may work in ${(options.allow ?? [project]).join(', ')}; --allow names other folders.\n`);
+    terminal.out(`${filesSentence({ ...files, transcript: detail, allow: options.allow ?? [project] })}\n`);
     terminal.out('Next: relay-daemon up\n');
   }
   return exitCodes.ok;

@@ -4,6 +4,7 @@ import { type DaemonState, exitCodes } from '@relay/daemon-kit';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
 import { runningOn } from '../lock.ts';
 import { readState } from '../state-file.ts';
+import { filesSentence } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
 /** With --profile that one; else the one without a name, followed by every other one. */
@@ -60,6 +61,7 @@ function textOf({ home, config, pid, state }: Look): string {
   } else {
     rows.push(['Registered', 'no. Run "relay-daemon register --server <address>".']);
   }
+  if (config) rows.push(['Files', filesSentence(config)]);
   rows.push(['Home', folder]);
   rows.push(['Process', pid === undefined ? 'not running' : `running${pid ? `, pid ${pid}` : ''}`]);
   if (state) rows.push([pid === undefined ? 'Last state' : 'Connection', sentenceOf(state)]);

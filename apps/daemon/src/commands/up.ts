@@ -1,7 +1,11 @@
 /** `relay-daemon up` (alias `run`): connects every profile, stays connected, and runs tasks until it is stopped. */
+import { join } from 'node:path';
 import {
   type Daemon,
+  type Log,
   type Stop,
+  type TranscriptSettings,
+  type Workspace,
   Failure,
   exitCodes,
   makePrivateFolder,
@@ -18,7 +22,9 @@ import {
   productOf,
   rulesOf,
 } from '../agents/choice.ts';
+import type { ProjectRules } from '../agents/project.ts';
 import { browserOf } from '../agents/folders.ts';
+import { workspaceOf } from '../changes/workspace.ts';
 import { type AgentChoice, type Config, requireConfig } from '../config.ts';
 import { readCredentials } from '../credentials.ts';
 import { type Home, homeOf, registeredHomes } from '../home.ts';
@@ -27,10 +33,18 @@ import { formerLockAddress, lockAddress, takeLock } from '../lock.ts';
 import { writeState } from '../state-file.ts';
 import { daemonVersion } from '../files.ts';
 import { keyboardOf } from './keyboard.ts';
-import { type PlaceOptions, type TellOptions, agentCountOf, deskModeOf, tellingOf } from './place-options.ts';
+import {
+  type FileOptions,
+  type PlaceOptions,
+  type TellOptions,
+  agentCountOf,
+  deskModeOf,
+  filesOf,
+  tellingOf,
+} from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions {
+interface UpOptions extends CommonOptions, ChoiceOptions, PlaceOptions, TellOptions, FileOptions {
   verbose?: boolean;
   supervised?: boolean;
   insecure?: boolean;
@@ -142,6 +156,7 @@ async function begin(
       product: productOf(choice),
       further,
       browse: browserOf(rules),
+      workspace: workspaceFor(config, options, { rules, home, log, detail: transcript.detail }),
       storeDir: home.stateDir,
       maxAgents,
       transcript,
@@ -161,6 +176,25 @@ async function begin(
     await lock.release();
     throw error;
   }
+}
+
+/** Undefined when apps can read nothing. */
+function workspaceFor(
+  config: Config,
+  options: FileOptions,
+  { rules, home, log, detail }: { rules: ProjectRules; home: Home; log: Log; detail: TranscriptSettings['detail'] },
+): Workspace | undefined {
+  const files = options.files ?? config.files;
+  const level = filesOf(files === undefined ? {} : { files }, detail);
+  if (level === 'off') return undefined;
+  return workspaceOf({
+    rules,
+    level,
+    log,
+    marksFolder: join(home.stateDir, 'marks'),
+    hide: options.hide ?? config.hide,
+    show: options.show ?? config.show,
+  });
 }
 
 const identityOf = (config: Config, refreshToken: string) => ({

@@ -102,6 +102,26 @@ export const hit = {
   text: messages[0].content,
   timestamp: messages[0].timestamp,
 };
+/** Her files, as the daemon answers. */
+export const change = { path: 'src/schedule.ts', change: 'add', added: 2, removed: 0 };
+export const changes = {
+  scope: 'uncommitted',
+  scopes: ['uncommitted', 'session', 'turn', 'edits'],
+  root: projectPath,
+  branch: 'watering',
+  head: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  files: [change],
+  count: 1,
+  added: 2,
+  removed: 0,
+export const fileDiff = {
+  path: change.path,
+  change,
+  hunks: [{ old: 0, new: 1, lines: ["+export const zone = 'Europe/Paris';", '+export const daily = 7;'] }],
+export const files = {
+  path: 'src',
+  entries: [{ name: 'schedule.ts', path: change.path, kind: 'file', bytes: 61, changed: true }],
+export const file = { path: change.path, kind: 'text', bytes: 61, text: "export const zone = 'Europe/Paris';\n" };
 
 /** Folders of her machine, as its daemon answers. */
 export const folder = {

@@ -21,6 +21,7 @@ import {
   record,
   text,
 } from '../schema.ts';
+import { Change, changeList, fileDiff, filePiece, folderEntries } from '../rest/changes.ts';
 import { cut, piece } from '../rest/content.ts';
 import { Held, deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
@@ -219,6 +220,62 @@ const SearchResponse = frame('search_response', 'Answer to `search_request`, or 
   error: lenient(text('Why the daemon could not answer')),
 });
 
+const refusal = {
+  code: lenient(opaque('With `error`, for programs; others may come', 64)),
+  error: lenient(text('Why the daemon could not answer')),
+};
+
+const Changes = frame('changes', 'Answer to `get_changes`, or an error.', {
+  request_id: id('From the request'),
+  session_id: lenient(opaque("The agent's native session id")),
+  scope: lenient(changeList.scope),
+  scopes: lenient(changeList.scopes),
+  root: lenient(changeList.root),
+  branch: lenient(changeList.branch),
+  head: lenient(changeList.head),
+  since: lenient(changeList.since),
+  about: lenient(changeList.about),
+  state: lenient(changeList.state),
+  files: lenient(changeList.files),
+  more: lenient(changeList.more),
+  count: lenient(changeList.count),
+  added: lenient(changeList.added),
+  removed: lenient(changeList.removed),
+  note: lenient(changeList.note),
+  ...refusal,
+});
+
+const FileDiff = frame('diff', 'Answer to `get_diff`, or an error.', {
+  request_id: id('From the request'),
+  path: lenient(fileDiff.path),
+  change: maybe(Change),
+  hunks: lenient(fileDiff.hunks),
+  next: lenient(fileDiff.next),
+  includes_earlier: lenient(flag('The file had changes before the turn or the session, and they are among these')),
+  head: lenient(fileDiff.head),
+  ...refusal,
+});
+
+const Files = frame('files', 'Answer to `get_files`, or an error.', {
+  request_id: id('From the request'),
+  path: lenient(folderEntries.path),
+  entries: lenient(folderEntries.entries),
+  more: lenient(folderEntries.more),
+  ...refusal,
+});
+
+const File = frame('file', 'Answer to `get_file`, or an error.', {
+  request_id: id('From the request'),
+  path: lenient(filePiece.path),
+  kind: lenient(filePiece.kind),
+  mime: lenient(filePiece.mime),
+  bytes: lenient(filePiece.bytes),
+  text: lenient(filePiece.text),
+  data: lenient(filePiece.data),
+  next: lenient(filePiece.next),
+  ...refusal,
+});
+
 const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
@@ -393,6 +450,10 @@ export const fromDaemonFrames = {
   content_response: ContentResponse,
   folders: Folders,
   search_response: SearchResponse,
+  changes: Changes,
+  diff: FileDiff,
+  files: Files,
+  file: File,
   settings_activity: SettingsActivity,
   context_response: ContextResponse,
   force_quit_result: ForceQuitResult,

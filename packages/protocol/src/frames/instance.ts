@@ -12,6 +12,7 @@ import { piece } from '../rest/content.ts';
 import { deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits, searchQuery } from '../rest/search.ts';
+import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
@@ -88,6 +89,22 @@ export const commands = {
     'Ask the daemon to search its transcripts; answered by `device_hits` or `failure`.',
     { query: searchQuery },
   ),
+  ask_files: versioned('ask_files', 'Ask the daemon about files of a session; answered by `files` or `failure`.', {
+    sessionId: id("The agent's native session id"),
+    about: oneOf(
+      ['changes', 'diff', 'files', 'file'],
+      'The frame: `get_` and this word; the other fields are its fields',
+    ),
+    scope: maybe(scopeName('The comparison')),
+    turn: maybe(id('The uuid of the message that began it')),
+    path: maybe(text('The file or folder', { maxLength: limits.pathCharacters })),
+    after: maybe(text('Only files behind this one', { maxLength: limits.pathCharacters })),
+    from: maybe(count('First hunk')),
+    find: maybe(text('Letters of the path', { maxLength: limits.folderCharacters })),
+    side: maybe(oneOf(['now', 'before'], 'Which of the two files')),
+    offset: maybe(Type.Integer({ minimum: 0 })),
+    limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
+  }),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -146,6 +163,11 @@ export const replies = {
     }),
     more: maybe(flag('It stopped early')),
   }),
+  files: versioned(
+    'files',
+    'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object, which is not decoded.',
+    {},
+  ),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),
@@ -160,6 +182,7 @@ export const replies = {
   failure: versioned('failure', 'The daemon could not answer.', {
     code: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(errorCatalogue) }),
     error: text('For people'),
+    scopes: maybe(list(text('A comparison', { maxLength: 64 }), 'What can be compared instead', { maxItems: 16 })),
   }),
 } as const;
 
@@ -239,6 +262,9 @@ export function decodeTranscript(text: string): { head: () => TranscriptHead; fr
   const end = text.indexOf('\n');
   return { head: () => JSON.parse(text.slice(0, end)) as TranscriptHead, frameText: text.slice(end + 1) };
 }
+
+/** The head of an answer about files, and the text of its object. */
+export const encodeFiles = (text: string): string => `{"v":1,"kind":"files"}\n${text}`;
 
 /** The head of a page of items, and the rest of its object as text: from `"messages":` to its end. */
 export const encodeItems = (head: Extract<Reply, { kind: 'items' }>, rest: string): string =>

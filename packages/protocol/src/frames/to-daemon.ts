@@ -5,6 +5,7 @@
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 import { searchQuery } from '../rest/search.ts';
 import { deskChoice } from '../rest/desk.ts';
+import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting } from '../rest/settings.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
@@ -31,12 +32,14 @@ export const capabilities = {
   settings: 'settings',
   /** Keeps images and whole outputs, and answers `content_request`. */
   content: 'content',
-  /** Answers `get_folders`. */
+  /** Answers `get_folders`; with `changes` also `get_files` and `get_file`. */
   browse: 'browse',
   /** Answers `search_request`. */
   search: 'search',
   /** Reports which programs have a session open, and answers `desk_request`. Only to a relay that declares it. */
   desk: 'desk',
+  /** Answers `get_changes` and `get_diff`. */
+  changes: 'changes',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -174,6 +177,52 @@ const SearchRequest = frame(
   { request_id: id('Echoed by the answer'), query: searchQuery },
 );
 
+const aboutFiles = { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") };
+const scope = scopeName('The comparison');
+const turn = maybe(id('With `turn`: the uuid of the message that began it; absent: the newest'));
+
+const GetChanges = frame(
+  'get_changes',
+  'Ask for the files that differ. Answered by `changes`. Only for a daemon that declared `changes`.',
+  {
+    ...aboutFiles,
+    scope,
+    turn,
+    after: maybe(path('Only files behind this one')),
+    limit: Type.Integer({ description: 'Files, at most', minimum: 1, maximum: changeLimits.changes }),
+  },
+);
+
+const GetDiff = frame(
+  'get_diff',
+  'Ask how a file differs. Answered by `diff`. Only for a daemon that declared `changes`.',
+  { ...aboutFiles, scope, turn, path: path('The file'), from: maybe(count('First hunk')) },
+);
+
+const GetFiles = frame(
+  'get_files',
+  'Ask for the entries of a folder, or for files by name. Answered by `files`. Only for a daemon that declared `changes` and `browse`.',
+  {
+    ...aboutFiles,
+    path: maybe(path('The folder; absent: the root of the session')),
+    find: maybe(text('Letters of the path, in this order', { maxLength: limits.folderCharacters })),
+  },
+);
+
+const GetFile = frame(
+  'get_file',
+  'Ask for a piece of a file. Answered by `file`. Only for a daemon that declared `changes` and `browse`.',
+  {
+    ...aboutFiles,
+    path: path('The file'),
+    side: maybe(oneOf(['now', 'before'], '`before`: as it was in the commit with which `scope` compares')),
+    scope: maybe(scope),
+    turn,
+    offset: Type.Integer({ description: 'First byte', minimum: 0 }),
+    limit: Type.Integer({ description: 'Bytes of text, at most', minimum: 1, maximum: changeLimits.pieceBytes }),
+  },
+);
+
 const ContextRequest = frame(
   'context_request',
   'Ask for a summary of a session. Answered by `context_response`, or by nothing. Without `include`, only to a daemon that declared `context` and not `usage`: the older spelling of `usage_request`.',
@@ -227,6 +276,10 @@ export const toDaemonFrames = {
   content_request: ContentRequest,
   get_folders: GetFolders,
   search_request: SearchRequest,
+  get_changes: GetChanges,
+  get_diff: GetDiff,
+  get_files: GetFiles,
+  get_file: GetFile,
   context_request: ContextRequest,
   force_quit_session: ForceQuitSession,
   desk_request: DeskRequest,

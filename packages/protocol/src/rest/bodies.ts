@@ -1,6 +1,7 @@
 /** Every REST body by its name: the bodies of `routes`, and nothing else. */
 import { AccountExport } from './account-export.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as bulk from './bulk.ts';
 import * as conversation from './conversation.ts';
 import * as acpTokens from './acp-tokens.ts';
@@ -51,6 +52,10 @@ export const restBodies = {
   SessionSettings: settings.SessionSettings,
   SettingChange: settings.SettingChange,
   ItemContent: content.ItemContent,
+  ChangeList: changes.ChangeList,
+  FileDiff: changes.FileDiff,
+  FileList: changes.FileList,
+  FilePiece: changes.FilePiece,
   CancelledTask: conversation.CancelledTask,
   SessionQueue: queue.SessionQueue,
   ChangeQueued: queue.ChangeQueued,

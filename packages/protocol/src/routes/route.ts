@@ -22,10 +22,10 @@ export interface Route extends Endpoint {
   bodyInQuery?: true;
   /**
    * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
-   * of new sessions. `export`, `pushTest`: also against that of exports, of tests of addresses. `misuse`: only if it turns out to be a
+   * of new sessions. `export`, `pushTest`, `files`: also against that of exports, of tests of addresses, of files. `misuse`: only if it turns out to be a
    * misuse, per address.
    */
-  limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'misuse';
+  limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'files' | 'misuse';
   /** The answer is written part by part. */
   streamed?: true;
 }

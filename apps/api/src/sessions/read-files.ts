@@ -1,0 +1,30 @@
+/** Files of a session are on its machine: this passes on what its daemon answers. Nothing of it is kept here (rules, 25.6). */
+import { capabilitiesOf } from '@relay/database';
+import { type Command, RelayError, capabilities } from '@relay/protocol';
+import type { Operations } from '../deps.ts';
+import { askDaemon, requireNamed } from './ask-daemon.ts';
+import { requirePlace } from './find.ts';
+
+export type FileQuestion = Omit<Extract<Command, { kind: 'ask_files' }>, 'v' | 'kind' | 'sessionId'>;
+
+/**
+ * The answer as JSON.
+ * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, NOT_SUPPORTED_BY_DEVICE, FILE_NOT_FOUND, FILE_HIDDEN, SCOPE_NOT_AVAILABLE,
+ *   CHANGES_TOO_LARGE, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
+ */
+export async function readFiles(
+  deps: Operations,
+  userId: string,
+  sessionId: string,
+  question: FileQuestion,
+): Promise<string> {
+  const place = await requirePlace(deps, userId, sessionId);
+  const can = await capabilitiesOf(deps.database, place.deviceId);
+  const isFiles = question.about === 'files' || question.about === 'file';
+  if (!can.includes(capabilities.changes) || (isFiles && !can.includes(capabilities.browse)))
+    throw new RelayError('NOT_SUPPORTED_BY_DEVICE', 'The daemon of this device shares no files. Update it.');
+  requireNamed(place, 'files');
+  const given = Object.fromEntries(Object.entries(question).filter(([, value]) => value !== undefined));
+  const command = { v: 1, kind: 'ask_files', sessionId: place.nativeId, ...given } as Command;
+  return (await askDaemon(deps, place.deviceId, command, 'files')).rest;
+}

@@ -1,0 +1,134 @@
+/** `relay diff`, `relay files` and `relay cat`: the changes and the files of a session, from its machine. */
+import type { Change, ChangeScope, FileDiff } from '@relay/protocol';
+import { Failure, exitCodes } from '../failure.ts';
+import { findSessionId } from '../naming.ts';
+import type { Relay } from '../relay.ts';
+import { diffText } from '../show/diff.ts';
+import { oneLine, plain } from '../show/text.ts';
+import type { CommonOptions, Terminal } from '../terminal.ts';
+import { contextOf } from './context.ts';
+
+interface DiffOptions extends CommonOptions {
+  scope?: string;
+  stat?: boolean;
+  patch?: boolean;
+  exitCode?: boolean;
+}
+
+const scopes: readonly ChangeScope[] = ['uncommitted', 'session', 'turn', 'edits'];
+
+function scopeOf({ scope = 'uncommitted' }: DiffOptions): ChangeScope {
+  const known = scopes.find((one) => one === scope);
+  if (known) return known;
+  throw new Failure('BAD_USAGE', `--scope must be ${scopes.join(', ')}.`, exitCodes.usage);
+}
+
+export async function diffCommand(
+  typed: string,
+  path: string | undefined,
+  options: DiffOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { relay, say, style } = contextOf(options, terminal);
+  const scope = scopeOf(options);
+  const id = await findSessionId(relay, typed);
+  const changes = (await changesOf(relay, id, scope)).filter((one) => path === undefined || one.path === path);
+  const diffs: FileDiff[] = [];
+  if (!options.stat)
+    for (const { path: file, hidden } of changes)
+      if (hidden === undefined) diffs.push(await wholeDiff(relay, id, file, scope));
+  const shown = changes.map((change) => {
+    const diff = diffs.find((one) => one.path === change.path);
+    return { added: 0, removed: 0, ...change, ...(diff ? { hunks: diff.hunks } : {}) };
+  });
+  say(options.stat ? changes : diffs, () => {
+    if (options.patch) return diffs.map(patchOf).join('');
+    const hidden = changes.filter((one) => one.hidden !== undefined);
+    const notes = hidden.map((one) => `${oneLine(one.path)}: not shown (${oneLine(one.hidden ?? '')})\n`).join('');
+    return `${diffText(shown, { style, mostLines: 10_000, indent: '' })}${notes}`;
+  });
+  return options.exitCode && changes.length > 0 ? exitCodes.failed : exitCodes.ok;
+}
+
+async function changesOf(relay: Relay, id: string, scope: ChangeScope): Promise<Change[]> {
+  const all: Change[] = [];
+  for (let after: string | undefined; ;) {
+    const query = { scope, ...(after === undefined ? {} : { after }) };
+    const { files, more } = await relay.call('readChanges', { params: { id }, query });
+    all.push(...files);
+    after = files.at(-1)?.path;
+    if (!more || after === undefined) return all;
+  }
+}
+
+async function wholeDiff(relay: Relay, id: string, path: string, scope: ChangeScope): Promise<FileDiff> {
+  let diff = await relay.call('readDiff', { params: { id }, query: { path, scope } });
+  while (diff.next !== undefined) {
+    const next = await relay.call('readDiff', { params: { id }, query: { path, scope, from: diff.next } });
+    diff = { ...next, hunks: [...diff.hunks, ...next.hunks] };
+  }
+  return diff;
+}
+
+const linesIn = (lines: readonly string[], other: '+' | '-') =>
+  lines.filter((line) => !line.startsWith(other) && !line.startsWith('\\')).length;
+
+/** A patch for `git apply`. It joins hunks without a gap. */
+export function patchOf({ path, change, hunks }: Pick<FileDiff, 'path' | 'change' | 'hunks'>): string {
+  if (hunks.length === 0) return '';
+  const from = change.from ?? path;
+  const [isNew, isGone] = [change.change === 'add', change.change === 'delete'];
+  const joined: FileDiff['hunks'] = [];
+  for (const hunk of hunks) {
+    const last = joined.at(-1);
+    const begins = last?.new === undefined ? -1 : last.new + linesIn(last.lines, '-');
+    if (last && begins === hunk.new && !last.lines.at(-1)?.startsWith('\\')) last.lines.push(...hunk.lines);
+    else joined.push({ ...hunk, lines: [...hunk.lines] });
+  }
+  const texts = joined.map(({ old, new: now, lines }) => {
+    const head = `@@ -${old},${linesIn(lines, '+')} +${now},${linesIn(lines, '-')} @@`;
+    return `${head}\n${lines.map((line) => `${line}\n`).join('')}`;
+  });
+  const mode = isNew ? 'new file mode 100644\n' : isGone ? 'deleted file mode 100644\n' : '';
+  const moved = change.from === undefined ? '' : `rename from ${from}\nrename to ${path}\n`;
+  const sides = `--- ${isNew ? '/dev/null' : `a/${from}`}\n+++ ${isGone ? '/dev/null' : `b/${path}`}\n`;
+  return `diff --git a/${from} b/${path}\n${mode}${moved}${sides}${texts.join('')}`;
+}
+
+export async function filesCommand(
+  typed: string,
+  folder: string | undefined,
+  options: CommonOptions & { find?: string },
+  terminal: Terminal,
+): Promise<void> {
+  const { relay, say } = contextOf(options, terminal);
+  const id = await findSessionId(relay, typed);
+  const query = options.find === undefined ? { path: folder ?? '' } : { find: options.find };
+  const answer = await relay.call('listFiles', { params: { id }, query });
+  say(answer, () => {
+    const names = answer.entries.map(({ path, kind }) => `${oneLine(path)}${kind === 'folder' ? '/' : ''}\n`);
+    return `${names.length === 0 ? 'No files.\n' : names.join('')}${answer.more ? 'There are more.\n' : ''}`;
+  });
+}
+
+export async function catCommand(
+  typed: string,
+  path: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { relay, say } = contextOf(options, terminal);
+  const params = { id: await findSessionId(relay, typed) };
+  let offset: number | undefined;
+  do {
+    const piece = await relay.call('readFile', {
+      params,
+      query: { path, ...(offset === undefined ? {} : { offset }) },
+    });
+    if (piece.kind !== 'text')
+      throw new Failure('NOT_TEXT', `${oneLine(path)} is not a text (${piece.bytes} bytes).`, exitCodes.failed);
+    say(piece, () => plain(piece.text ?? ''));
+    offset = piece.next;
+  } while (offset !== undefined);
+  return exitCodes.ok;
+}

@@ -1,0 +1,36 @@
+/** The edits that the agent reported, file by file, from the transcript. */
+import { isAbsolute, relative } from 'node:path';
+import type { Change, Diff, Item } from '@relay/protocol';
+import type { Hunk } from './compare.ts';
+
+export interface Edit {
+  change: Change;
+  hunks: Hunk[];
+}
+
+/** By path, in the order in which they were first edited. */
+export function editsIn(items: readonly Item[], root: string | undefined): Map<string, Edit> {
+  const edits = new Map<string, Edit>();
+  const named = (path: string) => {
+    if (root === undefined || !isAbsolute(path)) return path;
+    const inside = relative(root, path);
+    return inside.startsWith('..') ? path : inside;
+  };
+  for (const { part } of items) {
+    if (part.kind !== 'tool' || part.status !== 'completed' || !Array.isArray(part.diffs)) continue;
+    for (const diff of part.diffs as Diff[]) {
+      const path = named(diff.path);
+      const known = edits.get(path);
+      const { added = 0, removed = 0 } = known?.change ?? {};
+      const change: Change = {
+        path,
+        change: diff.change === 'edit' ? (known?.change.change ?? 'edit') : diff.change,
+        added: added + diff.added,
+        removed: removed + diff.removed,
+        ...(diff.from === undefined ? {} : { from: named(diff.from) }),
+      };
+      edits.set(path, { change, hunks: [...(known?.hunks ?? []), ...(diff.hunks ?? [])] });
+    }
+  }
+  return edits;
+}

@@ -1,0 +1,82 @@
+/** Where the files of a session were when a turn began: the commit, and ids of the files that differed from it. No content is kept. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makePrivateFolder, replaceOwnerFile } from '@relay/daemon-kit';
+import type { ProjectRules } from '../agents/project.ts';
+import type { Found } from './compare.ts';
+import { readHead } from './safe-files.ts';
+
+export interface Mark {
+  at: string;
+  turn: string;
+  head: string;
+  branch?: string;
+  /** Ids of the contents of files that differed from the commit, by path; an empty one: it was not there. */
+  dirty?: Record<string, string>;
+  /** `dirty` was not known in time. */
+  partial?: true;
+}
+
+interface Marks {
+  first?: Mark;
+  turns: Mark[];
+}
+
+const keptTurns = 50;
+const dirtyMax = 500;
+const dirtyBytes = 1024 * 1024;
+const fileBytes = 1024 * 1024;
+
+export interface MarkBook {
+  of(sessionId: string): Marks;
+  add(sessionId: string, mark: Mark): void;
+}
+
+export function openMarks(folder: string): MarkBook {
+  const file = (sessionId: string) =>
+    join(folder, `${createHash('sha256').update(sessionId).digest('hex').slice(0, 32)}.json`);
+  const of = (sessionId: string): Marks => {
+    try {
+      return JSON.parse(readFileSync(file(sessionId), 'utf8')) as Marks;
+    } catch {
+      return { turns: [] };
+    }
+  };
+  return {
+    of,
+    add(sessionId, mark) {
+      const { first = mark, turns } = of(sessionId);
+      const kept = [...turns.filter(({ turn }) => turn !== mark.turn), mark].slice(-keptTurns);
+      let text = JSON.stringify({ first, turns: kept });
+      while (text.length > fileBytes && kept.length > 1) {
+        kept.shift();
+        text = JSON.stringify({ first, turns: kept });
+      }
+      makePrivateFolder(folder);
+      replaceOwnerFile(file(sessionId), text);
+    },
+  };
+}
+
+/** The id of the content of a file now; empty for a missing file, undefined for a large one. */
+export async function contentId(root: string, path: string, rules: ProjectRules): Promise<string | undefined> {
+  const read = await readHead(root, path, rules, dirtyBytes);
+  if (!read) return '';
+  return read.bytes > dirtyBytes ? undefined : createHash('sha256').update(read.head).digest('hex');
+}
+
+/** Ids of the files that differ; undefined where they are too many. */
+export async function idsOf(
+  changes: readonly Found[],
+  root: string,
+  rules: ProjectRules,
+): Promise<Record<string, string> | undefined> {
+  if (changes.length > dirtyMax) return undefined;
+  const ids: Record<string, string> = {};
+  for (const { path } of changes) {
+    const id = await contentId(root, path, rules);
+    if (id !== undefined) ids[path] = id;
+  }
+  return ids;
+}

@@ -1,0 +1,139 @@
+/** The repository around a folder, if all of it lies inside the folders that the user allowed (rules, 25.3). */
+import { readFile, readdir, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type ProjectRules, isAllowed, projectFolder } from '../agents/project.ts';
+import { type Git, GitFailure, gitIn } from './git.ts';
+
+export interface Repository {
+  git: Git;
+  /** The log of the moves of HEAD. */
+  logFile: string;
+  /** The last commit; undefined before the first one. */
+  head: string | undefined;
+  branch: string | undefined;
+  state: 'merge' | 'rebase' | 'cherry-pick' | undefined;
+}
+
+export interface Root {
+  /** A real path. */
+  path: string;
+  repository?: Repository;
+  /** The reason why the folder counts as one without a repository. */
+  note?: 'none' | 'outside' | 'foreign' | 'old';
+}
+
+const oldest = [2, 30] as const;
+const shortMs = 2000;
+const filtersMax = 50;
+
+/** Undefined when the folder of the session is not allowed. */
+export async function rootOf(projectPath: string, rules: ProjectRules, env = process.env): Promise<Root | undefined> {
+  const found = projectFolder(projectPath, rules);
+  if ('error' in found) return undefined;
+  const path = found.directory;
+  const ceilings = (rules.allowed ?? []).map((folder) => dirname(resolve(folder)));
+  const git = gitIn(path, [], { ceilings, env });
+  if (!git) return { path, note: 'none' };
+  const ask = (...args: string[]) => git(args, { timeMs: shortMs });
+  let lines: string[];
+  try {
+    const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec((await ask('--version')).toString())?.map(Number) ?? [];
+    if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) return { path, note: 'old' };
+    const told = await ask(
+      'rev-parse',
+      '--is-inside-work-tree',
+      '--show-toplevel',
+      '--absolute-git-dir',
+      '--git-common-dir',
+    );
+    lines = told.toString().replace(/\n$/, '').split('\n');
+  } catch (error) {
+    const isForeign = error instanceof GitFailure && error.message.includes('dubious ownership');
+    return { path, note: isForeign ? 'foreign' : 'none' };
+  }
+  const [isInside, top = '', gitFolder = '', common = ''] = lines;
+  if (isInside !== 'true' || lines.length !== 4) return { path, note: 'none' };
+  const real = await realpath(top).catch(() => '');
+  const gitFolders = [gitFolder, resolve(path, common)];
+  const isOurs = real !== '' && `${path}/`.startsWith(`${real}/`) && !('error' in projectFolder(real, rules));
+  if (!isOurs || !(await isWithin(gitFolders, rules))) return { path, note: 'outside' };
+  const own = await realpath(gitFolder);
+  const filters = await filtersOf(gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`], { ceilings, env })!);
+  if (!filters) return { path, note: 'outside' };
+  // From here on no configuration decides where the repository is.
+  const bound = gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`, ...filters], { ceilings, env })!;
+  const line = (...args: string[]) =>
+    bound(args, { timeMs: shortMs }).then(
+      (out) => out.toString().trim() || undefined,
+      () => undefined,
+    );
+  const [head, reference] = await Promise.all([
+    line('rev-parse', '-q', '--verify', 'HEAD^{commit}'),
+    line('symbolic-ref', '-q', '--short', 'HEAD'),
+  ]);
+  const state = await stateOf(own);
+  return { path: real, repository: { git: bound, logFile: join(own, 'logs', 'HEAD'), head, branch: reference, state } };
+}
+
+/** Whether these folders, their objects and their borrowed objects lie inside the allowed folders. */
+async function isWithin(folders: readonly string[], rules: ProjectRules): Promise<boolean> {
+  for (const folder of folders) {
+    const real = await realpath(folder).catch(() => undefined);
+    if (real === undefined || !isAllowed(real, rules)) return false;
+    for (const name of ['HEAD', 'index', 'refs', 'packed-refs', 'config', 'logs', 'info'])
+      if (!(await leadsInside(join(real, name), rules))) return false;
+  }
+  return areObjectsWithin(join(folders[1]!, 'objects'), rules, 5);
+}
+
+const leadsInside = (path: string, rules: ProjectRules): Promise<boolean> =>
+  realpath(path).then(
+    (real) => isAllowed(dirname(real), rules),
+    () => true,
+  );
+
+async function areObjectsWithin(folder: string, rules: ProjectRules, depth: number): Promise<boolean> {
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined) return true;
+  if (depth === 0 || !isAllowed(real, rules)) return false;
+  for (const place of [real, join(real, 'pack'), join(real, 'info')]) {
+    for (const entry of await readdir(place, { withFileTypes: true }).catch(() => []))
+      if (entry.isSymbolicLink() && !(await leadsInside(join(place, entry.name), rules))) return false;
+  }
+  const borrowed = await readFile(join(real, 'info', 'alternates'), 'utf8').catch(() => '');
+  for (const line of borrowed.split('\n').filter((text) => text !== '' && !text.startsWith('#'))) {
+    // Written as a C string it can mean any path.
+    if (line.startsWith('"') || !(await areObjectsWithin(resolve(real, line), rules, depth - 1))) return false;
+  }
+  return true;
+}
+
+/** Settings that turn off each filter of the repository. Undefined where one of them cannot be turned off. */
+async function filtersOf(git: Git): Promise<string[] | undefined> {
+  const told = await git(
+    ['config', '-z', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$'],
+    { timeMs: shortMs },
+  ).catch((error: unknown) => {
+    if (error instanceof GitFailure && error.why === 'failed' && error.message === '') return Buffer.alloc(0);
+    throw error;
+  });
+  const filters = new Set(
+    told
+      .toString()
+      .split('\0')
+      .filter(Boolean)
+      .map((name) => name.slice(0, name.lastIndexOf('.'))),
+  );
+  // A name with `=` ends there for `-c`, and would keep its filter.
+  if (filters.size > filtersMax || [...filters].some((name) => /[=\n]/.test(name))) return undefined;
+  return [...filters].flatMap((name) =>
+    ['clean=', 'smudge=', 'process=', 'required=false'].flatMap((setting) => ['-c', `${name}.${setting}`]),
+  );
+}
+
+async function stateOf(gitFolder: string): Promise<Repository['state']> {
+  const names = new Set(await readdir(gitFolder).catch(() => []));
+  if (names.has('MERGE_HEAD')) return 'merge';
+  if (names.has('rebase-merge') || names.has('rebase-apply')) return 'rebase';
+  return names.has('CHERRY_PICK_HEAD') ? 'cherry-pick' : undefined;
+}

@@ -1,0 +1,296 @@
+/** Repositories and files that want out: nothing of them runs, nothing is written, nothing outside is read (rules, 25.2 to 25.4). */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { join } from 'node:path';
+import { type ChangesScene, changesScene } from './changes-scene.ts';
+import { piece, withFile } from '../src/changes/safe-files.ts';
+import { temporaryFolders } from './folders.ts';
+
+const folders = temporaryFolders();
+afterEach(() => folders.remove());
+
+describe('a hostile repository', () => {
+  let scene: ChangesScene;
+  let markers: string;
+  beforeEach(() => {
+    scene = changesScene(folders);
+    markers = join(scene.base, 'markers');
+    mkdirSync(markers);
+    scene.begin();
+    for (const name of ['f.txt', 'g.txt']) scene.write(name, 'one\n');
+    scene.commit();
+  });
+  const program = (name: string) => {
+    const path = join(scene.base, `${name}.sh`);
+    writeFileSync(path, `#!/bin/sh\necho ran > ${join(markers, name)}\n`);
+    chmodSync(path, 0o755);
+    return path;
+  };
+  const everything = async () => {
+    const { list, diff, file, ask } = scene;
+    const answers = [];
+    for (const scope of ['uncommitted', 'session', 'turn', 'edits'] as const) answers.push(await list(scope));
+    answers.push(
+      await diff('f.txt'),
+      await diff('new.txt'),
+      await file('f.txt'),
+      await file('f.txt', { side: 'before' }),
+    );
+    answers.push(
+      await ask('get_files', {}),
+      await ask('get_files', { find: 'f' }),
+      await ask('get_files', { path: 'nested' }),
+    );
+    await scene.workspace().mark(scene.session, 'turn');
+    return answers;
+  };
+
+  it('runs nothing: filters, drivers, hooks, fsmonitor, pager and transports of its configuration', async () => {
+    const { git, write, top } = scene;
+    const settings: [string, string][] = [
+      ['core.fsmonitor', program('fsmonitor')],
+      ['core.pager', program('pager')],
+      ['pager.diff', program('pager-diff')],
+      ['core.sshCommand', program('ssh')],
+      ['core.editor', program('editor')],
+      ['core.askPass', program('askpass')],
+      ['core.gitProxy', program('proxy')],
+      ['core.hooksPath', join(scene.base, 'hooks')],
+      ['diff.external', program('external')],
+      ['diff.evil.command', program('command')],
+      ['diff.evil.textconv', program('textconv')],
+      ['filter.evil.clean', program('clean')],
+      ['filter.evil.smudge', program('smudge')],
+      ['filter.other.process', program('process')],
+      ['filter.other.required', 'true'],
+      ['credential.helper', program('credential')],
+      ['gpg.program', program('gpg')],
+      ['log.showSignature', 'true'],
+      ['interactive.diffFilter', program('filter')],
+      ['protocol.ext.allow', 'always'],
+      ['remote.origin.url', `ext::${program('transport')}`],
+      ['remote.origin.promisor', 'true'],
+      ['extensions.partialClone', 'origin'],
+    ];
+    mkdirSync(join(scene.base, 'hooks'));
+    for (const hook of ['post-index-change', 'reference-transaction', 'fsmonitor-watchman'])
+      renameSync(program(hook), join(scene.base, 'hooks', hook));
+    write('.gitattributes', '*.txt diff=evil filter=evil\ng.txt filter=other\n');
+    git(['add', '.gitattributes']);
+    git(['commit', '-q', '-m', 'attributes']);
+    for (const [name, value] of settings) git(['config', name, value]);
+    write('f.txt', 'two\n');
+    write('g.txt', 'two\n');
+    write('new.txt', 'new\n');
+    // An object that is not here: a partial clone would fetch it.
+    const id = git(['rev-parse', 'HEAD:README.md']).trim();
+    rmSync(join(top, '.git/objects', id.slice(0, 2), id.slice(2)));
+    write('README.md', 'changed\n');
+    for (const name of readdirSync(markers)) rmSync(join(markers, name));
+    const index = statSync(join(top, '.git/index')).mtimeMs;
+    const answers = await everything();
+    expect(answers[0].files.map(({ path }: { path: string }) => path)).toEqual(
+      expect.arrayContaining(['f.txt', 'g.txt', 'new.txt']),
+    );
+    expect(answers[4].hunks[0].lines).toEqual(['-one', '+two']);
+    expect(await scene.diff('README.md')).toMatchObject({ hunks: [], change: { hidden: 'missing' } });
+    expect(await scene.file('README.md', { side: 'before' })).toEqual({ code: 'FILE_NOT_FOUND' });
+    expect(readdirSync(markers)).toEqual([]);
+    expect(statSync(join(top, '.git/index')).mtimeMs).toBe(index);
+    // The markers do work.
+    const env = { PATH: process.env.PATH, HOME: scene.base };
+    spawnSync('git', ['diff', '--', 'f.txt'], { cwd: top, env, stdio: 'ignore' });
+    expect(readdirSync(markers).length).toBeGreaterThan(0);
+  });
+
+  it('refuses a filter whose name would keep it from being turned off', async () => {
+    scene.git(['config', 'filter.a=b.clean', program('clean')]);
+    scene.write('.gitattributes', '*.txt filter=a=b\n');
+    scene.write('f.txt', 'two\n');
+    expect(await scene.list()).toMatchObject({ note: 'outside', scope: 'edits' });
+    expect(readdirSync(markers)).toEqual([]);
+  });
+
+  it.each([
+    ['a working tree elsewhere', ({ git }: ChangesScene) => git(['config', 'core.worktree', '/'])],
+    [
+      'a git folder elsewhere',
+      ({ top, outside, git }: ChangesScene) => {
+        git(['init', '-q'], outside);
+        rmSync(join(top, '.git'), { recursive: true });
+        writeFileSync(join(top, '.git'), `gitdir: ${join(outside, '.git')}\n`);
+      },
+    ],
+    [
+      'objects borrowed from elsewhere',
+      ({ top, outside, git }: ChangesScene) => {
+        git(['init', '-q'], outside);
+        writeFileSync(join(top, '.git/objects/info/alternates'), `${join(outside, '.git/objects')}\n`);
+      },
+    ],
+    [
+      'a pack that is a link to elsewhere',
+      ({ top, outside }: ChangesScene) => {
+        writeFileSync(join(outside, 'x.pack'), '');
+        symlinkSync(join(outside, 'x.pack'), join(top, '.git/objects/pack/x.pack'));
+      },
+    ],
+    [
+      'an index that is a link to elsewhere',
+      ({ top, outside }: ChangesScene) => {
+        renameSync(join(top, '.git/index'), join(outside, 'index'));
+        symlinkSync(join(outside, 'index'), join(top, '.git/index'));
+      },
+    ],
+  ])('with %s is no repository here', async (_, prepare) => {
+    scene.write('secret.txt', 'outside words\n', scene.outside);
+    prepare(scene);
+    const answers = await everything();
+    expect(answers[0]).toMatchObject({ scope: 'edits', scopes: ['edits'] });
+    expect(JSON.stringify(answers)).not.toContain('secret.txt');
+    expect(JSON.stringify(answers)).not.toContain('outside words');
+  });
+
+  it('is not read through a bare repository inside', async () => {
+    scene.git(['init', '-q', '--bare', join(scene.top, 'bare')]);
+    const inside = { ...scene.session, projectPath: join(scene.top, 'bare') };
+    scene.git(['config', '--file', join(scene.top, 'bare/config'), 'core.fsmonitor', program('bare')]);
+    await scene.list('uncommitted', undefined, inside);
+    expect(readdirSync(markers)).toEqual([]);
+  });
+});
+
+describe('files outside', () => {
+  let scene: ChangesScene;
+  beforeEach(() => {
+    scene = changesScene(folders);
+    scene.begin();
+    scene.write('secret.txt', 'outside words\n', scene.outside);
+  });
+
+  it('are the same 404 as files that are not there: links, paths that lead up, closed folders', async () => {
+    const { top, outside, write, file, ask, diff, allowed } = scene;
+    symlinkSync(join(outside, 'secret.txt'), join(top, 'link.txt'));
+    symlinkSync(outside, join(top, 'folder'));
+    write('closed/key.txt', 'closed words\n', allowed);
+    const missing = { code: 'FILE_NOT_FOUND' };
+    for (const path of [
+      'link.txt',
+      'folder/secret.txt',
+      '../outside/secret.txt',
+      join(outside, 'secret.txt'),
+      'nothing',
+      '.git/config',
+      '.GIT/config',
+      'a\0b',
+      '',
+    ])
+      expect([path, await file(path)]).toEqual([path, missing]);
+    for (const path of ['folder', '..', '/etc', '.git']) expect(await ask('get_files', { path })).toEqual(missing);
+    expect((await diff('link.txt')).hunks).toEqual([]);
+    scene.commit();
+    rmSync(join(top, 'link.txt'));
+    symlinkSync('/etc/hostname', join(top, 'link.txt'));
+    expect(await diff('link.txt')).toMatchObject({ hunks: [], change: { hidden: 'outside' } });
+    const wide = { ...scene.session, projectPath: allowed };
+    expect(await ask('get_file', { path: 'closed/key.txt', offset: 0, limit: 100 }, undefined, wide)).toEqual(missing);
+    expect(JSON.stringify(await ask('get_files', {}, undefined, wide))).not.toContain('closed');
+  });
+
+  it('are never read through a folder that is exchanged for a link at the same time', async () => {
+    const { top, outside, write, file, allowed } = scene;
+    write('place/secret.txt', 'inside words\n');
+    const [place, aside] = [join(top, 'place'), join(allowed, 'aside')];
+    const script = `const fs = require('fs'); const [place, aside, outside] = process.argv.slice(1);
+      process.stdout.write('on'); for (;;) { fs.renameSync(place, aside); fs.symlinkSync(outside, place); fs.unlinkSync(place); fs.renameSync(aside, place); }`;
+    const swapping = spawn(process.execPath, ['-e', script, place, aside, outside], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await new Promise((resolve) => swapping.stdout.once('data', resolve));
+    const seen = new Set<string>();
+    const of = scene.workspace();
+    const rules = { defaultPath: allowed, allowed: [allowed] };
+    for (let n = 0; n < 1000; n++)
+      seen.add(
+        String(
+          await withFile(top, 'place/secret.txt', rules, async ({ handle }) => (await piece(handle, 0, 20)).toString()),
+        ),
+      );
+    await file('place/secret.txt', {}, of);
+    swapping.kill();
+    expect([...seen].filter((text) => text.includes('outside'))).toEqual([]);
+    expect(seen).toContain('inside words\n');
+  });
+});
+
+describe('secrets', () => {
+  it('are listed, and their content is refused by every question and scope', async () => {
+    const scene = changesScene(folders);
+    const { write, begin, commit, git, list, diff, file, workspace, session, ask } = scene;
+    const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n';
+    begin();
+    write('id_rsa', 'x\ny\nz\n');
+    write('config/.ENV.Staging', 'TOKEN=1\n');
+    write('notes.txt', `${key}\nmore\n\n\n\n\n\n\n\nlast\n`);
+    commit();
+    const of = workspace();
+    await of.mark(session, 'turn');
+    git(['mv', 'id_rsa', 'a.txt']);
+    write('config/.ENV.Staging', 'TOKEN=2\n');
+    write('.env', 'TOKEN=3\n');
+    write('.env.example', 'TOKEN=\n');
+    // The change is far from the line of the key.
+    write('notes.txt', `${key}\nmore\n\n\n\n\n\n\n\nchanged\n`);
+    for (const scope of ['uncommitted', 'session', 'turn'] as const) {
+      const answer = await list(scope, of);
+      const hidden = answer.files.filter(({ hidden }: { hidden?: string }) => hidden === 'secret');
+      expect(
+        hidden.map(({ path, change, added }: { path: string; change: string; added?: number }) => [
+          path,
+          change,
+          added,
+        ]),
+      ).toEqual([
+        ['a.txt', 'move', undefined],
+        ['config/.ENV.Staging', 'edit', undefined],
+        ['.env', 'add', undefined],
+      ]);
+      for (const path of ['a.txt', 'config/.ENV.Staging', '.env', 'notes.txt']) {
+        expect([path, await diff(path, scope, of)]).toEqual([path, { code: 'FILE_HIDDEN' }]);
+        if (path !== 'a.txt') expect([path, await file(path, { scope }, of)]).toEqual([path, { code: 'FILE_HIDDEN' }]);
+        if (path !== '.env')
+          expect([path, await file(path, { side: 'before', scope }, of)]).toEqual([path, { code: 'FILE_HIDDEN' }]);
+      }
+    }
+    expect((await diff('.env.example')).hunks).toHaveLength(1);
+    expect((await ask('get_files', {})).entries).toContainEqual({
+      name: '.env',
+      path: '.env',
+      kind: 'file',
+      bytes: 8,
+      changed: true,
+      hidden: 'secret',
+    });
+    expect(await file('.env.missing')).toEqual({ code: 'FILE_NOT_FOUND' });
+    const changed = workspace({ hide: ['*.md'], show: ['.env'] });
+    expect((await diff('.env', 'uncommitted', changed)).hunks).toHaveLength(1);
+    expect(await file('README.md', {}, changed)).toEqual({ code: 'FILE_HIDDEN' });
+  });
+});
+
+it('is started without configuration, variables and standard input of the daemon', async () => {
+  const scene = changesScene(folders);
+  scene.begin();
+  const seen = join(scene.base, 'seen');
+  const fake = join(scene.base, 'bin');
+  mkdirSync(fake);
+  const real = execFileSync('which', ['git']).toString().trim();
+  writeFileSync(join(fake, 'git'), `#!/bin/sh\nenv >> ${seen}\nexec ${real} "$@"\n`);
+  chmodSync(join(fake, 'git'), 0o755);
+  const env = { PATH: `${fake}:${process.env.PATH}`, HOME: scene.base, GIT_DIR: '/elsewhere', RELAY_SECRET: 'hidden' };
+  scene.write('f.txt', 'x\n');
+  expect((await scene.list('uncommitted', scene.workspace({ env }))).files).toHaveLength(1);
+  expect(existsSync(seen)).toBe(true);
+  expect(readFileSync(seen, 'utf8')).not.toMatch(/RELAY_SECRET|elsewhere/);
+});

@@ -1,0 +1,99 @@
+/** The changes of a session from its machine, or the edits that its agent reported. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Client } from '@relay/client';
+import type { ChangeList, ChangeScope, FileDiff } from '@relay/protocol';
+import { type Refusal, refusalOf } from '../api/refusal.ts';
+import { useFrames, useRooms } from '../rooms.ts';
+import { useResource } from '../ui/resource.ts';
+import { type Edited, editsOf } from './edits.ts';
+
+export interface Compared {
+  list: ChangeList;
+  /** Why these are the edits that the agent reported. */
+  refusal?: Refusal;
+  edits?: readonly Edited[];
+}
+
+const instead = new Set(['NOT_SUPPORTED_BY_DEVICE', 'CHANGES_TOO_LARGE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT']);
+const restMs = 3000;
+const itemsMax = 200;
+
+async function compare(client: Client, id: string, scope: ChangeScope, turn: string | undefined): Promise<Compared> {
+  try {
+    const query = { scope, ...(turn === undefined ? {} : { turn }) };
+    let list = await client.call('readChanges', { params: { id }, query });
+    // All pages: a comparison has 10,000 files at most.
+    for (let last = list.files.at(-1); list.more && last && list.files.length < 2000; last = list.files.at(-1)) {
+      const next = await client.call('readChanges', { params: { id }, query: { ...query, after: last.path } });
+      list = { ...next, files: [...list.files, ...next.files] };
+      if (next.files.length === 0) break;
+    }
+    return { list };
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (!instead.has(refusal.code)) throw error;
+    const page = await client
+      .call('readMessages', { params: { id }, query: { parts: '1', limit: itemsMax } })
+      .catch(() => ({ messages: [] }));
+    const edits = editsOf(page.messages);
+    return { list: { scope: 'edits', scopes: ['edits'], files: edits.map(({ change }) => change) }, refusal, edits };
+  }
+}
+
+/** Reads again when the session changed, at most every 3 s and while the page is in sight. */
+export function useChanges(id: string, scope: ChangeScope, turn: string | undefined) {
+  const { client } = useRooms();
+  const key = `${id} ${scope} ${turn ?? ''}`;
+  const resource = useResource<Compared & { key: string }>(key, async () => ({
+    key,
+    ...(await compare(client, id, scope, turn)),
+  }));
+  const [version, setVersion] = useState(0);
+  const { reload } = resource;
+  const refresh = useCallback(() => {
+    reload();
+    setVersion((now) => now + 1);
+  }, [reload]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isStale = useRef(false);
+  const later = useCallback(() => {
+    isStale.current = true;
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      if (document.visibilityState !== 'visible') return;
+      isStale.current = false;
+      refresh();
+    }, restMs);
+  }, [refresh]);
+  useFrames((frame) => {
+    const about = frame as { type: string; sessionId?: string; session?: { id: string } };
+    if ((about.sessionId ?? about.session?.id) === id && about.type !== 'settings_changed') later();
+  });
+  useEffect(() => {
+    const onSight = () => document.visibilityState === 'visible' && isStale.current && later();
+    document.addEventListener('visibilitychange', onSight);
+    return () => {
+      document.removeEventListener('visibilitychange', onSight);
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    };
+  }, [later]);
+  return { resource, refresh, version };
+}
+
+/** All of the lines of one file. */
+export async function readDiff(
+  client: Client,
+  id: string,
+  asked: { path: string; scope: ChangeScope; turn?: string | undefined },
+): Promise<FileDiff> {
+  const { path, scope, turn } = asked;
+  const query = { path, scope, ...(turn === undefined ? {} : { turn }) };
+  let diff = await client.call('readDiff', { params: { id }, query });
+  while (diff.next !== undefined) {
+    const next = await client.call('readDiff', { params: { id }, query: { ...query, from: diff.next } });
+    diff = { ...next, hunks: [...diff.hunks, ...next.hunks] };
+    if (next.hunks.length === 0) break;
+  }
+  return diff;
+}

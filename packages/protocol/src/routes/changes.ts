@@ -1,0 +1,75 @@
+/** The rows of `routes` about files of a session; its daemon answers them. */
+import { endpoints } from '../endpoints.ts';
+import { ChangeList, FileDiff, FileList, FilePiece, changeLimits, scopeName } from '../rest/changes.ts';
+import { Type, count, id, limits, maybe, oneOf, text } from '../schema.ts';
+
+const path = (description: string) => text(description, { maxLength: limits.pathCharacters });
+const scope = maybe(scopeName('The comparison; `uncommitted` unless given'));
+const turn = maybe(id('With `scope=turn`: the uuid of the message that began it; the newest unless given'));
+const errors = [
+  'SESSION_NOT_FOUND',
+  'SESSION_NOT_RESOLVED',
+  'NOT_SUPPORTED_BY_DEVICE',
+  'DEVICE_OFFLINE',
+  'DEVICE_TIMEOUT',
+  'DEVICE_ERROR',
+] as const;
+
+export const changeRoutes = {
+  readChanges: {
+    ...endpoints.readChanges,
+    summary: 'The files that differ, from the daemon',
+    scope: 'sessions:read',
+    limit: 'files',
+    query: Type.Object({
+      scope,
+      turn,
+      after: maybe(path('Only files behind this one')),
+      limit: maybe(Type.Integer({ description: 'Files, at most', minimum: 1, maximum: changeLimits.changes })),
+    }),
+    success: { 200: ChangeList },
+    errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE'],
+  },
+  readDiff: {
+    ...endpoints.readDiff,
+    summary: 'How one file differs, from the daemon',
+    scope: 'sessions:read',
+    limit: 'files',
+    query: Type.Object({
+      path: path('The file, as the list names it'),
+      scope,
+      turn,
+      from: maybe(count('First hunk')),
+    }),
+    success: { 200: FileDiff },
+    errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'CHANGES_TOO_LARGE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],
+  },
+  listFiles: {
+    ...endpoints.listFiles,
+    summary: 'The entries of a folder of the session, or files by name, from the daemon',
+    scope: ['sessions:read', 'devices:read'],
+    limit: 'files',
+    query: Type.Object({
+      path: maybe(path('The folder; the root of the session unless given')),
+      find: maybe(text('Files whose path has these letters in this order', { maxLength: limits.folderCharacters })),
+    }),
+    success: { 200: FileList },
+    errors: [...errors, 'FILE_NOT_FOUND'],
+  },
+  readFile: {
+    ...endpoints.readFile,
+    summary: 'A piece of a file of the session, from the daemon',
+    scope: ['sessions:read', 'devices:read'],
+    limit: 'files',
+    query: Type.Object({
+      path: path('The file'),
+      side: maybe(oneOf(['now', 'before'], '`before`: as it was in the commit with which `scope` compares')),
+      scope,
+      turn,
+      offset: maybe(Type.Integer({ description: 'First byte; 0 unless given', minimum: 0 })),
+      limit: maybe(Type.Integer({ description: 'Bytes of text', minimum: 1, maximum: changeLimits.pieceBytes })),
+    }),
+    success: { 200: FilePiece },
+    errors: [...errors, 'SCOPE_NOT_AVAILABLE', 'FILE_NOT_FOUND', 'FILE_HIDDEN'],
+  },
+} as const;

@@ -1,0 +1,170 @@
+/** The page of changes in a real browser: the list, the lines of a file, comments that become one message, words for the agent, and files. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
+
+const files = [
+  { path: 'src/invites/route.ts', change: 'edit', added: 2, removed: 1 },
+  { path: 'src/limits.ts', change: 'edit', added: 9, removed: 8 },
+  { path: 'db/0042_invites.sql', change: 'move', from: 'db/0041_invites.sql', added: 0, removed: 0 },
+  { path: '.env.staging', change: 'edit', hidden: 'secret' },
+];
+const hunks = [
+  {
+    old: 12,
+    new: 12,
+    lines: [
+      ' const router = Router();',
+      "-router.post('/invites', signedIn, create);",
+      "+router.post('/invites', signedIn, limit, create);",
+    ],
+  },
+];
+
+describeWith('chromium', 'the page of changes', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let daemon: TranscriptDaemon;
+  const asked: Record<string, unknown>[] = [];
+  let lines = hunks;
+
+  const answer = (frame: Record<string, unknown>) => {
+    const reply = { request_id: frame['request_id'] };
+    const { type, scope, path } = frame;
+    if (typeof type !== 'string' || !/^get_(?:changes|diff|files?)$/.test(type)) return;
+    asked.push(frame);
+    if (type === 'get_changes')
+      daemon.send({ type: 'changes', ...reply, scope, scopes: ['uncommitted', 'session', 'edits'], branch: 'invite-limits', files: scope === 'session' ? files.slice(0, 1) : files, count: 4, added: 11, removed: 9 }); // prettier-ignore
+    if (type === 'get_diff')
+      daemon.send({ type: 'diff', ...reply, path, change: files.find((one) => one.path === path), hunks: path === files[0]!.path ? lines : [] }); // prettier-ignore
+    if (type === 'get_files')
+      daemon.send({ type: 'files', ...reply, path: path ?? '', entries: [{ name: 'src', path: 'src', kind: 'folder' }, { name: 'limits.ts', path: 'limits.ts', kind: 'file', bytes: 12 }] }); // prettier-ignore
+    if (type === 'get_file')
+      daemon.send({ type: 'file', ...reply, path, kind: 'text', bytes: 12, text: 'const a = 1;' });
+  };
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 390, height: 844 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    const registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration, {
+      capabilities: ['changes', 'browse'],
+      headers: { 'X-Agents': 'scripted;name=Claude%20Code;version=2.1.0' },
+    });
+    daemon.socket.on('message', (data: Buffer) => answer(JSON.parse(data.toString('utf8')) as Record<string, unknown>));
+    daemon.send({
+      type: 'report_sessions',
+      sessions: [{ session_id: 'limit', title: 'Rate limit for invites', project: '/home/ada/garden-api', last_message: 'Done', last_activity: new Date().toISOString(), is_active: false, message_count: 2 }], // prettier-ignore
+    });
+    daemon.keep('limit', [put(item('u1', 0, { kind: 'user' }, 'Limit the invites'))]);
+    await person.goto('/sessions');
+    await person.page.getByText('Rate limit for invites').first().click();
+    await person.page.getByRole('link', { name: /^Changes to/ }).click();
+    await person.page.getByRole('button', { name: /route\.ts/ }).waitFor();
+  });
+  afterAll(async () => {
+    await daemon?.close();
+    await browser?.close();
+    await relay?.end();
+  });
+
+  it('lists files with their numbers, names hidden ones, and changes the scope', async () => {
+    const { page } = person;
+    const list = page.locator('.change-list');
+    expect(await list.innerText()).toMatch(
+      /invite-limits[\s\S]*4 files[\s\S]*route\.ts[\s\S]*Not shown[\s\S]*\.env\.staging[\s\S]*may hold secrets/,
+    );
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.getByRole('button', { name: /limits\.ts/ }).waitFor({ state: 'detached' });
+    expect(asked.at(-1)).toMatchObject({ type: 'get_changes', scope: 'session', session_id: 'limit' });
+    await page.getByRole('button', { name: 'Uncommitted' }).click();
+    await page.getByRole('button', { name: /limits\.ts/ }).waitFor();
+  });
+
+  it('keeps comments over a reload, and sends them as one message that answers no question', async () => {
+    const { page } = person;
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    for (const [line, words] of [
+      ['Comment on line 13, old', 'Why was this removed?'],
+      ['Comment on line 13, new', 'Put `limit` before `signedIn`: guests should be limited too.'],
+    ] as const) {
+      await page.getByRole('button', { name: line }).click();
+      await page.getByRole('textbox', { name: line }).fill(words);
+      await page.getByRole('button', { name: 'Add comment' }).click();
+    }
+    await page.getByText('2 comments').waitFor();
+    await page.reload();
+    await page.getByText('2 comments').waitFor();
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.getByText('Why was this removed?').waitFor();
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
+    await page.getByRole('button', { name: 'Send comments' }).click();
+    const task = await daemon.next('task_resume');
+    expect(task['message']).toBe(
+      [
+        'Comments on your changes:',
+        "src/invites/route.ts, line 13 (old):\n> router.post('/invites', signedIn, create);\nWhy was this removed?",
+        "src/invites/route.ts, line 13 (new):\n> router.post('/invites', signedIn, limit, create);\nPut `limit` before `signedIn`: guests should be limited too.",
+      ].join('\n\n'),
+    );
+    expect(task).not.toHaveProperty('prompt_uuid');
+    daemon.event(String(task['task_id']), 'TASK_COMPLETE', { session_id: 'limit', result: 'Done.' });
+    await page.locator('.log').waitFor();
+    await page.getByRole('link', { name: /^Changes to/ }).click();
+    await page.getByRole('button', { name: /route\.ts/ }).waitFor();
+    expect(await page.getByText('2 comments').count()).toBe(0);
+  });
+
+  it('does not lose a comment on a line that has changed since', async () => {
+    const { page } = person;
+    await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.getByRole('button', { name: 'Comment on line 13, new' }).click();
+    await page.getByRole('textbox', { name: 'Comment on line 13, new' }).fill('Not like this');
+    await page.getByRole('button', { name: 'Add comment' }).click();
+    lines = [{ ...hunks[0]!, lines: [' const router = Router();', '+router.use(limit);'] }];
+    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.getByText('The line has changed since. Old:').waitFor();
+    await page.getByText('Not like this').waitFor();
+    await page.getByRole('button', { name: 'Delete comment', exact: true }).click();
+    lines = hunks;
+  });
+
+  it('fills the composer with what to ask, and sends nothing by itself', async () => {
+    const { page } = person;
+    const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Ask to commit…' }).last().click();
+    await page.waitForFunction(() =>
+      /^Commit these changes/.test(
+        (
+          globalThis as unknown as { document: { querySelector(name: string): { value: string } | null } }
+        ).document.querySelector('textarea')?.value ?? '',
+      ),
+    );
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toHaveLength(before);
+    await page.getByRole('textbox', { name: 'Message' }).fill('');
+  });
+
+  it('shows the whole file and the folders around it', async () => {
+    const { page } = person;
+    await page.getByRole('link', { name: /^Changes to/ }).click();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Browse files' }).click();
+    await page.getByRole('button', { name: 'limits.ts' }).last().click();
+    await page.getByText('const a = 1;').waitFor();
+    await page.getByText('Read only').waitFor();
+    expect(asked.at(-1)).toMatchObject({ type: 'get_file', path: 'limits.ts', offset: 0 });
+  });
+});
