@@ -50,9 +50,8 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
   const { store, contents, journal, questions } = files;
-  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
-  const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
+  const { agent, outside } = joinAgents(main, options.further ?? [], (id) => store.session(id)?.agentType);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
   const link = createLink(settings, (frame, hot) => connection.send(JSON.stringify(frame), hot));
@@ -71,7 +70,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const sendStatus = () =>
     send({
       type: 'status',
-      running_tasks: tasks.running(),
+      running_tasks: [...tasks.running(), ...tasks.steering()],
       ...(tellsPrompts() ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
     });
   let cancelReport: Cancel = () => undefined;
@@ -131,6 +130,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
         shown.running(tasks.running());
       },
       asked: asking.repeat,
+      steered: (event, received) => void (send(event) && connection.confirm(received)),
       final(event) {
         if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
       },
@@ -156,6 +156,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const onOpen = (now: ReadonlySet<string>) => {
     link.declare(now);
     watched.clear();
+    tasks.steeredAgain();
     // Before `status`: the relay must not settle as lost a task that ended while the daemon was offline.
     const owed = journal.owed();
     for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts()));

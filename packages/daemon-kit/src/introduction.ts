@@ -26,7 +26,8 @@ function agentsIn({ agentType, product, further = [] }: DaemonOptions): Record<s
 /** A relay that does not know a name ignores it. */
 export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, browse?: Browse): Capability[] => [
   capabilities.receipts,
-  ...(agent.capabilities ?? []),
+  // The relay finds in the transcript whether a message arrived.
+  ...(agent.capabilities ?? []).filter((name) => name !== capabilities.steer || detail !== 'off'),
   ...(browse ? [capabilities.browse] : []),
   ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
 ];

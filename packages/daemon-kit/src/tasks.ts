@@ -10,6 +10,7 @@ import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './ta
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
+import { createSteers } from './steers.ts';
 import { createOwnTurns } from './own-turns.ts';
 import { createTaskQuestions } from './task-questions.ts';
 import { createReports } from './task-report.ts';
@@ -53,11 +54,19 @@ export function createTasks(options: TasksOptions): Tasks {
     superseded: asked.supersede,
     finish: ends.finish,
     withdrawn: ends.withdrawn,
+    dropped: (task, id) => steers.dropped(task, id),
   });
   const own = createOwnTurns({ ...options, asked }, told);
   agent.onOwnTurn?.(own.begin);
   const turns = createTurns(room, ends, { told, reportOf, own });
   const arrivals = createArrivals(room, ends.finish);
+
+  const steers = createSteers(room, {
+    remember: (taskId) => arrivals.remember(taskId),
+    isNoted: (taskId) => arrivals.isNoted(taskId),
+    told,
+    send: (event, received) => voice.steered(event, received),
+  });
 
   const askerOf = (sessionId: string): string =>
     room.resumed.get(sessionId)?.id ??
@@ -83,6 +92,7 @@ export function createTasks(options: TasksOptions): Tasks {
   return {
     start: arrivals.start,
     resume: arrivals.resume,
+    steer: steers.steer,
     cancel(taskId) {
       const task = room.tasks.get(taskId);
       if (task) {
@@ -100,6 +110,8 @@ export function createTasks(options: TasksOptions): Tasks {
       voice.status();
     },
     running: () => [...room.tasks.keys()],
+    steering: steers.ids,
+    steeredAgain: steers.again,
     asking: () =>
       options.store
         .asking()

@@ -5,7 +5,7 @@
 import type { TaskKind } from '@relay/protocol';
 import type { PromptAnswer } from './tasks.ts';
 import { settleSessions } from './session-status.ts';
-import { move } from './move.ts';
+import { move, requeueSteers } from './move.ts';
 import { moveTasks } from './task-moves.ts';
 import { isDue, lineOrder, underWay } from './task-states.ts';
 import { type SessionRecord, type SessionRow, sessionSelect, toSessionRecord } from './sessions.ts';
@@ -32,6 +32,8 @@ export interface ClaimedTask {
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
+  /** The task whose turn it was sent to; of another kind than `steer`: it became an ordinary message. */
+  into?: string;
   /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
@@ -41,9 +43,17 @@ const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR 
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
-/** Task `t` of session `s` waits for nothing but to be claimed. */
-const isNext = sql`${isDue('t')} AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
-  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})`;
+/** Task `t` of session `s` waits for nothing but to be claimed. An answer passes a message on its way into the turn, which may wait for it. */
+const isNext = sql`${isDue('t')} AND t.kind <> 'steer' AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
+  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay}
+    AND (r.kind <> 'steer' OR COALESCE(t.prompt_uuid, '') = ''))`;
+
+/** Message `t` goes into the running turn of session `s`: one at a time, and only where the daemon has that turn. */
+const isNextInto = (
+  fence: number,
+) => sql`${isDue('t')} AND t.kind = 'steer' AND t.into_until > now() AND s.status = 'active' AND NOT s.placeholder
+  AND EXISTS (SELECT 1 FROM tasks r WHERE r.id = t.into_task AND (r.state = 'running' OR (r.state = 'sent' AND r.fence = ${fence})))
+  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.kind = 'steer' AND r.state = 'sent')`;
 
 /**
  * Claims the next task of every session of the device that has nothing running: queued → sent under this fence. The caller
@@ -90,20 +100,21 @@ interface ClaimedRow {
   prompt_uuid: string | null;
   answer: PromptAnswer | null;
   before: bigint | null;
+  into_task: string | null;
 }
 
 /** The statement that claims, if `when`. */
 function claimOf({ deviceId, fence }: Claim, when: Sql): Sql {
   return sql`
     WITH next AS (
-      SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
+      SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before, t.into_task
       FROM tasks t JOIN sessions s ON s.key = t.session_key
-      WHERE t.device_id = ${deviceId} AND ${isNext} AND ${when}
+      WHERE t.device_id = ${deviceId} AND ((${isNext}) OR (${isNextInto(fence)})) AND ${when}
       ORDER BY t.session_key, ${lineOrder}
       LIMIT 100
     ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.agent_type, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.agent_type, touched.project_path
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, next.into_task, touched.native_id, touched.agent_type, touched.project_path
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
 }
 
@@ -119,6 +130,7 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
     projectPath: row.project_path,
     ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
     ...(row.answer ? { answer: row.answer } : {}),
+    ...(row.into_task === null ? {} : { into: row.into_task }),
     ...(row.before === null ? {} : { givenBackUnder: Number(row.before) }),
   };
 }
@@ -128,7 +140,7 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
  * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
  */
 export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
-  await move(db, 'unclaim', sql`t.id = ${taskId} AND t.fence = ${fence}`);
+  await giveBack(db, sql`t.id = ${taskId} AND t.fence = ${fence}`);
 }
 
 /**
@@ -141,17 +153,27 @@ export async function unclaimUnwritten(
   fence: number,
   written: readonly string[],
 ): Promise<void> {
-  await move(db, 'unclaim', sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
+  await giveBack(db, sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
+}
+
+/** The turn of a message can have ended since the claim: then it is an ordinary message. */
+async function giveBack(db: Db, which: Sql): Promise<void> {
+  const moved = await move(db, 'unclaim', which);
+  if (moved.length === 0) return;
+  const isOver = sql`NOT EXISTS (SELECT 1 FROM tasks r WHERE r.id = t.into_task AND r.state IN ${underWay})`;
+  await requeueSteers(db, sql`t.id = ANY(${moved.map(({ id }) => id)}::text[]) AND ${isOver}`, 'first');
 }
 
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
-  return (await move(db, 'confirm', sql`t.id = ${taskId}`)).length > 0;
+  return (await move(db, 'confirm', sql`t.id = ${taskId} AND t.kind <> 'steer'`)).length > 0;
 }
 
 interface OpenTask {
   id: string;
   sessionKey: string;
+  /** A message into the turn of another task. */
+  isSteer: boolean;
   state: 'sent' | 'running';
   fence: number;
 }
@@ -164,15 +186,22 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
     id: string;
     device_id: string;
     session_key: string;
+    kind: TaskKind;
     state: 'sent' | 'running';
     fence: bigint | null;
   }>`
-    SELECT id, device_id, session_key, state, fence FROM tasks
+    SELECT id, device_id, session_key, kind, state, fence FROM tasks
     WHERE device_id = ANY(${sql.texts(deviceIds)}) AND state IN ${underWay}`;
   for (const row of rows) {
     const tasks = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, tasks);
-    tasks.push({ id: row.id, sessionKey: row.session_key, state: row.state, fence: Number(row.fence ?? 0) });
+    tasks.push({
+      id: row.id,
+      sessionKey: row.session_key,
+      isSteer: row.kind === 'steer',
+      state: row.state,
+      fence: Number(row.fence ?? 0),
+    });
   }
   return byDevice;
 }

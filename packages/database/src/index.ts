@@ -24,6 +24,7 @@ export * from './tasks.ts';
 export * from './prompts.ts';
 export * from './claims.ts';
 export * from './queue.ts';
+export * from './steers.ts';
 export * from './task-reads.ts';
 export { type MoveName, taskMoves } from './task-moves.ts';
 export { statesMarkdown } from './states-document.ts';

@@ -136,7 +136,7 @@ export async function enqueueMessage(
   }>`
     SELECT s.placeholder,
       ${isStarting('s.key')} AS starting,
-      (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
+      (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')} AND q.kind <> 'steer') AS waiting,
       s.queue_held OR (s.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM tasks q
         WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited,
       CASE WHEN s.status = 'waiting' THEN ${oldestOpen('s.key')} END AS asked

@@ -176,6 +176,11 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'The question can no longer be answered, or is another one than was shown. `prompts` holds the open ones.',
   },
+  AGENT_ASKS: {
+    status: 409,
+    meaning:
+      'The agent waits for an answer, so nothing can be sent into its turn. Answer the question: `prompts` holds the open ones.',
+  },
   PROMPT_REFERENCE_REQUIRED: {
     status: 409,
     meaning: 'A permission is open, and this relay takes no words for it. Answer it by its id, or send `answers`.',
@@ -236,6 +241,7 @@ export const taskErrors = {
   NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that has connected since does not accept any.',
   AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
+  STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;
 

@@ -1,6 +1,13 @@
 /** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { type Db, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
+import {
+  type Db,
+  type PromptAnswer,
+  type SessionRecord,
+  enqueueMessage,
+  readSessions,
+  steerQueued,
+} from '@relay/database';
 import { type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -16,6 +23,8 @@ interface FollowUp {
   answers?: (PromptAnswer & { uuid: string }) | null;
   /** Absent: a person sent it. */
   agent?: AgentTurn | undefined;
+  /** The task whose turn it goes into: the queue does not count. */
+  into?: string | undefined;
 }
 
 /**
@@ -27,7 +36,7 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers, agent }: FollowUp,
+  { content, images, queueTtlSeconds, answers, agent, into }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
   if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
@@ -37,7 +46,7 @@ export async function acceptFollowUp(
     content,
     images,
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
-    queueLimit: deps.config.queueLimit,
+    queueLimit: into === undefined ? deps.config.queueLimit : Infinity,
     agentDepth: agent?.depth,
     ...(answers === undefined ? {} : { answers }),
   });
@@ -52,7 +61,8 @@ export async function acceptFollowUp(
       'The device never started this session, so there is nothing to continue. Start a new one.',
     );
   }
-  const { record } = enqueued;
+  if (into !== undefined) await steerQueued(tx, enqueued.taskId, into);
+  const record = into === undefined ? enqueued.record : (await readSessions(tx, [key]))[0]!;
   const said = message(userItemUuid(enqueued.taskId), 'USER', content, record.session.updatedAt);
   return { sent: { taskId: enqueued.taskId, sessionId: record.session.id, message: said, key }, record };
 }

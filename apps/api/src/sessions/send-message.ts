@@ -1,6 +1,6 @@
 /** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
 import { type SessionRecord, findSession } from '@relay/database';
-import type { SendMessage, SentMessage } from '@relay/protocol';
+import { RelayError, type SendMessage, type SentMessage } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly } from './accept.ts';
 import { withSession } from './find.ts';
@@ -9,11 +9,12 @@ import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts'
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
+import { requireTurn } from './steer.ts';
 
 /**
  * Accepts a message behind whatever runs and waits in the session. `agent`: an agent sends it.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
- *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
+ *   AGENT_ASKS, RATE_LIMITED, PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
  *   with it PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER
  */
 export async function sendMessage(
@@ -26,6 +27,8 @@ export async function sendMessage(
 ): Promise<Accepted<SentMessage>> {
   const { content, answers: uuid } = body;
   checkMessage(content, 'content');
+  if (body.deliver === 'now' && typeof uuid === 'string')
+    throw new RelayError('INVALID_REQUEST', 'An answer has its own way: send it without "deliver".');
   const images = checkImages(body.images);
   let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
@@ -34,6 +37,7 @@ export async function sendMessage(
       userId,
       route: 'sendMessage',
       key: idempotencyKey,
+      // Without `deliver`: a message whose answer was lost is sent again for the next turn.
       request: [
         content,
         body.queueTtlSeconds,
@@ -44,6 +48,8 @@ export async function sendMessage(
       isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
     } as const;
     const accept = async () => {
+      const now = body.deliver === 'now';
+      const into = now ? await requireTurn(tx, record) : undefined;
       if (uuid === undefined) refuseUnbound(record, deps.config.boundApprovals);
       const asked =
         uuid === undefined || uuid === null ? undefined : await requireOpenPrompt(tx, record, uuid, undefined);
@@ -54,10 +60,12 @@ export async function sendMessage(
       const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
-        ...(uuid === undefined ? {} : { answers }),
+        ...(uuid === undefined && into === undefined ? {} : { answers }),
+        into,
       });
       after = changed;
-      return { ...sent, state: 'queued' as const, ...unconfirmed };
+      const deliver: Pick<SentMessage, 'deliver'> = now ? { deliver: into === undefined ? 'next' : 'now' } : {};
+      return { ...sent, state: 'queued' as const, ...unconfirmed, ...deliver };
     };
     return {
       accepted: await onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, content, accept),

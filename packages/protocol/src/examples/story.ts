@@ -37,12 +37,13 @@ export const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 export const title = 'Add a watering schedule to the garden app and run the tests.';
 
-/** The first message, the answer to the question, one that failed, and one that Ada cancelled. */
+/** The first message, the answer to the question, one that failed, one that Ada cancelled, and one into a running turn. */
 export const tasks = {
   start: '01KKNSR4J0F1EENPC7TF5HF8E7',
   answer: '01KKNSXYQZXNEGM11GJERNRBMJ',
   failed: '01KKNTBD7RQXWQ7E4HPGRKJVGA',
   cancelled: '01KKNTHYMEVDYTG0Q319VES02F',
+  steer: '01KKNTM2V6Q4C2ZJ5M0N7R8T9X',
 } as const;
 export const requestId = '01KKNT5JBP724TZX1JZ1D05168';
 

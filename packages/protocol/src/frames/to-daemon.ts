@@ -31,12 +31,19 @@ export const capabilities = {
   content: 'content',
   /** Answers `get_folders`. */
   browse: 'browse',
+  /** Takes `task_steer`: a message into a running turn. Only from a relay that declares it. */
+  steer: 'steer',
 } as const;
 export type Capability = keyof typeof capabilities;
 
 /** The header of the 101 in which the relay declares its capabilities; absent: none. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
-export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
+export const relayCapabilities = {
+  transcript: 'transcript',
+  prompts: 'prompts',
+  settings: 'settings',
+  steer: 'steer',
+} as const;
 /** Also in GET /health, for clients of REST. */
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 
@@ -79,7 +86,26 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
   fields: maybe(FieldValues),
   digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
   answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
+  steer: maybe(
+    oneOf(
+      ['next'],
+      'For a daemon with `steer`: the message was meant for the turn before, which was over when it arrived. It becomes `steer` of the item',
+    ),
+  ),
 });
+
+const TaskSteer = frame(
+  'task_steer',
+  'A message into the turn of `into`. Answered by the event STEERED; the agent gets it at most once. Only for a daemon that declared `steer`.',
+  {
+    task_id: id('The task that carries the message'),
+    into: id('The task whose turn gets the message'),
+    session_id: id("The agent's native session id"),
+    message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
+    images,
+    message_uuid: messageUuid,
+  },
+);
 
 const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
   task_id: id('The task to stop'),
@@ -185,6 +211,7 @@ export const toDaemonFrames = {
   ping: Ping,
   task_start: TaskStart,
   task_resume: TaskResume,
+  task_steer: TaskSteer,
   task_cancel: TaskCancel,
   get_messages: GetMessages,
   watch_session: WatchSession,

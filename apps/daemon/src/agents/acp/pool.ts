@@ -121,6 +121,7 @@ export function createProcessPool(options: AcpOptions, { timings, heard, ownTurn
       timings,
       askAtDesk: options.askAtDesk,
       ownTurn,
+      wasRead: options.wasRead,
       log,
     });
     link(conversation);

@@ -1,5 +1,5 @@
 /** A turn at an agent, and the task to which it belongs at the moment: each answer brings a new one. */
-import type { TurnReport } from '@relay/daemon-kit';
+import type { Steer, TurnReport } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
@@ -20,6 +20,10 @@ export interface ActiveTurn {
   rejected: boolean;
   /** Resolves the current task: it has had its end, or its question. */
   release: () => void;
+  /** Messages into the turn that the agent has: the task ends when nothing more comes of them. */
+  steered: Steer[];
+  /** Settles when no message is on its way into the turn. */
+  steering: Promise<unknown>;
   /** Settles when the turn has fully finished. */
   settled: Promise<void>;
 }
@@ -42,6 +46,8 @@ export function beginTurn(taskId: string, report: TurnReport, cwd: string): Acti
     cancelling: false,
     rejected: false,
     release: () => undefined,
+    steered: [],
+    steering: Promise.resolve(),
     settled: Promise.resolve(),
   };
   return active;
