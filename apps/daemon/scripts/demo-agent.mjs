@@ -12,8 +12,11 @@
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   settings (reports the current settings) · switch (chooses another mode by itself)
 //   hang · mute · work · permwork (each without an end)
+//   steerable (waits for a message into its turn, says it, ends) · steeredearly (ends at once after such a message, and works on) ·
+//   steerlate (takes one in its last moment, and never reads it)
+// $DEMO_AGENT_STEER: refuse, idle or mute: how it answers messages into its turn. Without `steer` (see below) it offers none.
 // Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume, close, list, images,
-// times (in its list).
+// steer, times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
 // $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id.
@@ -130,6 +133,14 @@ async function withdrawn(client, asked) {
   await answer.catch(() => undefined);
 }
 const cancels = new Map();
+/** By session: the turn that takes messages. */
+const steerable = new Map();
+/** The next message into the turn of a session; undefined when the turn is cancelled. */
+const steered = (id, signal) =>
+  new Promise((resolve) => {
+    steerable.set(id, resolve);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
 
 /** Name of a command → what the turn does. Returns the stop reason; undefined is `end_turn`. */
 const commands = {
@@ -407,6 +418,43 @@ const commands = {
     await say(`${text.length} characters`);
   },
   mute: forever,
+  async steerable({ id, send, say, signal }) {
+    await send({
+      sessionUpdate: 'tool_call',
+      toolCallId: 's1',
+      title: 'npm test',
+      kind: 'execute',
+      status: 'in_progress',
+    });
+    await say('Running 50 times.');
+    const words = await steered(id, signal);
+    await say(`Changed to: ${words}`);
+    await send({ sessionUpdate: 'tool_call_update', toolCallId: 's1', status: 'completed' });
+  },
+  async steeredearly({ id, send, say, signal, rest }) {
+    await say('Working.');
+    const words = await steered(id, signal);
+    const worksOn = async () => {
+      for (let step = 1; step <= Number(rest || 3); step++) {
+        await delay(20);
+        if (signal.aborted) return;
+        await send({
+          sessionUpdate: 'tool_call',
+          toolCallId: `e${step}`,
+          title: `step ${step}`,
+          kind: 'execute',
+          status: 'completed',
+        });
+      }
+      await say(`At last: ${words}`);
+    };
+    void worksOn();
+    await delay(3);
+  },
+  async steerlate({ id, say, signal }) {
+    await say('Nearly done.');
+    await steered(id, signal);
+  },
   async work({ send }) {
     await send({
       sessionUpdate: 'tool_call',
@@ -467,6 +515,7 @@ acp
         ),
       },
       authMethods: logins ?? [],
+      ...(without.includes('steer') ? {} : { _meta: { steering: { supported: true } } }),
     };
   })
   .onRequest(acp.methods.agent.authenticate, ({ params }) => {
@@ -548,6 +597,24 @@ acp
     chosen[params.configId] = params.value;
     return { configOptions: settings().configOptions ?? configOptions() };
   })
+  .onRequest(
+    '_session/steering',
+    (params) => params,
+    async ({ params: { sessionId, prompt } }) => {
+      const text = prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
+      called(`steer ${text}`);
+      if (process.env.DEMO_AGENT_STEER === 'refuse')
+        throw acp.RequestError.invalidRequest('this turn takes no message');
+      if (process.env.DEMO_AGENT_STEER === 'mute') await forever();
+      const take = steerable.get(sessionId);
+      if (!take || process.env.DEMO_AGENT_STEER === 'idle')
+        return { outcome: 'promptRequired', reason: 'noRunningTurn' };
+      steerable.delete(sessionId);
+      add(sessionId, { role: 'user', text });
+      setImmediate(() => take(text));
+      return { outcome: 'injected' };
+    },
+  )
   .onNotification(acp.methods.agent.session.cancel, ({ params }) => cancels.get(params.sessionId)?.abort())
   .onRequest(acp.methods.agent.session.prompt, async ({ params, client }) => {
     const id = params.sessionId;

@@ -50,7 +50,7 @@ function stage(responses: Fields[] = []) {
   });
   const agent = {
     pid: undefined,
-    ready: Promise.resolve({ load: true, resume: true, list: false, images: true, name: '', version: '' }),
+    ready: Promise.resolve({ load: true, resume: true, list: false, images: true, steer: true, name: '', version: '' }),
     usable: () => true,
     request(_method: string, { prompt }: { prompt: unknown }) {
       prompts.push(prompt);
@@ -72,7 +72,7 @@ function stage(responses: Fields[] = []) {
     agent,
     quirks: {},
     clock,
-    timings: { cancelMs: 1000, questionMs: 1000, quietMs: 1000 },
+    timings: { cancelMs: 1000, questionMs: 1000, quietMs: 1000, steerMs: 1000, steeredQuietMs: 1000 },
     ownTurn(sessionId) {
       own.push(sessionId);
       // As the daemon does.

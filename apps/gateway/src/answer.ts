@@ -2,10 +2,10 @@
  * Whether a page of a daemon's history is the end of a task (rules, 3.5). Pure, because everything depends on it: an outcome is
  * never guessed, so whatever is in doubt is no answer.
  */
-import type { Message } from '@relay/protocol';
+import type { Message, TaskKind } from '@relay/protocol';
 
 export interface Asked {
-  kind: 'start' | 'resume';
+  kind: TaskKind;
   /** The uuid of its message at a daemon that keeps it: then the words prove nothing. Absent for any other daemon. */
   uuid?: string;
   /** The words of the user; '' when they are no longer known. */
@@ -18,6 +18,8 @@ export interface Asked {
   previous: string;
   /** When that task ended, by the relay's clock; absent without one. */
   previousEndedAtMs?: number | undefined;
+  /** The uuids of the messages that were sent into its turn. */
+  steers?: readonly string[];
   /** When the last event of the task arrived, by the relay's clock; absent when none did on this connection. */
   heardAtMs?: number | undefined;
 }
@@ -93,7 +95,9 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const { messages } = page;
   const from = beginning(page, asked);
   if (from === undefined) return undefined;
-  const next = messages.findIndex(({ role }, at) => at > from && role === 'USER');
+  const next = messages.findIndex(
+    ({ role, uuid }, at) => at > from && role === 'USER' && asked.steers?.includes(uuid) !== true,
+  );
   const turn = messages.slice(from + 1, next < 0 ? undefined : next);
   const said = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
   if (!said) return undefined;

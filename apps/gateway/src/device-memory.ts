@@ -154,8 +154,16 @@ export class DeviceMemory {
     const task = this.tasks.get(taskId);
     if (!task) return;
     this.tasks.delete(taskId);
+    if (task.isSteer) return;
+    for (const [id, { isSteer, state, sessionKey }] of this.tasks)
+      if (isSteer && state === 'running' && sessionKey === task.sessionKey) this.tasks.delete(id);
     if (this.#freedAtMs.size >= 1000) this.#freedAtMs.clear();
     this.#freedAtMs.set(task.sessionKey, Date.now());
+  }
+
+  /** Whether a turn of this session is under way. */
+  runs(key: string): boolean {
+    return [...this.tasks.values()].some(({ isSteer, sessionKey }) => !isSteer && sessionKey === key);
   }
 
   /** Whether a message accepted at this moment waited for the relay alone: neither for its daemon nor for a turn of its session. */

@@ -15,6 +15,7 @@ import { type Prompts, isPromptEvent } from './prompts.ts';
 import { publishResolution, resolveNamed } from './resolution.ts';
 import { type RunningTasks, keepsName } from './running-tasks.ts';
 import { type Speech, isEnding } from './speech.ts';
+import type { Steers } from './steers.ts';
 import type { Transcript } from './transcript.ts';
 import { progress } from './translate.ts';
 import type { Watching } from './watching.ts';
@@ -29,6 +30,7 @@ interface EventDeps {
   transcript: Transcript;
   endings: Endings;
   prompts: Prompts;
+  steers: Steers;
   metrics: GatewayMetrics;
   tellNamed: (deviceId: string, taskId: string) => void;
 }
@@ -137,6 +139,7 @@ export function createEvents(deps: EventDeps): Events {
         return;
       }
       if (isPromptEvent(event)) return deps.prompts.handle(connection, event);
+      if (event.event_type === 'STEERED') return deps.steers.handle(connection, event);
       if (event.event_type === 'TRANSCRIPT') {
         // Apps see the gap, and ask.
         if (isOverlong(event.written)) {

@@ -8,6 +8,7 @@ import {
   addNotification,
   countDevices,
   devicesWithExpired,
+  devicesWithLateSteers,
   devicesWithLeftPrompts,
   endExpiredItems,
   endLeftPrompts,
@@ -21,6 +22,7 @@ import {
   onlineDevices,
   purge,
   purgeTasks,
+  requeueLateSteers,
   sweepDeviceItems,
   unfinishedDeletions,
   withDevice,
@@ -58,6 +60,8 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     for (const deviceId of await devicesWithExpired(database)) {
       await publisher.sessions(await withDevice(database, deviceId, (tx) => expireTasks(tx, deviceId)));
     }
+    for (const deviceId of await devicesWithLateSteers(database))
+      await publisher.sessions(await withDevice(database, deviceId, (tx) => requeueLateSteers(tx, deviceId)));
   };
 
   const leftPrompts = async () => {

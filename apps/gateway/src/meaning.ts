@@ -18,6 +18,7 @@ import { createReports } from './reports.ts';
 import { createRunningTasks } from './running-tasks.ts';
 import { createSpeech } from './speech.ts';
 import { type Status, createStatus } from './status.ts';
+import { createSteers } from './steers.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import { createTranscript } from './transcript.ts';
 import { createUnfoundEnds } from './unfound-ends.ts';
@@ -47,8 +48,9 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
   const unnamed = createUnnamed({ ...deps, outcomes });
   const sessions = createNativeSessions({ ...deps, unnamed });
   const prompts = createPrompts({ ...deps, sessions });
+  const steers = createSteers(deps);
   const findUnfound = createUnfoundEnds({ ...deps, outcomes, unnamed });
-  const status = createStatus({ ...deps, outcomes, unnamed, findUnfound, prompts });
+  const status = createStatus({ ...deps, outcomes, unnamed, findUnfound, prompts, steers });
   const transcript = createTranscript({ sessions, speech, metrics });
   const endings = createEndings({ ...deps, outcomes, speech, transcript });
   const held = createHeldSessions(deps);
@@ -56,7 +58,7 @@ export function createMeaning(deps: MeaningDeps): { inbound: Inbound; status: St
     ...deps,
     sessions,
     status,
-    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts }),
+    events: createEvents({ ...deps, running: createRunningTasks(deps), speech, transcript, endings, prompts, steers }),
     reports: createReports({ ...deps, status, unnamed, held }),
     activity: createActivity({ ...deps, outcomes, speech }),
     held,

@@ -85,7 +85,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
     ofUnconfirmed: createArrivals({ database, questions, over }),
     afterReconnect: (connection) => {
       for (const [id, task] of connection.memory.tasks)
-        if (task.state === 'running' && task.fence < connection.fence && task.heardAtMs === undefined)
+        if (task.state === 'running' && !task.isSteer && task.fence < connection.fence && task.heardAtMs === undefined)
           inquiries.begin(connection, id);
     },
     ofSilent: async (connection, otherwise) => {
@@ -94,7 +94,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
       const unasked: string[] = [];
       for (const [id, task] of memory.tasks) {
         const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
-        if (task.state !== 'running' || nowMs - sinceMs < config.taskSilenceMs) continue;
+        if (task.state !== 'running' || task.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
         task.askedAtMs = nowMs;
         // A task that was mentioned on this connection had no gap for its end to fall into.
         const mayBeOver = task.fence < fence && task.heardAtMs === undefined;

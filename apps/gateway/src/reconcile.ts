@@ -5,6 +5,8 @@
 
 export interface UnderWay {
   state: 'sent' | 'running';
+  /** A message into the turn of another task: `status` lists it while its outcome is owed, and it ends with that turn. */
+  isSteer?: boolean;
   /** Fence of the connection it was written to. */
   fence: number;
   /** When a frame last named it. */
@@ -40,7 +42,7 @@ export function reconcile(
   for (const [id, task] of underWay) {
     if (listed.has(id)) {
       verdict.present.push(id);
-      if (task.state === 'sent') verdict.confirmed.push(id);
+      if (task.state === 'sent' && !task.isSteer) verdict.confirmed.push(id);
       continue;
     }
     const before = task.fence < context.fence;
@@ -48,6 +50,7 @@ export function reconcile(
       if (before) verdict.unknown.push(id);
       continue;
     }
+    if (task.isSteer) continue;
     const silent = context.nowMs - task.mentionedAtMs >= context.silentAfterMs;
     if (silent || (before && context.first)) verdict.lost.push(id);
     else if (task.missingSinceMs === undefined) verdict.missing.push(id);

@@ -60,6 +60,8 @@ export function createSettlement(deps: SettlementDeps): Settle {
       for (const id of [...unknown, ...lost]) {
         const sessionKey = tasks.get(id)?.sessionKey;
         if (sessionKey === undefined || !failed.includes(sessionKey) || running.includes(id)) continue;
+        // It is no turn.
+        if (tasks.get(id)?.isSteer) continue;
         const cause = lost.includes(id) ? 'failed' : 'unknown';
         const notification = { sessionKey, cause, taskId: id, windowMs: config.dedupeWindowMs } as const;
         notified = (await addNotification(tx, notification)) || notified;

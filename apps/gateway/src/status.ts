@@ -2,10 +2,12 @@
 import { cancelledAmong, endedAmong } from '@relay/database';
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
+import type { TaskEntry } from './device-memory.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { Prompts } from './prompts.ts';
 import { reconcile, unconfirmed } from './reconcile.ts';
 import { type SettlementDeps, createSettlement } from './settlement.ts';
+import type { Steers } from './steers.ts';
 import type { TaskWriter } from './tasks-out.ts';
 import type { Unnamed } from './unnamed.ts';
 
@@ -16,6 +18,7 @@ interface StatusDeps extends SettlementDeps {
   /** Looks for ends that earlier connections did not find. */
   findUnfound: (connection: DaemonConnection) => void;
   prompts: Prompts;
+  steers: Steers;
 }
 
 export interface Status {
@@ -41,16 +44,26 @@ export function createStatus(deps: StatusDeps): Status {
     void writer.drain(connection);
   };
 
-  const checkSilent = (connection: DaemonConnection) => outcomes.ofSilent(connection, (lost) => lose(connection, lost));
+  const checkSilent = async (connection: DaemonConnection) => {
+    await outcomes.ofSilent(connection, (lost) => lose(connection, lost));
+    const silentSinceMs = Date.now() - config.taskSilenceMs;
+    const isSilent = ({ isSteer, state, mentionedAtMs }: TaskEntry) =>
+      isSteer === true && state === 'sent' && mentionedAtMs <= silentSinceMs;
+    const unknown = [...connection.memory.tasks.values()].filter(isSilent).map(({ id }) => id);
+    if (unknown.length > 0) await settle(connection, { unknown });
+  };
 
   /** The daemon no longer knows these tasks. Its history may still have what became of them. */
-  const checkOmitted = (connection: DaemonConnection, taskIds: readonly string[]) =>
-    outcomes.ofOmitted(connection, taskIds, (lost) => lose(connection, lost));
+  const checkOmitted = (connection: DaemonConnection, taskIds: readonly string[]) => {
+    const turns = taskIds.filter((id) => !connection.memory.tasks.get(id)?.isSteer);
+    return outcomes.ofOmitted(connection, turns, (lost) => lose(connection, lost));
+  };
 
   /** Written to an earlier connection and not confirmed. The history may have them, or even what became of them. */
   const checkUnconfirmed = (connection: DaemonConnection, taskIds: readonly string[]) =>
     outcomes.ofUnconfirmed(connection, taskIds, {
       arrived: async (id, nativeId) => {
+        if (connection.memory.tasks.get(id)?.isSteer) return deps.steers.arrived(connection, id);
         await settle(connection, { confirmed: [id] });
         const { taskPhase, active } = connection.memory;
         if (taskPhase.now === 'open' && !active.has(nativeId)) await checkOmitted(connection, [id]);

@@ -4,6 +4,7 @@ import {
   claimOwned,
   devicesWithQueue,
   gathered,
+  giveUpSteer,
   unclaimTask,
   unclaimUnwritten,
   withDevice,
@@ -28,6 +29,8 @@ interface TaskClaims {
   putBack(connection: DaemonConnection): Promise<void>;
   /** Puts back one task, of which it is known that it was not written. */
   requeue(connection: DaemonConnection, taskId: string): Promise<void>;
+  /** Makes an ordinary message of one that its daemon cannot take into a turn. */
+  giveUp(connection: DaemonConnection, taskId: string): Promise<void>;
 }
 
 export function createTaskClaims(database: Database): TaskClaims {
@@ -53,5 +56,6 @@ export function createTaskClaims(database: Database): TaskClaims {
       open.delete(connection);
     },
     requeue: ({ deviceId, fence }, taskId) => withDevice(database, deviceId, (tx) => unclaimTask(tx, taskId, fence)),
+    giveUp: ({ deviceId, fence }, taskId) => withDevice(database, deviceId, (tx) => giveUpSteer(tx, taskId, fence)),
   };
 }

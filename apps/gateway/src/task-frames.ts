@@ -1,4 +1,4 @@
-/** SHAPE of a task for its daemon: a claimed row → `task_start` or `task_resume`, with no more than it can read. */
+/** SHAPE of a task for its daemon: a claimed row → `task_start`, `task_resume` or `task_steer`, with no more than it can read. */
 import type { ClaimedTask } from '@relay/database';
 import type { ToDaemonFrame } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
@@ -20,6 +20,16 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
       ...more,
       ...(task.agentType === reader.agentType ? {} : { agent_type: task.agentType }),
     };
+  if (task.kind === 'steer')
+    return {
+      type: 'task_steer',
+      task_id: task.id,
+      into: task.into ?? '',
+      session_id: task.nativeId,
+      message: task.instruction,
+      ...images,
+      message_uuid: userItemUuid(task.id),
+    };
   return {
     type: 'task_resume',
     task_id: task.id,
@@ -28,6 +38,7 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
     ...more,
     ...answerOf(reader, task),
     ...(task.answer?.desk !== undefined && reader.can('desk') ? { desk: task.answer.desk } : {}),
+    ...(task.into !== undefined && reader.can('steer') ? { steer: 'next' as const } : {}),
   };
 }
 

@@ -41,6 +41,7 @@ const remember = ({ memory, fence }: DaemonConnection, task: ClaimedTask, more: 
   memory.tasks.set(task.id, {
     id: task.id,
     sessionKey: task.sessionKey,
+    isSteer: task.kind === 'steer',
     state: 'sent',
     fence,
     mentionedAtMs: Date.now(),
@@ -95,7 +96,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
     const { tasks: claimed, sessions: records } = await claims.claim(connection);
     if (claimed.length === 0) return false;
     // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not know.
-    const sessions = new Set(claimed.map((task) => task.sessionKey));
+    const sessions = new Set(claimed.filter(({ kind }) => kind !== 'steer').map((task) => task.sessionKey));
     if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
     const written: string[] = [];
     const marked: Promise<void>[] = [];
@@ -110,6 +111,12 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
         );
         remember(connection, task);
         written.push(task.sessionKey);
+        continue;
+      }
+      // The daemon is another one since the message was accepted.
+      if (task.kind === 'steer' && !connection.can('steer')) {
+        await claims.giveUp(connection, task.id);
+        again = true;
         continue;
       }
       const offers = connection.offers(task.agentType);

@@ -8,15 +8,16 @@ import { type Item, type Message, type Prompt, type Session, isItem } from '@rel
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
 import { copyBytes } from './budget.ts';
-import { acpError, errorOf } from './errors.ts';
+import { acpError, errorOf, invalid } from './errors.ts';
 import { before, changesSince, newestPage } from './history.ts';
 import type { Host } from './host.ts';
 import { pictureOf } from './images.ts';
 import { pause } from './persist.ts';
 import { instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
-import { type Choices, choicesOf } from './settings.ts';
+import { type Choices, readChoices } from './settings.ts';
 import { Prompts } from './prompts.ts';
+import { type Steered, steer } from './steering.ts';
 import { createTwins } from './twins.ts';
 import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
 
@@ -166,6 +167,15 @@ export class Conversation {
     return this.#prompts.prompt(instruction, accepted);
   }
 
+  /** Sends a message into the turn that runs. @throws RequestError when the agent does not take them */
+  async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
+    const id = this.#sessionId;
+    if (id === undefined) throw invalid('This session has no turn.');
+    return steer(this.#host, id, instructionOf(prompt, this.#begin.paths), isHostOwned, ({ uuid }) =>
+      this.#teller.skip(uuid),
+    );
+  }
+
   /** Cancels the prompts of this client, and nothing else. Each is answered within two seconds. */
   cancel(): void {
     this.#prompts.cancel();
@@ -173,20 +183,10 @@ export class Conversation {
 
   /** Its settings for the client. Nothing where the device offers none, or cannot say now. */
   async choices(change?: { id: string; value: string }): Promise<Choices> {
-    const { client } = this.#host;
     if (this.#sessionId === undefined) return {};
-    const params = { id: this.#sessionId };
-    try {
-      const { settings } = change
-        ? await client.call('changeSetting', { params, body: change })
-        : await client.call('readSettings', { params });
-      const choices = choicesOf(settings);
-      this.#choices = JSON.stringify(choices.configOptions);
-      return choices;
-    } catch (error) {
-      if (change || !(error instanceof RelayError)) throw error;
-      return {};
-    }
+    const choices = await readChoices(this.#host.client, this.#sessionId, change);
+    if (choices.configOptions) this.#choices = JSON.stringify(choices.configOptions);
+    return choices;
   }
 
   /** The client no longer has the session open. */

@@ -26,6 +26,7 @@ import { type Mapping, pathsOf } from './paths.ts';
 import { persist } from './persist.ts';
 import type { Relay } from './relay.ts';
 import { acpIdOf, sessionIdOf } from './session-ids.ts';
+import { steeringOf } from './steering.ts';
 import { newUlid, timeOf } from './ulid.ts';
 
 export interface DoorOptions {
@@ -102,6 +103,9 @@ class Door {
       .onRequest('session/load', ({ params }) => refused(() => this.#load(params, true)))
       .onRequest('session/resume', ({ params }) => refused(() => this.#load({ mcpServers: [], ...params }, false)))
       .onRequest('session/prompt', ({ params }) => refused(() => this.#prompt(params)))
+      .onRequest('_session/steering' as string, steeringOf, ({ params: { sessionId, prompt, isHostOwned } }) =>
+        refused(() => this.#get(sessionId).steer(prompt as PromptRequest['prompt'], isHostOwned)),
+      )
       .onRequest('session/set_mode', ({ params: { sessionId, modeId } }) =>
         refused(() => this.#setMode(sessionId, modeId)),
       )
@@ -153,6 +157,7 @@ class Door {
         promptCapabilities: { image: device.images, audio: false, embeddedContext: false },
       },
       authMethods: [],
+      ...(device.steers ? { _meta: { steering: { supported: true } } } : {}),
     };
   }
 

@@ -20,6 +20,8 @@ export interface Device extends Place {
   images: boolean;
   /** It keeps a transcript of items. */
   keepsItems: boolean;
+  /** It takes messages into running turns, where the agent does. */
+  steers: boolean;
 }
 
 /** The device for one of its agents, by default that of its registration. undefined: it offers no such agent. */
@@ -35,6 +37,7 @@ export function deviceFor(device: RelayDevice, wanted?: string): Device | undefi
     version: agent?.version ?? '',
     images: capabilities.includes('images'),
     keepsItems: capabilities.includes('transcript'),
+    steers: capabilities.includes('steer'),
   };
 }
 

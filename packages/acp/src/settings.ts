@@ -1,6 +1,8 @@
 /** The settings of a session as modes and options of ACP. */
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
-import type { Setting } from '@relay/protocol';
+import { RelayError } from '@relay/client';
+import type { Setting, SettingChange } from '@relay/protocol';
+import type { Relay } from './relay.ts';
 
 export interface Choices {
   modes?: SessionModeState;
@@ -36,3 +38,17 @@ export function choicesOf(settings: readonly Setting[]): Choices {
 
 /** The setting that `session/set_mode` changes. */
 const modeOf = (settings: readonly Setting[]): Setting | undefined => settings.find(({ kind }) => kind === 'mode');
+
+/** Reads or changes the settings of a session. Returns nothing when the device cannot answer or has nothing to choose. @throws the errors of a change */
+export async function readChoices(client: Relay, id: string, change?: SettingChange): Promise<Choices> {
+  const params = { id };
+  try {
+    const { settings } = change
+      ? await client.call('changeSetting', { params, body: change })
+      : await client.call('readSettings', { params });
+    return choicesOf(settings);
+  } catch (error) {
+    if (change || !(error instanceof RelayError)) throw error;
+    return {};
+  }
+}

@@ -90,10 +90,34 @@ export interface TurnReport {
   withdrawn?(why: string, uuid?: string): void;
   /** Another program opened the session before the agent got the message: the daemon asks the person, and the turn is over. */
   held?(): void;
+  /** The turn ended before the agent read this message, which it had taken. Reported before the end. */
+  dropped?(steerId: string): void;
   /** The conversation now has a name. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */
   process(pid: number): void;
+}
+
+/** A message into a running turn. */
+export interface Steer {
+  /** Names the message. */
+  id: string;
+  /** The task whose turn it is meant for. */
+  taskId: string;
+  sessionId: string;
+  message: string;
+  /** As in a turn. */
+  images?: readonly string[];
+}
+
+/**
+ * `not_running`: its turn was over, and the agent did not take it. `refused`: the agent cannot take it now, and did not. `unknown`: it was
+ * written to the agent, which did not answer.
+ */
+export interface Steered {
+  outcome: 'injected' | 'not_running' | 'refused' | 'unknown';
+  /** For people. */
+  reason?: string;
 }
 
 export interface RunningTurn {
@@ -141,6 +165,11 @@ export interface Agent {
   open?(opening: Opening): Promise<Opened>;
   /** May throw, which counts as an error of the turn. The answer to a question is the next turn of the session. */
   start(turn: Turn, report: TurnReport): RunningTurn;
+  /**
+   * Gives the agent a message while it works, at most once; only with `steer`. `injected` is called at the moment at which the agent reports that it
+   * has it, before later updates. A rejection counts as `unknown`.
+   */
+  steer?(message: Steer, injected: () => void): Promise<Steered>;
   /** With `usage`: how full the context of a session is. The text of a rejection is sent to the person who asked. */
   context?(sessionId: string): Promise<Usage>;
   /**

@@ -58,9 +58,8 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
   const { store, contents, journal, questions } = files;
-  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
-  const { agent: bare, outside } = joinAgents(main, options.further ?? [], typeOf);
+  const { agent: bare, outside } = joinAgents(main, options.further ?? [], (id) => store.session(id)?.agentType);
   const agent = marking(bare, options.workspace, store);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
@@ -138,6 +137,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
         shown.running(tasks.running());
       },
       asked: asking.repeat,
+      steered: (event, received) => void (send(event) && connection.confirm(received)),
       final(event) {
         if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
       },
@@ -166,6 +166,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const onOpen = (now: ReadonlySet<string>) => {
     link.declare(now);
     watched.clear();
+    tasks.steeredAgain();
     // Before `status`: the relay must not settle as lost a task that ended while the daemon was offline.
     const owed = journal.owed();
     for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts()));

@@ -169,6 +169,7 @@ export function createInbound({
     ping: () => send({ type: 'pong' }),
     task_start: (frame) => tasks.start(frame),
     task_resume: (frame) => tasks.resume(frame),
+    task_steer: (frame) => tasks.steer(frame),
     task_cancel: (frame) => tasks.cancel(frame.task_id),
     get_messages(frame) {
       const wait = bring?.(frame.session_id);

@@ -32,7 +32,8 @@ export const capabilitiesOf = (
   workspace?: Workspace,
 ): Capability[] => [
   capabilities.receipts,
-  ...(agent.capabilities ?? []),
+  // The relay finds in the transcript whether a message arrived.
+  ...(agent.capabilities ?? []).filter((name) => name !== capabilities.steer || detail !== 'off'),
   ...(browse ? [capabilities.browse] : []),
   ...(agent.holders ? [capabilities.desk] : []),
   ...(workspace?.capabilities ?? []),

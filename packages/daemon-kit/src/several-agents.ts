@@ -75,6 +75,8 @@ export function joinAgents(
       return opened;
     },
     start: (turn, report) => of(turn.sessionId).start(turn, report),
+    steer: async (message, injected) =>
+      (await of(message.sessionId).steer?.(message, injected)) ?? { outcome: 'refused' },
     context: async (sessionId) => {
       const usage = await of(sessionId).context?.(sessionId);
       if (!usage) throw new Error('this agent does not report its context');

@@ -22,6 +22,7 @@ const maxRememberedIds = 10_000;
 interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
   /** Notes the id of a task. Returns false when it was noted before. */
   remember(taskId: string): boolean;
+  isNoted(taskId: string): boolean;
 }
 
 export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arrivals {
@@ -121,6 +122,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
 
   return {
     remember,
+    isNoted: (taskId) => seen.has(taskId),
     start(frame) {
       const { task_id: id, instruction: message, project_path: projectPath = '', images = [] } = frame;
       const { message_uuid: messageUuid, agent_type: agentType } = frame;
@@ -149,9 +151,8 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       }
       const wait = room.bring?.(sessionId);
       const phase = wait ? 'opening' : 'queued';
-      const messageUuid = frame.message_uuid;
-      const { desk } = frame;
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, desk, phase };
+      const { message_uuid: messageUuid, desk, steer } = frame;
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, phase };
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);

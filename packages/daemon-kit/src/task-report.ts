@@ -36,6 +36,8 @@ interface ReportOptions<T> {
   finish: (task: T, end: End) => void;
   /** The agent took back the question that the task ended with, and goes on. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
+  /** The turn ends before the agent read this message. */
+  dropped: (task: T, steerId: string) => void;
 }
 
 /** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
@@ -99,6 +101,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       closed: (uuid) => superseded(task.sessionId, uuid),
       error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
       withdrawn: (why, uuid) => options.withdrawn(task, why, uuid),
+      dropped: (steerId) => options.dropped(task, steerId),
       title(title) {
         try {
           if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));

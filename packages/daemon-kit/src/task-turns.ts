@@ -100,7 +100,7 @@ export function createTurns(
 
   /** Writes the message into the transcript. Returns whether it is there. */
   const write = (task: Task): boolean => {
-    const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
+    const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid, steer } = task;
     // The relay has no open question: it was dismissed while we were away, or its answer was lost.
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(sessionId);
@@ -108,7 +108,7 @@ export function createTurns(
     own.leave(task);
     try {
       const answers = asked.answer(sessionId, message, task.answer);
-      transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
+      transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images, steer }, isAnswer);
       return true;
     } catch (error) {
       finish(task, unwritable(reasonOf(error)));

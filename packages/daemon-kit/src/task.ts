@@ -16,6 +16,8 @@ export interface Voice {
   event(event: DaemonEvent<'SESSION_STARTED' | 'PROGRESS' | 'OUTPUT'>): void;
   /** Another question, while one is open. */
   asked(event: DaemonEvent<'PROMPT_OPEN'>): void;
+  /** The outcome of a message into a turn; calls back when the relay has received it. */
+  steered(event: DaemonEvent<'STEERED'>, received: () => void): void;
   /** The end of a task. Already in the journal. */
   final(event: FinalEvent): void;
   /** A message was added to a session. */
@@ -60,11 +62,16 @@ export const taskTimings: TaskTimings = { lingerMs: 10_000, stopMs: 8000, stillW
 export interface Tasks {
   start(frame: ToDaemon<'task_start'>): void;
   resume(frame: ToDaemon<'task_resume'>): void;
+  steer(frame: ToDaemon<'task_steer'>): void;
   cancel(taskId: string): void;
   /** The relay has received the end of this task. */
   heard(taskId: string): void;
   /** Ids for the `status` frame, in the order in which they came. */
   running(): string[];
+  /** Ids of the messages into running turns, for the `status` frame. */
+  steering(): string[];
+  /** Before `status`: sends the outcomes of such messages that the relay has not received. */
+  steeredAgain(): void;
   /** The newest open questions, oldest first in each session, each with the task whose turn asks it; '' where none is known. */
   asking(): DaemonEvent<'PROMPT_OPEN'>[];
   /** Whether a turn runs in the session. */
@@ -116,6 +123,10 @@ export interface Task {
   written?: boolean;
   /** Uuid of its message's item, chosen by the relay. */
   messageUuid?: string | undefined;
+  /** It was meant for the turn before, which was over when it arrived. */
+  steer?: 'next' | undefined;
+  /** The messages into its turn, which the agent has or is given: ids, with the uuids of their items. */
+  steers?: Map<string, string>;
   /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */
   phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;

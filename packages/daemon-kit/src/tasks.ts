@@ -12,6 +12,7 @@ import { deskReasonOf } from './desk.ts';
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
+import { createSteers } from './steers.ts';
 import { createOwnTurns } from './own-turns.ts';
 import { createTaskQuestions } from './task-questions.ts';
 import { createReports } from './task-report.ts';
@@ -55,6 +56,7 @@ export function createTasks(options: TasksOptions): Tasks {
     superseded: asked.supersede,
     finish: ends.finish,
     withdrawn: ends.withdrawn,
+    dropped: (task, id) => steers.dropped(task, id),
   });
   const own = createOwnTurns({ ...options, asked }, told);
   agent.onOwnTurn?.(own.begin);
@@ -65,6 +67,13 @@ export function createTasks(options: TasksOptions): Tasks {
   });
   const turns = createTurns(room, ends, { told, reportOf, own, gate });
   const arrivals = createArrivals(room, ends.finish);
+
+  const steers = createSteers(room, {
+    remember: (taskId) => arrivals.remember(taskId),
+    isNoted: (taskId) => arrivals.isNoted(taskId),
+    told,
+    send: (event, received) => voice.steered(event, received),
+  });
 
   const askerOf = (sessionId: string): string =>
     room.resumed.get(sessionId)?.id ??
@@ -93,6 +102,7 @@ export function createTasks(options: TasksOptions): Tasks {
   return {
     start: arrivals.start,
     resume: arrivals.resume,
+    steer: steers.steer,
     cancel(taskId) {
       const task = room.tasks.get(taskId);
       if (task) {
@@ -111,6 +121,8 @@ export function createTasks(options: TasksOptions): Tasks {
       voice.status();
     },
     running: () => [...room.tasks.keys()],
+    steering: steers.ids,
+    steeredAgain: steers.again,
     asking: () =>
       options.store
         .asking()

@@ -15,6 +15,7 @@ export function voiceOf({
   clock,
   onStatus,
   asked,
+  steered,
   final,
 }: {
   link: Link;
@@ -23,6 +24,7 @@ export function voiceOf({
   clock: Pick<Clock, 'now'>;
   onStatus: () => void;
   asked: (event: DaemonEvent<'PROMPT_OPEN'>) => void;
+  steered: Voice['steered'];
   final: (event: FinalEvent) => void;
 }): Voice {
   return {
@@ -33,6 +35,7 @@ export function voiceOf({
       link.send(event, event.event_type !== 'SESSION_STARTED');
     },
     asked,
+    steered,
     final,
     activity(sessionId, isCompletion) {
       const session = watched.has(sessionId) ? store.session(sessionId) : undefined;

@@ -16,9 +16,9 @@ const given = (text: string | undefined) => (text === undefined || text === '' ?
 export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   if (entry.outcome !== 'done' && (await countAgain(db, entry))) return;
   await db.sql.execute`
-    INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, request_id)
+    INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, deliver, request_id)
     SELECT ${newUlid()}, ${entry.userId}, ${entry.action}, ${entry.outcome}, ${given(entry.program)}, ${given(entry.address)},
-      ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.requestId)}
+      ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.deliver)}, ${given(entry.requestId)}
     WHERE NOT EXISTS (SELECT 1 FROM account_deletions WHERE user_id = ${entry.userId})`;
 }
 
@@ -46,6 +46,7 @@ interface Row {
   target: string | null;
   question: string | null;
   digest: string | null;
+  deliver: string | null;
   request_id: string | null;
   times: number;
 }
@@ -66,7 +67,7 @@ export async function listAudit(
 ): Promise<AuditEntry[]> {
   const earlier = before === undefined ? sql`` : sql`AND (at, id) < (${before.at}::timestamptz, ${before.id})`;
   const rows = await db.sql.query<Row>`
-    SELECT id, at, action, outcome, program, address, target, question, digest, request_id, times FROM audit_entries
+    SELECT id, at, action, outcome, program, address, target, question, digest, deliver, request_id, times FROM audit_entries
     WHERE user_id = ${userId} ${earlier} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
   return rows.map(toEntry);
 }

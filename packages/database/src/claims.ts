@@ -4,10 +4,10 @@
  */
 import type { TaskKind } from '@relay/protocol';
 import type { PromptAnswer } from './tasks.ts';
-import { move } from './move.ts';
+import { move, requeueSteers } from './move.ts';
 import { underWay } from './task-states.ts';
 import { type ReturnedSession, type SessionRecord, toReturned } from './sessions.ts';
-import { sql } from './sql.ts';
+import { type Sql, sql } from './sql.ts';
 import { type Claim, type Db, type Transactions, inOneStatement } from './transaction.ts';
 import { callOf, claiming, isNext } from './turn-functions.ts';
 
@@ -31,6 +31,8 @@ export interface ClaimedTask {
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
+  /** The task whose turn it was sent to; of another kind than `steer`: it became an ordinary message. */
+  into?: string;
   /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
@@ -45,7 +47,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
   const rows = await db.sql.query<ClaimedRow>`
     WITH ${claiming(sql`${deviceId}`, sql`${fence}`)}
     SELECT m.id AS r_id, m.kind AS r_kind, m.session_key AS r_key, m.instruction AS r_instruction, m.has_images AS r_has_images,
-      m.prompt_uuid AS r_prompt, m.answer AS r_answer, next.before AS r_before, touched.native_id AS r_native, touched.agent_type AS r_agent,
+      m.prompt_uuid AS r_prompt, m.answer AS r_answer, next.before AS r_before, next.into_task AS r_into, touched.native_id AS r_native, touched.agent_type AS r_agent,
       touched.project_path AS r_project
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
   return rows.map(toClaimed);
@@ -78,6 +80,7 @@ interface ClaimedRow {
   r_prompt: string | null;
   r_answer: PromptAnswer | null;
   r_before: bigint | null;
+  r_into: string | null;
 }
 
 function toClaimed(row: ClaimedRow): ClaimedTask {
@@ -92,6 +95,7 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
     projectPath: row.r_project,
     ...(row.r_prompt ? { promptUuid: row.r_prompt } : {}),
     ...(row.r_answer ? { answer: row.r_answer } : {}),
+    ...(row.r_into === null ? {} : { into: row.r_into }),
     ...(row.r_before === null ? {} : { givenBackUnder: Number(row.r_before) }),
   };
 }
@@ -101,7 +105,7 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
  * write. Only under the same fence, and only while it is `sent`. A session that waited for its user waits again.
  */
 export async function unclaimTask(db: Db, taskId: string, fence: number): Promise<void> {
-  await move(db, 'unclaim', sql`t.id = ${taskId} AND t.fence = ${fence}`);
+  await giveBack(db, sql`t.id = ${taskId} AND t.fence = ${fence}`);
 }
 
 /**
@@ -114,12 +118,20 @@ export async function unclaimUnwritten(
   fence: number,
   written: readonly string[],
 ): Promise<void> {
-  await move(db, 'unclaim', sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
+  await giveBack(db, sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
+}
+
+/** The turn of a message can have ended since the claim: then it is an ordinary message. */
+async function giveBack(db: Db, which: Sql): Promise<void> {
+  const moved = await move(db, 'unclaim', which);
+  if (moved.length === 0) return;
+  const isOver = sql`NOT EXISTS (SELECT 1 FROM tasks r WHERE r.id = t.into_task AND r.state IN ${underWay})`;
+  await requeueSteers(db, sql`t.id = ANY(${moved.map(({ id }) => id)}::text[]) AND ${isOver}`, 'first');
 }
 
 /** sent → running: the daemon has confirmed it. False when it was not `sent`. */
 export async function startRunning(db: Db, taskId: string): Promise<boolean> {
-  return (await move(db, 'confirm', sql`t.id = ${taskId}`)).length > 0;
+  return (await move(db, 'confirm', sql`t.id = ${taskId} AND t.kind <> 'steer'`)).length > 0;
 }
 
 /**
@@ -140,6 +152,8 @@ export async function confirmTask(
 interface OpenTask {
   id: string;
   sessionKey: string;
+  /** A message into the turn of another task. */
+  isSteer: boolean;
   state: 'sent' | 'running';
   fence: number;
 }
@@ -152,15 +166,22 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
     id: string;
     device_id: string;
     session_key: string;
+    kind: TaskKind;
     state: 'sent' | 'running';
     fence: bigint | null;
   }>`
-    SELECT id, device_id, session_key, state, fence FROM tasks
+    SELECT id, device_id, session_key, kind, state, fence FROM tasks
     WHERE device_id = ANY(${sql.texts(deviceIds)}) AND state IN ${underWay}`;
   for (const row of rows) {
     const tasks = byDevice.get(row.device_id) ?? [];
     byDevice.set(row.device_id, tasks);
-    tasks.push({ id: row.id, sessionKey: row.session_key, state: row.state, fence: Number(row.fence ?? 0) });
+    tasks.push({
+      id: row.id,
+      sessionKey: row.session_key,
+      isSteer: row.kind === 'steer',
+      state: row.state,
+      fence: Number(row.fence ?? 0),
+    });
   }
   return byDevice;
 }

@@ -26,6 +26,7 @@ export * from './prompts.ts';
 export * from './claims.ts';
 export * from './held.ts';
 export * from './queue.ts';
+export * from './steers.ts';
 export * from './task-reads.ts';
 export { type MoveName, taskMoves } from './task-moves.ts';
 export { statesMarkdown } from './states-document.ts';

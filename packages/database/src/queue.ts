@@ -5,7 +5,7 @@
 import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import { move } from './move.ts';
-import { isDue, isOverdue, lineOrder, queueVersion } from './task-states.ts';
+import { isDue, isInLine, isOverdue, lineOrder, queueVersion } from './task-states.ts';
 import { titleOf } from './tasks.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -14,10 +14,12 @@ import { firstWordsOf } from './unnamed.ts';
 /** The queued tasks, next one first. */
 export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue, 'sessionId'>> {
   const [version] = await db.sql.query<{ v: string }>`
-    SELECT ${queueVersion('q')} AS v FROM tasks q WHERE q.session_key = ${key} AND q.state = 'queued'`;
+    SELECT ${queueVersion('q')} AS v FROM tasks q WHERE q.session_key = ${key} AND q.state IN ('queued', 'sent')`;
   const rows = await db.sql.query<{
     id: string;
     kind: QueuedTask['kind'];
+    state: TaskState;
+    into_task: string | null;
     instruction: string;
     images: boolean;
     prompt_uuid: string | null;
@@ -25,12 +27,15 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
     created_at: Date;
     expires_at: Date;
   }>`
-    SELECT t.id, t.kind, t.instruction, t.images IS NOT NULL AS images, t.prompt_uuid, ${isChoice} AS choice, t.created_at, t.expires_at
-    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.session_key = ${key} AND ${isDue('t')} ORDER BY ${lineOrder}`;
+    SELECT t.id, CASE WHEN t.kind = 'steer' AND t.state = 'queued' AND t.into_until <= now() THEN 'resume' ELSE t.kind END AS kind, t.state, t.into_task,
+      t.instruction, t.images IS NOT NULL AS images, t.prompt_uuid, ${isChoice} AS choice, t.created_at, t.expires_at
+    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.session_key = ${key} AND ${isInLine('t')} ORDER BY ${lineOrder}`;
   const tasks = rows.map((row) => ({
     taskId: row.id,
     uuid: userItemUuid(row.id),
     kind: row.kind,
+    ...(row.state === 'sent' ? { state: row.state } : {}),
+    ...(row.into_task === null ? {} : { into: row.into_task }),
     content: row.instruction,
     images: row.images,
     ...(row.prompt_uuid ? { answers: row.prompt_uuid } : {}),
@@ -90,7 +95,8 @@ export async function moveQueued(
   taskId: string,
   to: { before: string } | { after: string },
 ): Promise<boolean> {
-  const idsOf = async () => (await readQueue(db, key)).tasks.map((task) => task.taskId);
+  const idsOf = async () =>
+    (await readQueue(db, key)).tasks.filter(({ kind }) => kind !== 'steer').map((task) => task.taskId);
   const wanted = (await idsOf()).filter((id) => id !== taskId);
   wanted.splice('before' in to ? wanted.indexOf(to.before) : wanted.indexOf(to.after) + 1, 0, taskId);
   // Their places are dealt again among them, so that a message accepted later comes behind all of them.

@@ -6,7 +6,7 @@
  * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isDue, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
+import { isInLine, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -38,9 +38,9 @@ interface Ask {
 
 const nothing = sql`NULL`;
 /** The statement sees the tasks as they were before the move. */
-const othersUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay}
+const othersUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay} AND o.kind <> 'steer'
   AND o.id NOT IN (SELECT id FROM moved))`;
-const someUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay})`;
+const someUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay} AND o.kind <> 'steer')`;
 const isAsking = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
 /** Null when no other question is open than the one that is answered. */
 const promptOfOthers = sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
@@ -55,7 +55,9 @@ export const asks = {
     clears: true,
   },
   rest: {
-    means: '`waiting` if it has a question, else `pending` without a name, else `idle`.',
+    means:
+      '`waiting` if it has a question, else `pending` without a name, else `idle`; unchanged while another task of it is under way.',
+    when: sql`NOT ${othersUnderWay}`,
     status: sql`CASE WHEN s.prompt IS NOT NULL THEN 'waiting' WHEN s.placeholder THEN 'pending' ELSE 'idle' END`,
   },
   confirm: {
@@ -71,7 +73,7 @@ export const asks = {
     means: 'The same, unless another task of the session was sent since.',
     clears: true,
     when: sql`NOT EXISTS (SELECT 1 FROM tasks o JOIN moved m ON m.session_key = o.session_key
-      WHERE o.session_key = s.key AND o.id <> m.id AND o.sent_at >= m.sent_at)`,
+      WHERE o.session_key = s.key AND o.id <> m.id AND o.kind <> 'steer' AND o.sent_at >= m.sent_at)`,
   },
   fail: {
     means: '`failed`, unless it waits for its user or another task of it is under way.',
@@ -191,15 +193,17 @@ export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'w
 
 /**
  * The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the one that the user must decide
- * about, which an answer to a question may have overtaken. Two branches, so that the usual one reads one row of its index.
+ * about, which an answer to a question may have overtaken. Two branches, so that the usual one reads one row of its index. A message into a
+ * running turn is part of the task that runs, unless its delivery is unknown.
  */
 export const lastTask = sql`(
     SELECT id, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
       CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM (
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held ORDER BY seq DESC LIMIT 1)
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
+        AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
       UNION ALL
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state <> 'queued'
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state <> 'queued' AND kind <> 'steer'
         ORDER BY state = 'unknown' DESC, finished_at DESC, seq DESC LIMIT 1)
     ) last
   )`;
@@ -207,7 +211,7 @@ export const lastTask = sql`(
 /** The tasks under way and queued in a session `s`, for `LEFT JOIN LATERAL`; one row. */
 export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
-      (count(*) FILTER (WHERE ${isDue('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
+      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
     FROM tasks l WHERE l.session_key = s.key AND l.state IN ${open}
   )`;
 

@@ -82,7 +82,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
     note: string | null;
     erased: boolean;
   }>`SELECT t.state, t.session_key, t.result, t.error_code, t.error_text, t.note, s.deleted_at IS NOT NULL AS erased
-    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId}`;
+    FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.kind <> 'steer'`;
   if (!task || task.erased) return 'late';
   const asked = outcome.kind === 'waiting' ? outcome : undefined;
   const known = asked?.prompt.id === undefined ? undefined : await readPrompt(db, task.session_key, asked.prompt.id);
@@ -199,13 +199,16 @@ export async function forgetInstruction(db: Db, taskId: string): Promise<void> {
 }
 
 /** sent → unknown: the connection died before the daemon confirmed it. Returns the keys of the sessions concerned. */
-export const markUnknown = (db: Db, taskIds: readonly string[]): Promise<string[]> => moveAll(db, 'unknown', taskIds);
+export async function markUnknown(db: Db, taskIds: readonly string[]): Promise<string[]> {
+  if (taskIds.length === 0) return [];
+  const among = sql`t.id = ANY(${taskIds}::text[])`;
+  const messages = await move(db, 'unknown', sql`${among} AND t.kind <> 'steer'`);
+  return sessionsOf([...messages, ...(await move(db, 'stray', sql`${among} AND t.kind = 'steer'`))]);
+}
 
 /** running → failed with TASK_LOST. Returns the keys of the sessions concerned. */
-export const markLost = (db: Db, taskIds: readonly string[]): Promise<string[]> => moveAll(db, 'lose', taskIds);
-
-async function moveAll(db: Db, name: 'unknown' | 'lose', taskIds: readonly string[]): Promise<string[]> {
-  return taskIds.length === 0 ? [] : sessionsOf(await move(db, name, sql`t.id = ANY(${taskIds}::text[])`));
+export async function markLost(db: Db, taskIds: readonly string[]): Promise<string[]> {
+  return taskIds.length === 0 ? [] : sessionsOf(await move(db, 'lose', sql`t.id = ANY(${taskIds}::text[])`));
 }
 
 /** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
@@ -232,10 +235,23 @@ export async function cancelTask(
       WHEN t.state = 'waiting' THEN 2 ELSE 3 END, COALESCE(t.place, t.seq) LIMIT 1`;
   if (!victim) {
     if (only === undefined) await releaseQueue(db, key);
-    return undefined;
+    const outlived = await outlivedTask(db, key);
+    return outlived === undefined || (only ?? outlived) !== outlived
+      ? undefined
+      : { taskId: outlived, tellDaemon: true };
   }
   await move(db, victim.state === 'waiting' ? 'dismiss' : 'cancel', sql`t.id = ${victim.id}`);
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
+}
+
+/** The task that ended although its agent works on after a message into its turn (rules, 23.7): the daemon stops that work by its id. */
+async function outlivedTask(db: Db, key: string): Promise<string | undefined> {
+  const [row] = await db.sql.query<{ id: string }>`
+    SELECT t.id FROM sessions s CROSS JOIN LATERAL (SELECT id FROM tasks
+      WHERE session_key = s.key AND kind <> 'steer' AND sent_at IS NOT NULL ORDER BY sent_at DESC, seq DESC LIMIT 1) t
+    WHERE s.key = ${key} AND s.status = 'active'
+      AND EXISTS (SELECT 1 FROM tasks i WHERE i.session_key = s.key AND i.into_task = t.id AND i.kind = 'steer' AND i.state = 'completed')`;
+  return row?.id;
 }
 
 /**
@@ -245,7 +261,7 @@ export async function cancelTask(
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
   const rows = await db.sql.query<{ device_id: string; id: string }>`
     SELECT t.device_id, t.id FROM tasks t JOIN devices d ON d.id = t.device_id
-    WHERE t.state IN ${underWay} AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
+    WHERE t.state IN ${underWay} AND t.kind <> 'steer' AND d.status = 'offline' AND d.last_seen_at < now() - ${goneMs}::double precision * interval '1 millisecond' LIMIT 500`;
   return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
 }
 

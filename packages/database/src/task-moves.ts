@@ -24,6 +24,10 @@ export interface Move {
   readonly session?: AskName;
   /** Its effect on the questions of the session. */
   readonly questions?: QuestionEffect;
+  /**
+   * The effect on messages into its turn (rules, chapter 23). `land`: injected messages complete, and queued messages are first in line. `lose`: the same, but the outcome of the injected ones is lost too. `cancel`: all of them are part of the cancelled turn.
+   */
+  readonly steers?: 'land' | 'lose' | 'cancel';
   /** Cancels what then waits for a name that the session will never get (`strand`). */
   readonly strands?: true;
 }
@@ -73,6 +77,7 @@ export const taskMoves = {
     to: 'completed',
     writes: 'said',
     session: 'end',
+    steers: 'land',
     strands: true,
     questions: 'over',
     when: 'TASK_COMPLETE, or its answer in the history of the daemon.',
@@ -82,6 +87,7 @@ export const taskMoves = {
     to: 'failed',
     writes: 'said',
     session: 'end',
+    steers: 'land',
     strands: true,
     questions: 'over',
     when: 'ERROR, or what the daemon cannot take.',
@@ -91,6 +97,7 @@ export const taskMoves = {
     to: 'waiting',
     writes: 'said',
     session: 'end',
+    steers: 'land',
     strands: true,
     questions: 'own',
     when: 'WAIT_FOR_USER. The answer is a new task.',
@@ -101,6 +108,7 @@ export const taskMoves = {
     writes: 'said',
     session: 'miss',
     questions: 'failed',
+    steers: 'land',
     strands: true,
     when: 'ERROR with `PROMPT_SUPERSEDED`: the answer came too late and was not applied.',
   },
@@ -146,6 +154,7 @@ export const taskMoves = {
     code: 'TASK_LOST',
     writes: 'ended',
     session: 'fail',
+    steers: 'lose',
     strands: true,
     questions: 'over',
     when: 'The daemon no longer knows it.',
@@ -156,6 +165,7 @@ export const taskMoves = {
     code: 'DELIVERY_UNKNOWN',
     writes: 'ended',
     session: 'hold',
+    steers: 'land',
     strands: true,
     questions: 'failed',
     when: 'The connection died before the daemon confirmed it.',
@@ -181,6 +191,7 @@ export const taskMoves = {
     to: 'cancelled',
     writes: 'ended',
     session: 'idle',
+    steers: 'cancel',
     strands: true,
     questions: 'over',
     when: 'The user cancels.',
@@ -202,6 +213,38 @@ export const taskMoves = {
     strands: true,
     questions: 'over',
     when: 'The user cancels while the agent waits: its question is dismissed.',
+  },
+  inject: {
+    from: ['sent'],
+    to: 'running',
+    writes: 'nothing',
+    when: 'STEERED `injected`: the running turn has the message. Or the history of the daemon has it.',
+  },
+  land: {
+    from: ['running'],
+    to: 'completed',
+    writes: 'ended',
+    when: 'A message that was injected: its turn ended.',
+  },
+  drop: {
+    from: ['sent', 'running', 'completed'],
+    to: 'failed',
+    code: 'STEER_DROPPED',
+    writes: 'ended',
+    when: 'STEERED `dropped`: the turn ended before the agent read the message.',
+  },
+  requeue: {
+    from: ['queued', 'sent'],
+    to: 'queued',
+    writes: 'unsent',
+    when: 'A message into a turn that cannot take it, or whose 30 s are over: the agent did not get it, and it is an ordinary message now.',
+  },
+  stray: {
+    from: ['sent'],
+    to: 'unknown',
+    code: 'DELIVERY_UNKNOWN',
+    writes: 'ended',
+    when: 'A message into a turn, and it is not known whether the agent got it.',
   },
   supersede: {
     from: ['queued'],

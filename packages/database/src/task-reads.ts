@@ -7,6 +7,7 @@ import {
   formatSessionId,
   taskErrors,
 } from '@relay/protocol';
+import { userItemUuid } from '@relay/protocol/identity';
 import { isDue, isOverdue, underWay } from './task-states.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -55,6 +56,8 @@ export interface AskedTask {
   previous: string;
   /** When that was, by the relay's clock; absent without one. */
   previousEndedAtMs?: number;
+  /** The uuids of the messages that were sent into its turn. */
+  steers: string[];
 }
 
 /** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
@@ -71,14 +74,16 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
     sent_at: Date;
     previous: string | null;
     previous_ended_at: Date | null;
+    steers: string[] | null;
   }>`
     SELECT t.kind, t.session_key, s.native_id, s.placeholder, t.state NOT IN ${underWay} AS ended,
       COALESCE(t.error_code IN ('DELIVERY_UNKNOWN', 'TASK_LOST'), false) AS doubtful, t.instruction, t.sent_at,
       COALESCE(t.result, '') AS said,
-      before.result AS previous, before.finished_at AS previous_ended_at
+      before.result AS previous, before.finished_at AS previous_ended_at,
+      (SELECT array_agg(i.id) FROM tasks i WHERE i.session_key = t.session_key AND i.into_task = t.id AND i.kind = 'steer') AS steers
     FROM tasks t JOIN sessions s ON s.key = t.session_key
       LEFT JOIN LATERAL (SELECT p.result, p.finished_at FROM tasks p
-        WHERE p.session_key = t.session_key AND p.id <> t.id AND p.finished_at <= t.sent_at AND p.sent_at IS NOT NULL
+        WHERE p.session_key = t.session_key AND p.id <> t.id AND p.kind <> 'steer' AND p.finished_at <= t.sent_at AND p.sent_at IS NOT NULL
         ORDER BY p.finished_at DESC LIMIT 1) before ON true
     WHERE t.id = ${taskId} AND t.sent_at IS NOT NULL AND s.deleted_at IS NULL`;
   return (
@@ -94,6 +99,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
       said: row.said,
       sentAtMs: row.sent_at.getTime(),
       previous: row.previous ?? '',
+      steers: (row.steers ?? []).map(userItemUuid),
       ...(row.previous_ended_at && { previousEndedAtMs: row.previous_ended_at.getTime() }),
     }
   );
@@ -122,12 +128,13 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     error_code: string | null;
     error_text: string | null;
     note: string | null;
+    into_task: string | null;
     device_id: string;
     agent_type: string;
     native_id: string;
     late: boolean;
   }>`
-    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note,
+    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note, t.into_task,
       s.device_id, s.agent_type, s.native_id, ${isOverdue('t')} AS late
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
   const row = rows[0];
@@ -145,6 +152,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(row.result === null ? {} : { result: row.result }),
     ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
     ...(row.note === null ? {} : { note: row.note }),
+    ...(row.into_task === null ? {} : { into: row.into_task }),
   };
 }
 

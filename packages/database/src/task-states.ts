@@ -10,13 +10,17 @@ export const open = sql.raw(`('queued', 'sent', 'running')`);
  * The daemon has task `t` of session `s` and gets its cancellation: under way, the one whose question waits for the user, or, where the turn
  * continues without its question (rules, 5.13), the one that asked. Of several, one that is under way comes first.
  */
-export const isWithDaemon = sql`(t.state IN ${underWay}
+export const isWithDaemon = sql`((t.state IN ${underWay}
   OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1))
-  OR (s.status = 'active' AND t.state = 'waiting'
-    AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND sent_at IS NOT NULL ORDER BY sent_at DESC, seq DESC LIMIT 1)))`;
+  OR (s.status = 'active' AND t.state = 'waiting' AND t.id = (SELECT id FROM tasks
+    WHERE session_key = s.key AND sent_at IS NOT NULL AND kind <> 'steer' ORDER BY sent_at DESC, seq DESC LIMIT 1))) AND t.kind <> 'steer')`;
 
 /** Queued, and still in time. `task`: the alias of the table, a constant of the code. */
-export const isDue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at > now())`);
+const isDueText = (task: string) => `(${task}.state = 'queued' AND ${task}.expires_at > now())`;
+export const isDue = (task: string) => sql.raw(isDueText(task));
+/** Waits: queued and in time, or on its way into a running turn. */
+export const isInLine = (task: string) =>
+  sql.raw(`(${isDueText(task)} OR (${task}.kind = 'steer' AND ${task}.state = 'sent'))`);
 /** Queued, and its time has ended: to every reader it is expired (rules, 2.6). */
 export const isOverdue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
@@ -32,8 +36,9 @@ export const lineOrder = sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = ''
 /** The version of the queue of one session, an aggregate over its queued tasks `task`: it changes when one is added, removed, edited or moved. */
 export const queueVersion = (task: string) => {
   const t = sql.raw(task);
-  return sql`hashtextextended(COALESCE(string_agg(${t}.id || ' ' || ${t}.edits || ' ' || COALESCE(${t}.place, ${t}.seq), ','
-    ORDER BY ${t}.seq) FILTER (WHERE ${isDue(task)}), ''), 0)::text`;
+  const way = sql`CASE WHEN ${t}.kind = 'steer' THEN ' ' || ${t}.state ELSE '' END`;
+  return sql`hashtextextended(COALESCE(string_agg(${t}.id || ' ' || ${t}.edits || ' ' || COALESCE(${t}.place, ${t}.seq) || ${way}, ','
+    ORDER BY ${t}.seq) FILTER (WHERE ${isInLine(task)}), ''), 0)::text`;
 };
 
 /** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */

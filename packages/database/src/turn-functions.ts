@@ -11,7 +11,7 @@ import { oldestOpen } from './prompts.ts';
 import { acceptance, settleSessions } from './session-status.ts';
 import { sessionsOf } from './sessions.ts';
 import { moveTasks } from './task-moves.ts';
-import { isDue, isStarting, lineOrder, underWay } from './task-states.ts';
+import { isDue, isStarting, lineOrder, open, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 
 /** While a session waits: answers to a question may be sent whenever they were accepted, other messages only if accepted after the question. */
@@ -19,16 +19,24 @@ const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR 
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
-/** Task `t` of session `s` waits for nothing but to be claimed. */
-export const isNext = sql`${isDue('t')} AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
-  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay})`;
+/** Task `t` of session `s` waits for nothing but to be claimed. An answer passes a message on its way into the turn, which may wait for it. */
+export const isNext = sql`${isDue('t')} AND t.kind <> 'steer' AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
+  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay}
+    AND (r.kind <> 'steer' OR COALESCE(t.prompt_uuid, '') = ''))`;
+
+/** Message `t` goes into the running turn of session `s`: one at a time, and only where the daemon has that turn. */
+const isNextInto = (
+  fence: Sql,
+) => sql`${isDue('t')} AND t.kind = 'steer' AND t.into_until > now() AND s.status = 'active' AND NOT s.placeholder
+  AND EXISTS (SELECT 1 FROM tasks r WHERE r.id = t.into_task AND (r.state = 'running' OR (r.state = 'sent' AND r.fence = ${fence})))
+  AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.kind = 'steer' AND r.state = 'sent')`;
 
 /** Queries `next`, `moved` and `touched`, which claim the next task of each session of the device. OFFSET 0: each session is found by its key. */
 export const claiming = (deviceId: Sql, fence: Sql): Sql => sql`
   next AS (
-    SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before
+    SELECT DISTINCT ON (t.session_key) t.id, t.fence AS before, t.into_task
     FROM tasks t CROSS JOIN LATERAL (SELECT * FROM sessions WHERE key = t.session_key OFFSET 0) s
-    WHERE t.device_id = ${deviceId} AND ${isNext}
+    WHERE t.device_id = ${deviceId} AND ((${isNext}) OR (${isNextInto(fence)}))
     ORDER BY t.session_key, ${lineOrder}
     LIMIT 100
   ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
@@ -59,6 +67,7 @@ const taskColumns = {
   r_prompt: 'text',
   r_answer: 'jsonb',
   r_before: 'bigint',
+  r_into: 'text',
   r_project: 'text',
 } as const;
 
@@ -136,7 +145,7 @@ const definitions = {
     declares: { v_row: 'record', v_uuid: 'text' },
     body: sql`
   SELECT s.placeholder AND NOT ${isStarting('s.key')} AS unresolved,
-    (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')}) AS waiting,
+    (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')} AND q.kind <> 'steer') AS waiting,
     s.queue_held OR (s.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM tasks q
       WHERE q.session_key = s.key AND ${isDue('q')} AND q.seq > s.prompt_seq)) AS awaited,
     CASE WHEN s.status = 'waiting' THEN ${oldestOpen('s.key')} END AS asked
@@ -211,16 +220,16 @@ const definitions = {
   claim: {
     takes: { p_device: 'text', p_fence: 'bigint' },
     returns: { ...taskColumns, ...sessionColumns },
-    declares: { v_ids: 'text[]', v_before: 'bigint[]' },
+    declares: { v_ids: 'text[]', v_before: 'bigint[]', v_into: 'text[]' },
     body: sql`
   PERFORM 1 FROM devices WHERE id = p_device AND connection_fence = p_fence AND removed_at IS NULL FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN;
   END IF;
   WITH ${claiming(the('p_device'), the('p_fence'))}
-  SELECT array_agg(m.id), array_agg(next.before) INTO v_ids, v_before FROM moved m JOIN next ON next.id = m.id;
-  RETURN QUERY SELECT q.id, q.kind, q.instruction, q.images IS NOT NULL, q.prompt_uuid, q.answer, c.before, p.project_path, z.*
-  FROM unnest(v_ids, v_before) AS c(id, before) JOIN tasks q ON q.id = c.id JOIN sessions p ON p.key = q.session_key
+  SELECT array_agg(m.id), array_agg(next.before), array_agg(next.into_task) INTO v_ids, v_before, v_into FROM moved m JOIN next ON next.id = m.id;
+  RETURN QUERY SELECT q.id, q.kind, q.instruction, q.images IS NOT NULL, q.prompt_uuid, q.answer, c.before, c.into_task, p.project_path, z.*
+  FROM unnest(v_ids, v_before, v_into) AS c(id, before, into_task) JOIN tasks q ON q.id = c.id JOIN sessions p ON p.key = q.session_key
     CROSS JOIN LATERAL (${sessionOf(sql`q.session_key`)}) z ORDER BY q.seq;`,
   },
 
@@ -234,7 +243,7 @@ const definitions = {
   IF p_fence IS NOT NULL AND NOT FOUND THEN
     RETURN;
   END IF;
-  SELECT s.key, s.native_id INTO v_row FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = p_task AND s.deleted_at IS NULL;
+  SELECT s.key, s.native_id INTO v_row FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = p_task AND t.kind <> 'steer' AND s.deleted_at IS NULL;
   IF NOT FOUND OR v_row.native_id <> p_name THEN
     RETURN;
   END IF;
@@ -266,7 +275,8 @@ const definitions = {
     body: sql`
   ${lock}
   SELECT s.key, s.native_id INTO v_row FROM tasks t JOIN sessions s ON s.key = t.session_key
-  WHERE t.id = p_task AND t.state IN ${underWay} AND s.deleted_at IS NULL AND NOT s.placeholder
+  WHERE t.id = p_task AND t.kind <> 'steer' AND t.state IN ${underWay} AND s.deleted_at IS NULL AND NOT s.placeholder
+    AND NOT EXISTS (SELECT 1 FROM tasks i WHERE i.session_key = s.key AND i.into_task = t.id AND i.kind = 'steer' AND i.state IN ${open})
     AND NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'));
   IF NOT FOUND OR v_row.native_id <> p_name THEN
     RETURN;

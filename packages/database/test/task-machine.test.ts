@@ -481,8 +481,9 @@ onBoth('the states of tasks', (open) => {
     );
     const { made, ...times } = seen;
     expect(Object.entries(times).filter(([, count]) => count === 0)).toEqual([]);
-    // The others need a history, a restore, a question with a name, or a deletion.
-    const others: MoveName[] = ['find', 'doubt', 'miss', 'supersede', 'remove', 'erase'];
+    // The others need a history, a restore, a question with a name, a deletion, or a message into a turn (apps/gateway/test/steer.test.ts).
+    const steers: MoveName[] = ['inject', 'land', 'drop', 'requeue', 'stray'];
+    const others: MoveName[] = [...steers, 'find', 'doubt', 'miss', 'supersede', 'remove', 'erase'];
     expect((Object.keys(taskMoves) as MoveName[]).filter((name) => !made.has(name) && !others.includes(name))).toEqual(
       [],
     );

@@ -2,7 +2,7 @@
  * The tools at `/mcp` (rules, chapter 19): what an agent may do on the other machines of its person. Their fields are those of the REST
  * bodies. The descriptions are read by models.
  */
-import { type Static, type TSchema, Type, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
+import { type Static, type TSchema, Type, flag, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
 import { changeScopes } from './rest/changes.ts';
 import { CancelSession, CreateSession, SendMessage, sessionStatuses } from './rest/conversation.ts';
 import { AnswerPrompt } from './rest/prompts.ts';
@@ -78,10 +78,11 @@ export const agentTools = {
   send_message: {
     title: 'Send a message',
     description:
-      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId.',
+      'Sends a follow-up to a session. It waits behind what runs there, and answers no question (use answer). Answers at once; then call wait_for_turn with the taskId. now: into the turn that runs; then call wait_for_turn without a taskId. deliver in the answer: now, or next when no turn ran.',
     input: fields({
       sessionId: session,
       content: SendMessage.properties.content,
+      now: maybe(flag('Into the turn that runs, for a machine with `steer` among its capabilities')),
       queueTtlSeconds,
       idempotencyKey,
       fromSession,

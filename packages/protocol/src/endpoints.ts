@@ -55,6 +55,7 @@ export const endpoints = {
   cancelSession: { method: 'POST', path: '/api/sessions/:id/cancel', credential: 'user' },
   readQueue: { method: 'GET', path: '/api/sessions/:id/queue', credential: 'user' },
   changeQueued: { method: 'PATCH', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
+  sendQueuedNow: { method: 'POST', path: '/api/sessions/:id/queue/:taskId/now', credential: 'user' },
   removeQueued: { method: 'DELETE', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
   readTask: { method: 'GET', path: '/api/tasks/:id', credential: 'user' },
   listDevices: { method: 'GET', path: '/api/devices', credential: 'user' },

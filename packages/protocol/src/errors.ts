@@ -191,6 +191,11 @@ export const errorCatalogue = {
     status: 409,
     meaning: 'The question can no longer be answered, or is another one than was shown. `prompts` holds the open ones.',
   },
+  AGENT_ASKS: {
+    status: 409,
+    meaning:
+      'The agent waits for an answer, so nothing can be sent into its turn. Answer the question: `prompts` holds the open ones.',
+  },
   PROMPT_REFERENCE_REQUIRED: {
     status: 409,
     meaning: 'A permission is open, and this relay takes no words for it. Answer it by its id, or send `answers`.',
@@ -258,6 +263,7 @@ export const taskErrors = {
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   HELD_AT_DESK:
     'Another program on the machine has the session open and was not closed. Nothing was sent to the agent.',
+  STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;
 

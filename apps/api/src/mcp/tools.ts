@@ -5,6 +5,7 @@ import {
   type AgentToolInput,
   type FileDiff,
   type RouteName,
+  type SendMessage,
   RelayError,
   type Session,
   agentLimits,
@@ -146,14 +147,16 @@ export function createTools(deps: Operations, waits: Waits) {
       });
     },
 
-    send_message: async (caller, { sessionId, idempotencyKey, fromSession, ...body }, meta) => {
+    send_message: async (caller, { sessionId, idempotencyKey, fromSession, now = false, ...body }, meta) => {
       await reached('sendMessage', caller, sessionId);
       const agent = await counted('sendMessage', caller, { idempotencyKey, fromSession }, meta);
-      return recorded('sendMessage', caller, { target: sessionId }, async () => {
+      const how: Pick<SendMessage, 'deliver'> = now ? { deliver: 'now' } : {};
+      return recorded('sendMessage', caller, { target: sessionId, ...how }, async () => {
         const { userId } = caller.principal;
-        const message = { ...body, answers: null };
+        const message = { ...body, ...how, answers: null };
         const { response } = await sendMessage(deps, userId, sessionId, message, idempotencyKey, agent);
-        return { sessionId: response.sessionId, taskId: response.taskId, state: response.state };
+        const { sessionId: id, taskId, state, deliver } = response;
+        return { sessionId: id, taskId, state, ...(deliver === undefined ? {} : { deliver }) };
       });
     },
 

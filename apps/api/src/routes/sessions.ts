@@ -9,7 +9,7 @@ import type { Call, Handlers } from '../http/pipeline.ts';
 import { readIdempotencyKey } from '../sessions/accept.ts';
 import { answerPrompt } from '../sessions/answer-prompt.ts';
 import { cancelSession } from '../sessions/cancel-session.ts';
-import { changeQueued, queueOf, removeQueued } from '../sessions/change-queue.ts';
+import { changeQueued, queueOf, removeQueued, sendQueuedNow } from '../sessions/change-queue.ts';
 import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessions/change-session.ts';
 import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
@@ -50,6 +50,7 @@ type Names =
   | 'readQueue'
   | 'changeQueued'
   | 'removeQueued'
+  | 'sendQueuedNow'
   | 'readTask';
 
 /** A repeated request gets the same answer, with a header that says so. */
@@ -117,6 +118,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     }),
     sendMessage: async (call) => {
       const key = readIdempotencyKey(call.request.get('Idempotency-Key'));
+      if (call.body.deliver !== undefined) call.note.deliver = call.body.deliver;
       const accepted = await sendMessage(deps, call.principal.userId, call.params.id, call.body, key);
       showReplay(call.response, accepted);
       return { status: 202, body: accepted.response };
@@ -187,6 +189,10 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     removeQueued: async (call) => {
       await removeQueued(deps, call.principal.userId, { sessionId: call.params.id, taskId: call.params.taskId });
       return { status: 204 };
+    },
+    sendQueuedNow: async (call) => {
+      const named = { sessionId: call.params.id, taskId: call.params.taskId };
+      return { status: 202, body: await sendQueuedNow(deps, call.principal.userId, named) };
     },
     readTask: async (call) => {
       const task = await readTask(db, call.principal.userId, call.params.id);

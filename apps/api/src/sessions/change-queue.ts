@@ -1,13 +1,24 @@
 /**
- * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId (rules, 2.17). Under the lock of the device, like claiming: what is
+ * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId, POST …/queue/:taskId/now (rules, 2.17, 23.1). Under the lock of the device, like claiming: what is
  * changed here was not sent, and what was sent is not changed.
  */
-import { type Db, editQueued, moveQueued, placeOf, readQueue, readSessions, withdrawQueued } from '@relay/database';
-import { type ChangeQueued, RelayError, type SessionQueue } from '@relay/protocol';
+import {
+  type Db,
+  type SessionRecord,
+  editQueued,
+  moveQueued,
+  placeOf,
+  readQueue,
+  readSessions,
+  steerQueued,
+  withdrawQueued,
+} from '@relay/database';
+import { type ChangeQueued, RelayError, type SentNow, type SessionQueue } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { checkMessage } from './accept.ts';
 import { requireSession, withSession } from './find.ts';
+import { requireTurn } from './steer.ts';
 
 /** @throws RelayError SESSION_NOT_FOUND */
 export async function queueOf(deps: Operations, userId: string, sessionId: string): Promise<SessionQueue> {
@@ -57,16 +68,35 @@ export async function removeQueued(deps: Operations, userId: string, named: Name
   });
 }
 
+/**
+ * Sends a waiting message into the turn that runs.
+ * @throws RelayError SESSION_NOT_FOUND, TASK_NOT_FOUND, TASK_ALREADY_SENT, TASK_ALREADY_ENDED, TASK_NOT_CHANGEABLE, AGENT_ASKS,
+ *   NOT_SUPPORTED_BY_DEVICE, RATE_LIMITED
+ */
+export async function sendQueuedNow(deps: Operations, userId: string, named: Named): Promise<SentNow> {
+  const { taskId } = named;
+  let into: string | undefined;
+  const key = await change(deps, userId, named, async (tx, _key, record) => {
+    into = await requireTurn(tx, record);
+    if (into !== undefined && !(await steerQueued(tx, taskId, into)))
+      throw fixed('The first message of a session and answers are sent in their order.');
+  });
+  const { session } = (await readSessions(deps.database, [key]))[0] ?? {};
+  if (session) deps.tell(session.deviceId, { v: 1, kind: 'wake' });
+  return { taskId, state: 'queued', deliver: into === undefined ? 'next' : 'now' };
+}
+
 /** Changes a waiting message, publishes it, and sends it to the instance of the daemon. Resolves to the key of the session. */
 async function change(
   deps: Operations,
   userId: string,
   { sessionId, taskId }: Named,
-  work: (tx: Db, key: string) => Promise<void>,
+  work: (tx: Db, key: string, record: SessionRecord) => Promise<void>,
 ): Promise<string> {
-  const record = await withSession(deps.database, userId, sessionId, async (tx, { key }) => {
+  const record = await withSession(deps.database, userId, sessionId, async (tx, before) => {
+    const { key } = before;
     await requireQueued(tx, key, taskId);
-    await work(tx, key);
+    await work(tx, key, before);
     return (await readSessions(tx, [key]))[0]!;
   });
   deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });

@@ -1,6 +1,14 @@
 /** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
-import { type Db, type Enqueued, type PromptAnswer, type SessionRecord, enqueueMessage } from '@relay/database';
+import {
+  type Db,
+  type Enqueued,
+  type PromptAnswer,
+  type SessionRecord,
+  enqueueMessage,
+  readSessions,
+  steerQueued,
+} from '@relay/database';
 import { type DeskChoice, type Message, RelayError } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
@@ -18,6 +26,8 @@ interface FollowUp {
   desk?: DeskChoice | undefined;
   /** Absent: a person sent it. */
   agent?: AgentTurn | undefined;
+  /** The task whose turn it goes into: the queue does not count. */
+  into?: string | undefined;
 }
 
 /**
@@ -29,7 +39,7 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers, desk, agent }: FollowUp,
+  { content, images, queueTtlSeconds, answers, desk, agent, into }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
   if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
@@ -39,15 +49,20 @@ export async function acceptFollowUp(
     content,
     images,
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
-    queueLimit: deps.config.queueLimit,
+    queueLimit: into === undefined ? deps.config.queueLimit : unlimited,
     agentDepth: agent?.depth,
     desk,
     ...(answers === undefined ? {} : { answers }),
   });
-  const { taskId, record } = requireQueued(deps, enqueued);
+  const { taskId, record: queued } = requireQueued(deps, enqueued);
+  if (into !== undefined) await steerQueued(tx, taskId, into);
+  const record = into === undefined ? queued : (await readSessions(tx, [key]))[0]!;
   const said = message(userItemUuid(taskId), 'USER', content, record.session.updatedAt);
   return { sent: { taskId, sessionId: record.session.id, message: said, key }, record };
 }
+
+/** A message into the running turn waits in no line. PostgreSQL's largest `int`. */
+const unlimited = 2_147_483_647;
 
 /** @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL */
 export function requireQueued(deps: Operations, enqueued: Enqueued): Extract<Enqueued, { kind: 'queued' }> {

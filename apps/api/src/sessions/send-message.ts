@@ -1,7 +1,7 @@
 /** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
 import { message } from '@relay/attention';
 import { type SessionRecord, acceptMessage, findSession, isKeyTaken, newUlid } from '@relay/database';
-import { type SendMessage, type SentMessage, formatSessionId, parseSessionId } from '@relay/protocol';
+import { RelayError, type SendMessage, type SentMessage, formatSessionId, parseSessionId } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, conflict, hashOf, onceOnly, timeToLive } from './accept.ts';
@@ -11,11 +11,12 @@ import { acceptFollowUp, isAboutSession, publishFollowUp, requireQueued } from '
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
+import { requireTurn } from './steer.ts';
 
 /**
  * Accepts a message behind whatever runs and waits in the session. `agent`: an agent sends it.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
- *   PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
+ *   AGENT_ASKS, RATE_LIMITED, PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
  *   with it PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER
  */
 export async function sendMessage(
@@ -28,7 +29,10 @@ export async function sendMessage(
 ): Promise<Accepted<SentMessage>> {
   const { content, answers: uuid } = body;
   checkMessage(content, 'content');
+  if (body.deliver === 'now' && typeof uuid === 'string')
+    throw new RelayError('INVALID_REQUEST', 'An answer has its own way: send it without "deliver".');
   const images = checkImages(body.images);
+  // Without `deliver`: a message whose answer was lost is sent again for the next turn.
   const request = [
     content,
     body.queueTtlSeconds,
@@ -36,8 +40,9 @@ export async function sendMessage(
     ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
     ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
   ];
+  const isSpecial = body.desk !== undefined || body.deliver === 'now';
   const isPlain =
-    !images && !agent && body.desk === undefined && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
+    !images && !agent && !isSpecial && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
   const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;
   if (plain) {
     await publishFollowUp(deps, userId, plain.deviceId, plain, plain.after);
@@ -56,6 +61,8 @@ export async function sendMessage(
       isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
     } as const;
     const accept = async () => {
+      const now = body.deliver === 'now';
+      const into = now ? await requireTurn(tx, record) : undefined;
       if (uuid === undefined) refuseUnbound(record, deps.config.boundApprovals);
       const asked =
         uuid === undefined || uuid === null ? undefined : await requireOpenPrompt(tx, record, uuid, undefined);
@@ -66,10 +73,12 @@ export async function sendMessage(
       const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, desk: body.desk, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
-        ...(uuid === undefined ? {} : { answers }),
+        ...(uuid === undefined && into === undefined ? {} : { answers }),
+        into,
       });
       after = changed;
-      return { ...sent, state: 'queued' as const, ...unconfirmed };
+      const deliver: Pick<SentMessage, 'deliver'> = now ? { deliver: into === undefined ? 'next' : 'now' } : {};
+      return { ...sent, state: 'queued' as const, ...unconfirmed, ...deliver };
     };
     return {
       accepted: await onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, content, accept),

@@ -135,7 +135,7 @@ describe('bad input', () => {
     await stillServes();
   });
 
-  it('takes no field from a prototype, and sets none on one', async () => {
+  it('takes no field from a prototype, and changes no prototype', async () => {
     const raw = `{"__proto__":{"deviceId":${JSON.stringify(deviceId)},"message":"x","polluted":1},"constructor":{"prototype":{"polluted":1}}}`;
     expectRefusal(await create(raw), 'INVALID_REQUEST', /deviceId|message/);
     expectRefusal(

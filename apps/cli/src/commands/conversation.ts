@@ -61,9 +61,11 @@ export function addConversationCommands(program: Command, run: Run): void {
         'relay send k3j9x2ab "Now the tests, please"',
         'git diff | relay send k3j9x2ab -',
         'relay send k3j9x2ab "deploy" --key release-42 --watch',
+        'relay send k3j9x2ab "Use 20 runs, that is enough" --now',
       )
         .argument('<session>', 'id or part of it')
-        .argument('[message]', 'the message; "-" or a pipe reads standard input'),
+        .argument('[message]', 'the message; "-" or a pipe reads standard input')
+        .option('--now', 'into the turn that runs, without waiting for its end'),
     ),
   ).action(run(sendCommand));
 

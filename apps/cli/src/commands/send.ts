@@ -11,10 +11,15 @@ import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tellTask } from './telling.ts';
 
+interface SendOptions extends SendingOptions {
+  /** Into the turn that runs. */
+  now?: boolean;
+}
+
 export async function sendCommand(
   typedSession: string,
   typedMessage: string | undefined,
-  options: SendingOptions,
+  options: SendOptions,
   terminal: Terminal,
 ): Promise<number> {
   queueing(options);
@@ -23,7 +28,8 @@ export async function sendCommand(
   const content = await messageOf(typedMessage, terminal);
   const { relay } = context;
   const id = await findSessionId(relay, typedSession);
-  return deliver(context, await messageTo(relay, id, { content }, options), options);
+  const message = { content, ...(options.now ? { deliver: 'now' as const } : {}) };
+  return deliver(context, await messageTo(relay, id, message, options), options);
 }
 
 interface AnswerOptions extends SendingOptions {
@@ -117,6 +123,11 @@ function optionOf({ options }: Prompt, typed: string): Prompt['options'][number]
   );
 }
 
+const ways = {
+  now: 'It goes into the turn that runs.',
+  next: 'No turn runs, so it begins the next one.',
+} as const;
+
 type Sent = SentMessage & { replayed: boolean };
 type Send = () => Promise<Sent>;
 
@@ -124,7 +135,7 @@ type Send = () => Promise<Sent>;
 async function messageTo(
   relay: Relay,
   id: string,
-  message: { content: string; answers?: string },
+  message: { content: string; answers?: string; deliver?: 'now' },
   options: SendingOptions,
 ): Promise<Send> {
   const body = { ...message, ...(await imagesOf(options)), ...queueing(options) };
@@ -153,7 +164,8 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
     const sent = await request();
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' This key was used before: nothing was sent again.' : '';
-      return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${again}\n`;
+      const way = sent.deliver === undefined ? '' : ` ${ways[sent.deliver]}`;
+      return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${way}${again}\n`;
     });
     return sent;
   };

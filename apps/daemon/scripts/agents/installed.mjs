@@ -105,7 +105,7 @@ function pathFor({ node = '0' }) {
  */
 export function installedAgent(name, modelUrl) {
   const preset = presetOf(name);
-  const { package: packageName, version } = preset;
+  const { package: packageName, version } = preset.install;
   const program = install(`${name}-${version}`, `${packageName}@${version}`, join('.bin', preset.command));
   const home = realpathSync(mkdtempSync(join(tmpdir(), `relay-agents-${name}-`)));
   const project = join(home, 'project');

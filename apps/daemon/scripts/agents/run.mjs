@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connectApp, registerDevice, startRelay } from '@relay/testing';
 import { acpAgent, createDaemon, createLog, silentLog } from '../../dist/index.js';
 import { deskOf } from '../../dist/agents/desk.js';
+import { codexReadIn } from '../../dist/agents/history/codex.js';
 import { installedAgent } from './installed.mjs';
 import { startMock } from './mock-llm.mjs';
 import { sameEverywhere } from './parts.mjs';
@@ -35,6 +36,7 @@ async function world(name, relay, mock) {
       quirks: preset.quirks ?? {},
       login: preset.login,
       marker: home,
+      wasRead: preset.history === 'codex' ? codexReadIn({ ...process.env, ...env }) : undefined,
       log,
     });
   const registration = await registerDevice(relay, { agentType: name });
@@ -94,6 +96,21 @@ async function world(name, relay, mock) {
       return body.taskId;
     },
     cancel: (id) => relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/cancel`),
+    read: async (id) => (await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}?limit=1`)).body,
+    task: async (id) => (await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}?limit=1`)).body.lastTask,
+    async items(id) {
+      const { body } = await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}/messages?parts=1&limit=200`);
+      return body.messages ?? [];
+    },
+    /** The task once it has settled. */
+    async settled(taskId) {
+      for (const until = Date.now() + patienceMs; ;) {
+        const { body } = await relay.call('GET', `/api/tasks/${taskId}`);
+        if (!['queued', 'sent', 'running'].includes(body.state)) return body;
+        if (Date.now() > until) throw new Error(`the task is still ${body.state}`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
     async last(id) {
       const { body } = await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}/messages?limit=200`);
       return body.messages ?? [];
@@ -179,6 +196,48 @@ const checks = {
     const { lastMessage } = await w.over(id, await w.tell(id, '@@say still here'));
     must(lastMessage.includes('still here'), lastMessage);
   },
+  async 'takes a message into its turn, once and in its place; the same after a restart'(w) {
+    const id = await w.begin('@@slow 300');
+    await w.app.next('task_output', ({ sessionId }) => sessionId === id, patienceMs);
+    const into = (await w.task(id)).id;
+    const steered = await w.tell(id, '@@say changed course', { deliver: 'now' });
+    const done = await w.settled(steered);
+    if (done.kind !== 'steer') {
+      await w.cancel(id);
+      return `takes none: ${done.kind} ${done.state}`;
+    }
+    must(done.state === 'completed', `${done.state}: ${JSON.stringify(done.error)}`);
+    const { status, lastMessage } = await w.read(id);
+    must(status === 'idle' && lastMessage.includes('changed course'), `${status}: ${lastMessage}`);
+    const items = await w.items(id);
+    const [first, second] = items.filter(({ role }) => role === 'USER');
+    must(second.part.steer === 'now' && second.turn === first.uuid, JSON.stringify(second));
+    const answer = items.findIndex(({ role, content }) => role === 'AGENT' && content.includes('changed course'));
+    must(answer > items.indexOf(second), 'the answer is before its message');
+    must((await w.settled(into)).state === 'completed', 'the turn did not complete');
+    await w.restart();
+    const again = await w.items(id);
+    const named = (all) => all.map(({ uuid, role }) => `${role} ${uuid}`).join();
+    must(named(again) === named(items), 'other items after a restart');
+    return undefined;
+  },
+  async 'a message in the last moment of a turn is never "sent while it worked" unless the agent read it'(w) {
+    const outcomes = [];
+    for (const afterMs of [700, 900, 1000, 1100, 1200]) {
+      const id = await w.begin('@@slow 8');
+      await w.app.next('task_output', ({ sessionId }) => sessionId === id, patienceMs);
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      const steered = await w.tell(id, `@@say late ${afterMs}`, { deliver: 'now' });
+      const { kind, state, error } = await w.settled(steered);
+      await w.update(id, ({ status }) => status === 'idle').catch(() => undefined);
+      const isAnswered = (await w.items(id)).some(
+        ({ role, content }) => role === 'AGENT' && content.includes(`late ${afterMs}`),
+      );
+      outcomes.push(`${kind} ${error?.code ?? state}`);
+      must(isAnswered === (state === 'completed'), `${afterMs}: ${outcomes.at(-1)}, answered: ${isAnswered}`);
+    }
+    return `${outcomes.length} tried: ${outcomes.join()}`;
+  },
   async 'resumed after a restart of the daemon, with its memory; history paged'(w) {
     const id = await w.begin('@@say remember the zebra');
     await w.ended(id);
@@ -249,7 +308,7 @@ for (const name of names) {
   let w;
   try {
     w = await world(name, relay, mock);
-    process.stdout.write(`${w.preset.title} ${w.preset.version}\n`);
+    process.stdout.write(`${w.preset.title} ${w.preset.install.version}\n`);
     for (const [check, run] of Object.entries(checks)) {
       if (!check.includes(process.env.ONLY ?? '')) continue;
       const from = Date.now();

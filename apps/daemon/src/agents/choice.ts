@@ -20,6 +20,7 @@ import type { AskAtDesk } from './acp/at-desk.ts';
 import { presetOf, presets, versionOf } from './acp/presets.ts';
 import { commandAgent } from './command.ts';
 import { deskOf } from './desk.ts';
+import { codexReadIn } from './history/codex.ts';
 import { limitsOf } from './history/readers.ts';
 import { holdersOf } from './holders/holders.ts';
 import { demoAgentFile, demoScript } from '../files.ts';
@@ -222,6 +223,7 @@ export function agentOf(
         maxProcesses: 2 * maxAgents,
         askAtDesk,
         limitsOf: limitsOf(preset, { ...process.env, ...env }),
+        wasRead: preset?.history === 'codex' ? codexReadIn({ ...process.env, ...env }) : undefined,
         noFullAccess,
         listed: preset?.history === undefined,
         ...(isSeen ? { holders } : {}),

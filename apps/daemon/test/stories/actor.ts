@@ -70,7 +70,15 @@ export function createActor({
     };
     return {
       pid: undefined,
-      ready: Promise.resolve({ load: true, resume: true, list: false, images: false, name: 'story', version: '1' }),
+      ready: Promise.resolve({
+        load: true,
+        resume: true,
+        list: false,
+        images: false,
+        steer: false,
+        name: 'story',
+        version: '1',
+      }),
       usable: () => usable && !isDead(),
       request(method) {
         if (method === 'session/new') return Promise.resolve({ sessionId: sessionId() });

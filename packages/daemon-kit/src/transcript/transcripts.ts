@@ -58,11 +58,15 @@ interface Words {
   /** The question that they answer. */
   answers?: string | undefined;
   images: readonly string[];
+  /** They were meant for the turn before. */
+  steer?: 'next' | undefined;
 }
 
 export interface Transcripts {
   /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
+  /** Words that the agent got while the turn of this session runs. Throws when the disk refuses the write. */
+  steer(words: Said): void;
   /** Outside of a turn it belongs to the one before, or to the agent's own. Undefined for an unknown session. */
   update(sessionId: string, update: Fields): Heard | undefined;
   /** A call as a permission shows it, with the uuid of the question. */
@@ -116,7 +120,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   };
 
   /** The mapper hears everything, also what the disk refuses. */
-  const told = (sessionId: string, changes: (mapper: Mapper) => Change[]): Heard | undefined => {
+  const told = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Heard | undefined => {
     const talk = known.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
     if (talk.phase === 'over') talk.late = true;
@@ -124,7 +128,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     const heard = talk.mapper.heard();
     if (talk.lost === undefined)
       try {
-        write(sessionId, now);
+        write(sessionId, now, how);
         speak(sessionId, talk);
       } catch (error) {
         talk.lost = reasonOf(error);
@@ -156,13 +160,12 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
   const endings = createEndings({ store, write, keepsQuestions: options.keepsQuestions });
 
   return {
-    begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images }, goesOn) {
+    begin({ taskId, sessionId, message, projectPath, uuid = randomUUID(), answers, images, steer }, goesOn) {
       const before = talks.get(sessionId);
       const same = goesOn && before?.phase !== 'over' ? before : undefined;
-      const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
-      const part = { kind: 'user', ...shown, ...(answers === undefined ? {} : { answers }) };
       const turn = same?.turn ?? uuid;
-      const content = keepHead(message, fieldBytes.message);
+      const how = { ...(answers === undefined ? {} : { answers }), ...(steer === undefined ? {} : { steer }) };
+      const words = spokenBy(contents, { sessionId, message, uuid, images }, turn, how);
       const mapper = before?.mapper ?? mapperOf(sessionId, projectPath, turn);
       const left = same ? [] : mapper.close('ended');
       if (before) speak(sessionId, before);
@@ -173,7 +176,6 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         const open = same ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
         const named = new Set(left.map((change) => (change.op === 'put' ? change.item.uuid : change.uuid)));
         const rest = open.filter((item) => !named.has(item.uuid)).map(closed);
-        const words: Change = { op: 'put', item: { uuid, role: 'USER', content, turn, part } };
         write(sessionId, [...left, ...rest, words], { sync: true });
       } catch (error) {
         if (before) talks.set(sessionId, before);
@@ -181,6 +183,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
         throw error;
       }
     },
+    steer: (said) => void told(said.sessionId, steered(contents, said, known.of(said.sessionId)), { sync: true }),
     update: (sessionId, update) => told(sessionId, (mapper) => mapper.update(update)),
     call: (sessionId, call, question) => told(sessionId, (mapper) => mapper.call(call, question)),
     answered(sessionId, about, verdict) {
@@ -248,6 +251,26 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     announce: streams.announce,
   };
 }
+
+type Said = Pick<Words, 'sessionId' | 'message' | 'images'> & { uuid: string };
+
+/** The item of a message of the person. */
+function spokenBy(
+  contents: Contents,
+  { sessionId, message, uuid, images }: Said,
+  turn: string,
+  how: Record<string, string>,
+): Change {
+  const shown = images.length === 0 ? {} : { images: attached(contents, sessionId, uuid, images) };
+  const content = keepHead(message, fieldBytes.message);
+  return { op: 'put', item: { uuid, role: 'USER', content, turn, part: { kind: 'user', ...shown, ...how } } };
+}
+
+/** The changes by a message that the agent got during a turn. */
+const steered = (contents: Contents, said: Said, talk: Talk | undefined) => (mapper: Mapper) => [
+  ...mapper.closeText(),
+  spokenBy(contents, said, talk?.turn ?? said.uuid, { steer: 'now' }),
+];
 
 /** The images of a message: each is kept beside its item, if there is room. */
 const attached = (contents: Contents, sessionId: string, uuid: string, images: readonly string[]) =>

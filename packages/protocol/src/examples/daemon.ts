@@ -57,6 +57,14 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     digest: asked.digest,
     desk: 'take',
   },
+  task_steer: {
+    type: 'task_steer',
+    task_id: tasks.steer,
+    into: tasks.answer,
+    session_id: nativeId,
+    message: 'Leave the old schedule in place.',
+    message_uuid: '7d1c1c7e-61f5-5b8e-9b36-6b4b8b8f2c1e',
+  },
   task_cancel: { type: 'task_cancel', task_id: tasks.cancelled },
   get_messages: {
     type: 'get_messages',
@@ -296,5 +304,12 @@ export const eventExamples: ExamplesOf<typeof daemonEvents> = {
     uuid: permission.uuid,
     state: 'superseded',
     status: 'active',
+  },
+  STEERED: {
+    type: 'event',
+    task_id: tasks.steer,
+    event_type: 'STEERED',
+    session_id: nativeId,
+    outcome: 'injected',
   },
 };

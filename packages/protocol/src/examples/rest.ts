@@ -201,6 +201,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   MessagePage: page,
   SendMessage: { content: story.answer, queueTtlSeconds: 900 },
   SentMessage: { taskId: tasks.answer, sessionId, state: 'queued', message: messages[2] },
+  SentNow: { taskId: tasks.cancelled, state: 'queued', deliver: 'now' },
   AnswerPrompt: { option: 'opt1', digest: asked.digest },
   AnsweredPrompt: { sessionId, promptId: asked.uuid, taskId: tasks.answer, message: messages[2] },
   PromptRefusal: {

@@ -38,12 +38,13 @@ export const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 export const title = 'Add a watering schedule to the garden app and run the tests.';
 
-/** The first message, the answer to the question, one that failed, and one that Ada cancelled. */
+/** The first message, the answer to the question, one that failed, one that Ada cancelled, and one into a running turn. */
 export const tasks = {
   start: '01KKNSR4J0F1EENPC7TF5HF8E7',
   answer: '01KKNSXYQZXNEGM11GJERNRBMJ',
   failed: '01KKNTBD7RQXWQ7E4HPGRKJVGA',
   cancelled: '01KKNTHYMEVDYTG0Q319VES02F',
+  steer: '01KKNTM2V6Q4C2ZJ5M0N7R8T9X',
 } as const;
 export const requestId = '01KKNT5JBP724TZX1JZ1D05168';
 
@@ -102,6 +103,7 @@ export const hit = {
   text: messages[0].content,
   timestamp: messages[0].timestamp,
 };
+
 /** Her files, as the daemon answers. */
 export const change = { path: 'src/schedule.ts', change: 'add', added: 2, removed: 0 };
 export const changes = {
@@ -114,13 +116,16 @@ export const changes = {
   count: 1,
   added: 2,
   removed: 0,
+};
 export const fileDiff = {
   path: change.path,
   change,
   hunks: [{ old: 0, new: 1, lines: ["+export const zone = 'Europe/Paris';", '+export const daily = 7;'] }],
+};
 export const files = {
   path: 'src',
   entries: [{ name: 'schedule.ts', path: change.path, kind: 'file', bytes: 61, changed: true }],
+};
 export const file = { path: change.path, kind: 'text', bytes: 61, text: "export const zone = 'Europe/Paris';\n" };
 
 /** Folders of her machine, as its daemon answers. */

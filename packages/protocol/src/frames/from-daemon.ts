@@ -436,6 +436,13 @@ export const daemonEvents = {
       ),
     ),
   }),
+  STEERED: event('STEERED', 'The outcome of `task_steer`. From a daemon with `steer`.', {
+    outcome: text(
+      '`injected`: the turn has the message. `not_running`: the turn was over, and no byte reached the agent. `refused`: the agent cannot take it now, and did not get it. `dropped`: the turn ended before the agent read it, also after `injected`. `unknown`: it was written to the agent, which did not answer. Others may come, and count as `unknown`',
+      { minLength: 1, maxLength: 64 },
+    ),
+    reason: addedLater(text('Why, for people')),
+  }),
 } as const;
 
 export const fromDaemonFrames = {

@@ -40,6 +40,8 @@ export const capabilities = {
   desk: 'desk',
   /** Answers `get_changes` and `get_diff`. */
   changes: 'changes',
+  /** Takes `task_steer`: a message into a running turn. Only from a relay that declares it. */
+  steer: 'steer',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -50,6 +52,7 @@ export const relayCapabilities = {
   prompts: 'prompts',
   settings: 'settings',
   desk: 'desk',
+  steer: 'steer',
 } as const;
 /** Also in GET /health, for clients of REST. */
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
@@ -94,7 +97,26 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
   digest: maybe(text('Of the question as the person saw it', { maxLength: 64 })),
   answered_on: maybe(line('Where the person answered, for people: `by` of the question')),
   desk: deskChoice,
+  steer: maybe(
+    oneOf(
+      ['next'],
+      'For a daemon with `steer`: the message was meant for the turn before, which was over when it arrived. It becomes `steer` of the item',
+    ),
+  ),
 });
+
+const TaskSteer = frame(
+  'task_steer',
+  'A message into the turn of `into`. Answered by the event STEERED; the agent gets it at most once. Only for a daemon that declared `steer`.',
+  {
+    task_id: id('The task that carries the message'),
+    into: id('The task whose turn gets the message'),
+    session_id: id("The agent's native session id"),
+    message: text('The message of the user', { maxLength: limits.daemonFrameBytes }),
+    images,
+    message_uuid: messageUuid,
+  },
+);
 
 const TaskCancel = frame('task_cancel', 'Stop tracking the task. Never acknowledged.', {
   task_id: id('The task to stop'),
@@ -266,6 +288,7 @@ export const toDaemonFrames = {
   ping: Ping,
   task_start: TaskStart,
   task_resume: TaskResume,
+  task_steer: TaskSteer,
   task_cancel: TaskCancel,
   get_messages: GetMessages,
   watch_session: WatchSession,

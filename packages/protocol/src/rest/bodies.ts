@@ -34,6 +34,7 @@ export const restBodies = {
   MessagePage: conversation.MessagePage,
   SendMessage: conversation.SendMessage,
   SentMessage: conversation.SentMessage,
+  SentNow: conversation.SentNow,
   AnswerPrompt: prompts.AnswerPrompt,
   AnsweredPrompt: prompts.AnsweredPrompt,
   PromptRefusal: prompts.PromptRefusal,

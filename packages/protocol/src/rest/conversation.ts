@@ -43,7 +43,7 @@ export const taskStates = [
   'expired',
 ] as const;
 export type TaskState = (typeof taskStates)[number];
-export const taskKinds = ['start', 'resume'] as const;
+export const taskKinds = ['start', 'resume', 'steer'] as const;
 export type TaskKind = (typeof taskKinds)[number];
 export const messageRoles = ['USER', 'AGENT', 'SYSTEM'] as const;
 export type MessageRole = (typeof messageRoles)[number];
@@ -219,8 +219,17 @@ export const CreatedSession = record('CreatedSession', 'The session, the task an
   images: imagesUnconfirmed,
 });
 
+/** When a message reaches the agent. */
+const deliveries = ['now', 'next'] as const;
+
 export const SendMessage = record('SendMessage', 'A follow-up, or the answer to a prompt.', {
   content: boundedText('Text'),
+  deliver: maybe(
+    oneOf(
+      deliveries,
+      'now: into the turn that runs, for a device with `steer` among its `capabilities`; without a running turn as `next`. next, as without it: when the turn is over',
+    ),
+  ),
   answers: maybe(
     nullable(
       id(
@@ -239,6 +248,13 @@ export const SentMessage = record('SentMessage', 'The message was accepted.', {
   state: oneOf(taskStates, 'State of the task'),
   message: Message,
   images: imagesUnconfirmed,
+  deliver: maybe(oneOf(deliveries, 'With `deliver: "now"` in the request. next: no turn ran')),
+});
+
+export const SentNow = record('SentNow', 'A queued message on its way into the turn that runs.', {
+  taskId: id('The task that carries it'),
+  state: oneOf(taskStates, 'State of the task'),
+  deliver: oneOf(deliveries, 'next: no turn ran, and the message stays queued'),
 });
 
 export const CancelSession = Type.Object(
@@ -283,7 +299,7 @@ export const MarkRead = Type.Object(
 export const Task = record('Task', 'One run inside a session.', {
   id: id('Task id'),
   sessionId: sessionId('Canonical session id'),
-  kind: oneOf(taskKinds, 'The first task of a session, or a later one'),
+  kind: oneOf(taskKinds, 'The first task of a session, a later one, or a message into a running turn'),
   state: oneOf(taskStates, 'State'),
   createdAt: time('Accepted'),
   sentAt: maybe(time('Written to the daemon')),
@@ -293,6 +309,7 @@ export const Task = record('Task', 'One run inside a session.', {
     record('TaskError', 'Why it did not complete.', { code: line('Task error code'), error: text('For people') }),
   ),
   note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
+  into: maybe(id('The task whose turn it was sent to, also when it became an ordinary message')),
 });
 
 export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {
@@ -361,6 +378,7 @@ export type CreateSession = Static<typeof CreateSession>;
 export type CreatedSession = Static<typeof CreatedSession>;
 export type SendMessage = Static<typeof SendMessage>;
 export type SentMessage = Static<typeof SentMessage>;
+export type SentNow = Static<typeof SentNow>;
 export type UpdateSession = Static<typeof UpdateSession>;
 export type MarkRead = Static<typeof MarkRead>;
 export type CancelSession = Static<typeof CancelSession>;

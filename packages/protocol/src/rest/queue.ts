@@ -5,7 +5,12 @@ import { queueVersion, taskKinds } from './conversation.ts';
 export const QueuedTask = record('QueuedTask', 'A message that waits.', {
   taskId: id('The task that carries it'),
   uuid: id('uuid of the message, as in `new_message`'),
-  kind: oneOf(taskKinds, 'start: the first message of the session, which stays first'),
+  kind: oneOf(
+    taskKinds,
+    'start: the first message of the session, which stays first. steer: on its way into the turn that runs',
+  ),
+  state: maybe(Type.Literal('sent', { description: 'Present when a `steer` was sent to the daemon' })),
+  into: maybe(id('The task whose turn it was sent to; of another kind than `steer`: that turn could not take it')),
   content: text('The text as it will be sent', { maxLength: limits.messageBytes }),
   images: flag('It has images'),
   answers: maybe(id('The question that it answers: it goes before all others and cannot be moved')),

@@ -28,6 +28,7 @@ export const messageRoutes = {
       'IDEMPOTENCY_CONFLICT',
       'INVALID_IMAGE',
       'NOT_SUPPORTED_BY_DEVICE',
+      'AGENT_ASKS',
       'INVALID_ANSWER',
       'PROMPT_NOT_FOUND',
       'PROMPT_ALREADY_ANSWERED',

@@ -1,6 +1,7 @@
 /** The rows of `routes` for tasks: those that run, those that wait, and how to cancel them. */
 import { endpoints } from '../endpoints.ts';
 import * as conversation from '../rest/conversation.ts';
+import * as prompts from '../rest/prompts.ts';
 import * as queue from '../rest/queue.ts';
 
 export const taskRoutes = {
@@ -34,6 +35,23 @@ export const taskRoutes = {
     scope: 'sessions:write',
     success: { 204: undefined },
     errors: ['SESSION_NOT_FOUND', 'TASK_NOT_FOUND', 'TASK_ALREADY_SENT', 'TASK_ALREADY_ENDED'],
+  },
+  sendQueuedNow: {
+    ...endpoints.sendQueuedNow,
+    summary: 'Send a message that waits into the turn that runs',
+    scope: 'sessions:write',
+    success: { 202: conversation.SentNow },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'TASK_NOT_FOUND',
+      'TASK_ALREADY_SENT',
+      'TASK_ALREADY_ENDED',
+      'TASK_NOT_CHANGEABLE',
+      'NOT_SUPPORTED_BY_DEVICE',
+      'AGENT_ASKS',
+      'RATE_LIMITED',
+    ],
+    refusals: { 409: prompts.PromptRefusal },
   },
   readTask: {
     ...endpoints.readTask,

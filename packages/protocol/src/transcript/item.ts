@@ -47,6 +47,12 @@ export const parts = {
   user: part('user', 'UserPart', 'Words of the user. In the plain list.', {
     images: maybe(list(record('PartImage', 'A picture.', image), 'Attached', { maxItems: transcriptLimits.images })),
     answers: maybe(id('Uuid of the question that it answers')),
+    steer: maybe(
+      word(
+        ['now', 'dropped', 'next'],
+        'Sent to a running turn. `now`: the agent got it there. `dropped`: that turn ended before the agent read it. `next`: that turn was over, and this one is its own',
+      ),
+    ),
   }),
   text: part('text', 'TextPart', 'Words of the agent, in `content`. In the plain list.', { open }),
   thought: part('thought', 'ThoughtPart', 'A thought of the agent, in `content`.', { open }),

@@ -87,8 +87,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   };
 
   return {
-    // Whether it accepts images is known once its process runs: if it does not, the task says so.
-    capabilities: ['images', 'usage', 'settings'],
+    // Whether it accepts images, or messages while it works, is known once its process runs: if it does not, the task says so.
+    capabilities: ['images', 'usage', 'settings', 'steer'],
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),
@@ -101,6 +101,11 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       const conversation =
         (await live(sessionId)) ?? (await reopen(session, () => undefined, AbortSignal.timeout(timings.openMs)));
       return change ? settings.change(conversation.agent, sessionId, change) : (settings.of(sessionId) ?? []);
+    },
+    async steer(message, injected) {
+      const conversation = conversations.get(message.sessionId);
+      if (!conversation?.usable()) return { outcome: 'refused', reason: 'The agent has not begun with its turn yet.' };
+      return conversation.steer(message, injected);
     },
     onSettings: settings.onChange,
     onCommands: notes.onCommands,

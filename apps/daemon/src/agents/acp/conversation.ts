@@ -3,7 +3,17 @@
  * process that it was given, and does not open or reopen anything.
  */
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { type Clock, type Log, type Turn, type TurnReport, reasonOf, settledWithin, wordsEnd } from '@relay/daemon-kit';
+import {
+  type Clock,
+  type Log,
+  type Steer,
+  type Steered,
+  type Turn,
+  type TurnReport,
+  reasonOf,
+  settledWithin,
+  wordsEnd,
+} from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
@@ -14,6 +24,7 @@ import { askPermission } from './permission.ts';
 import { createOpenQuestions, noLongerAsked } from './open-questions.ts';
 import { replyOf } from './questions.ts';
 import { type OwnTurn, createOwnTurn } from './own-turn.ts';
+import { createSteering } from './steering.ts';
 import { type ActiveTurn, beginTurn, conclude, reattach, released } from './turn.ts';
 
 export interface ConversationTimings {
@@ -23,6 +34,10 @@ export interface ConversationTimings {
   questionMs: number;
   /** The silence after which a turn that the agent began itself is over. */
   quietMs: number;
+  /** The time an agent has to take a message into its turn. */
+  steerMs: number;
+  /** The silence after which a turn with such a message is over. */
+  steeredQuietMs: number;
 }
 
 interface ConversationOptions {
@@ -38,6 +53,8 @@ interface ConversationOptions {
   ownTurn: (sessionId: string) => TurnReport;
   /** As in the notes. */
   unknownCommand: (sessionId: string, message: string) => string | undefined;
+  /** As in `Steering`. */
+  wasRead?: ((sessionId: string, message: string) => boolean | undefined) | undefined;
   log: Pick<Log, 'info'>;
 }
 
@@ -62,6 +79,8 @@ export interface Conversation {
   ): Promise<'done' | 'free'>;
   /** A turn, up to its end or its first question. */
   prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
+  /** A message into the turn of its task. */
+  steer(message: Steer, injected: () => void): Promise<Steered>;
   /** The question of this task will never be answered. */
   abandon(taskId: string): void;
   asking(): boolean;
@@ -95,6 +114,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     desk?.drop();
   };
 
+  const isAsking = () => questions.any() || desk?.asking() === true;
+
   const own = createOwnTurn({
     clock,
     quietMs: timings.quietMs,
@@ -104,7 +125,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       turn = beginTurn(lastTask, lastReport, cwd);
       return turn;
     },
-    isAsking: () => questions.any() || desk?.asking() === true,
+    isAsking,
     end(active, lost) {
       turn = undefined;
       dropQuestions();
@@ -115,6 +136,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       idleListener(true);
     },
   });
+
+  const steering = createSteering({ ...options, isAsking });
 
   const ignore = ignoring(options);
   const { cancelTurn, cancellable, follow } = createCancelling({
@@ -136,6 +159,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!active) return void (lastReport ? lastReport.update?.(update) : ignore(update, 'before the first turn'));
       active.narrator.update(update, active.report.update?.(update));
       own.heard(active, update);
+      steering.heard(update);
     },
     permission: (request, signal) => {
       if (!turn) own.begin();
@@ -191,7 +215,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const ask = async () =>
         agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
       const finish = async () => {
-        await carryOut(active, ask, { wasCancelled, quirks });
+        await carryOut(active, ask, { wasCancelled, quirks, over: () => steering.over(active) });
         turn = undefined;
         wasCancelled = active.cancelling;
         dropQuestions();
@@ -202,6 +226,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       await follow(active, signal, end);
     },
 
+    steer: (message, injected) => steering.steer(turn, message, injected),
     abandon(taskId) {
       if (turn?.taskId === taskId) cancelTurn(turn);
     },
@@ -276,10 +301,11 @@ function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestE
 async function carryOut(
   active: ActiveTurn,
   ask: () => Promise<Fields>,
-  { wasCancelled, quirks }: { wasCancelled: boolean; quirks: Quirks },
+  { wasCancelled, quirks, over }: { wasCancelled: boolean; quirks: Quirks; over: () => Promise<void> },
 ): Promise<void> {
   try {
     const response = await answered(active, ask, wasCancelled);
+    await over();
     reattach(active, noLongerAsked);
     conclude(active, response, quirks);
   } catch (error) {

@@ -36,6 +36,8 @@ export interface AcpOptions {
   noFullAccess?: boolean | undefined;
   /** Programs beside the daemon that have sessions of the agent open. */
   holders?: Holders | undefined;
+  /** Whether the agent read a message that it took into its turn, where that can be seen; undefined: not known. */
+  wasRead?: ((sessionId: string, message: string) => boolean | undefined) | undefined;
   clock?: Clock;
   /** Starts the agent. Default: as a process. */
   startProcess?: typeof startAgentProcess;
@@ -58,5 +60,7 @@ export const acpTimings: AcpTimings = {
   cancelMs: 10_000,
   questionMs: 86_400_000,
   quietMs: 2000,
+  steerMs: 10_000,
+  steeredQuietMs: 3000,
   idleMs: 300_000,
 };

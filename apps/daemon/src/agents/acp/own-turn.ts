@@ -29,24 +29,21 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
   let own: ActiveTurn | undefined;
   /** The report with which it began: the task of an answer has another one. */
   let report: TurnReport | undefined;
-  /** The calls that the agent reported as running. */
-  const open = new Set<string>();
-  let saysActive = false;
+  const work = createWork(isAsking);
   let cancel: Cancel = () => undefined;
 
   const over = (lost?: string) => {
     cancel();
     const active = own;
     own = undefined;
-    open.clear();
-    saysActive = false;
+    work.clear();
     if (active) end(active, lost);
     report?.complete('');
     report = undefined;
   };
   const wait = () => {
     cancel();
-    cancel = clock.after(quietMs, () => (isAsking() || open.size > 0 || saysActive ? wait() : over()));
+    cancel = clock.after(quietMs, () => (work.isOpen() ? wait() : over()));
   };
   const beginOwn = () => {
     own = begin();
@@ -66,11 +63,7 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
     /** An update of the turn that runs. */
     heard(active: ActiveTurn, update: Fields) {
       if (active !== own) return;
-      const id = wordsOf(update.toolCallId);
-      if (id !== '' && running.has(update.status)) open.add(id);
-      else if (update.status !== undefined) open.delete(id);
-      const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
-      if (typeof type === 'string') saysActive = type === 'active';
+      work.heard(update);
       wait();
     },
     /** The answer to its question has arrived. Most agents report no end of a call that was refused, and some ask under another id. */
@@ -80,6 +73,27 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
       wait();
     },
     end: over,
+  };
+}
+
+/** The work of an agent that is open, as far as its updates show. */
+export function createWork(isAsking: () => boolean) {
+  /** The calls that the agent reported as running. */
+  const open = new Set<string>();
+  let saysActive = false;
+  return {
+    heard(update: Fields) {
+      const id = wordsOf(update.toolCallId);
+      if (id !== '' && running.has(update.status)) open.add(id);
+      else if (update.status !== undefined) open.delete(id);
+      const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
+      if (typeof type === 'string') saysActive = type === 'active';
+    },
+    isOpen: () => isAsking() || open.size > 0 || saysActive,
+    clear() {
+      open.clear();
+      saysActive = false;
+    },
   };
 }
 

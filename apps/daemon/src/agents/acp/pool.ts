@@ -126,6 +126,7 @@ export function createProcessPool(
       askAtDesk: options.askAtDesk,
       ownTurn,
       unknownCommand,
+      wasRead: options.wasRead,
       log,
     });
     link(conversation);

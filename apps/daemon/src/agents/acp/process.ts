@@ -59,8 +59,11 @@ export interface AgentProcess {
   ready: Promise<AgentAbilities>;
   /** False once it has ended, is being ended, or has closed its side of the connection. */
   usable(): boolean;
-  /** Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. */
-  request(method: string, params: unknown, limitMs?: number): Promise<Fields>;
+  /**
+   * Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. `onResult` gets the answer the moment it is read:
+   * before any update that the agent sent after it. One such request at a time.
+   */
+  request(method: string, params: unknown, limitMs?: number, onResult?: (result: Fields) => void): Promise<Fields>;
   notify(method: string, params: unknown): void;
   /** Resolves when the process has ended, by itself or not, with a sentence that says how. */
   gone: Promise<string>;
@@ -77,6 +80,8 @@ export interface AgentAbilities {
   resume: boolean;
   list: boolean;
   images: boolean;
+  /** It takes messages while it works. */
+  steer: boolean;
   name: string;
   version: string;
 }
@@ -153,7 +158,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     await settledWithin(clock, timings.giveUpMs, gone);
   };
 
-  const connection = child && pid !== undefined ? connect(child, options) : undefined;
+  const results = createResults();
+  const connection = child && pid !== undefined ? connect(child, options, results.read) : undefined;
   const closed = () => (ending = true);
   connection?.closed.then(closed, closed);
 
@@ -228,10 +234,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     pid,
     usable: () => alive && !ending,
     ready,
-    request,
-    notify(method, params) {
-      connection?.agent.notify(method, params).catch(() => undefined);
-    },
+    request: (method, params, limitMs, onResult) => results.during(onResult, () => request(method, params, limitMs)),
+    notify: (method, params) => void connection?.agent.notify(method, params).catch(() => undefined),
     gone,
     async end() {
       ending = true;
@@ -248,6 +252,22 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   };
 }
 
+/** Passes results to the listener of one request, the moment they are read. */
+function createResults() {
+  let listener: ((result: Fields) => void) | undefined;
+  return {
+    read: (result: unknown) => listener?.(recordOf(result)),
+    async during<T>(next: typeof listener, work: () => Promise<T>): Promise<T> {
+      if (next) listener = next;
+      try {
+        return await work();
+      } finally {
+        if (next && listener === next) listener = undefined;
+      }
+    },
+  };
+}
+
 /** A prompt is never sent twice: the agent could have begun to work on it. */
 const mayRepeatAfterLogin = (method: string, error: unknown) =>
   method !== methods.agent.session.prompt && error instanceof AgentFailure && error.code === errorCodes.authRequired;
@@ -255,12 +275,14 @@ const mayRepeatAfterLogin = (method: string, error: unknown) =>
 function connect(
   child: ChildProcessByStdio<Writable, Readable, Readable>,
   { onUpdate, onPermission, onForm, log }: AgentProcessOptions,
+  onResult: (result: unknown) => void,
 ): ClientConnection {
   const join = joinHalves();
   const stream = messageStream({
     input: child.stdin,
     output: child.stdout,
     onNoise: (line) => log.speech('agent printed', { line }),
+    onResult,
     onNotification(method, params) {
       if (method !== methods.client.session.update) return false;
       const { sessionId, update } = recordOf(params);
@@ -290,6 +312,7 @@ function abilitiesOf(answer: Fields): AgentAbilities {
     resume: present(sessions.resume),
     list: present(sessions.list),
     images: recordOf(can.promptCapabilities).image === true,
+    steer: recordOf(recordOf(answer._meta).steering).supported === true,
     name: typeof info.name === 'string' ? info.name : '',
     version: typeof info.version === 'string' ? info.version : '',
   };

@@ -1,5 +1,5 @@
 /** A turn at an agent, and the task to which it belongs at the moment: each answer brings a new one. */
-import type { TurnReport } from '@relay/daemon-kit';
+import type { Steer, TurnReport } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
 import type { Quirks } from './presets.ts';
@@ -22,6 +22,10 @@ export interface ActiveTurn {
   unknownCommand?: string | undefined;
   /** Resolves the current task: it has had its end, or its question. */
   release: () => void;
+  /** Messages into the turn that the agent has: the task ends when nothing more comes of them. */
+  steered: Steer[];
+  /** Settles when no message is on its way into the turn. */
+  steering: Promise<unknown>;
   /** Settles when the turn has fully finished. */
   settled: Promise<void>;
 }
@@ -44,6 +48,8 @@ export function beginTurn(taskId: string, report: TurnReport, cwd: string): Acti
     cancelling: false,
     rejected: false,
     release: () => undefined,
+    steered: [],
+    steering: Promise.resolve(),
     settled: Promise.resolve(),
   };
   return active;

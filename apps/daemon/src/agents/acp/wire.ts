@@ -17,6 +17,8 @@ interface WireOptions {
    * passed on.
    */
   onNotification?: (method: string, params: unknown) => boolean;
+  /** The result of a request, the moment it is read: before any notification that the agent sent after it. */
+  onResult?: (result: unknown) => void;
 }
 
 /** The limit of the SDK; an agent may send whole files. */
@@ -80,7 +82,7 @@ function messageIn(text: string): AnyMessage | undefined {
 }
 
 export function messageStream(options: WireOptions): Stream {
-  const { input, output, maxLineBytes = defaultLineBytes, onNoise, onNotification } = options;
+  const { input, output, maxLineBytes = defaultLineBytes, onNoise, onNotification, onResult } = options;
   let noise = 0;
   let over = false;
   const readable = new ReadableStream<AnyMessage>({
@@ -104,6 +106,7 @@ export function messageStream(options: WireOptions): Stream {
               onNotification?.(message.method, message.params)
             )
               continue;
+            if (message && 'result' in message) onResult?.(message.result);
             if (message) controller.enqueue(message);
             else if (line.trim() !== '' && ++noise <= maxNoise) onNoise?.(line.slice(0, 500));
           }

@@ -76,13 +76,38 @@ function usageOf({ info, rate_limits: rateLimits }: Row, at: string): Row[] {
   return [{ sessionUpdate: 'usage_update', used, size, ...(limits.length > 0 ? { limits } : {}) }];
 }
 
+const fileOf = (env: NodeJS.ProcessEnv, sessionId: string): string | undefined =>
+  filesBelow(codexFormat.root(env), codexFormat.depth, (name) => name.endsWith(`-${sessionId}.jsonl`))[0];
+
+/**
+ * Whether the last turn of a session has this message behind its first one. Codex drops a message that it took when the turn ends first, and
+ * reports nothing. Undefined where the file does not hold the end of that turn.
+ */
+export function codexReadIn(env: NodeJS.ProcessEnv): (sessionId: string, message: string) => boolean | undefined {
+  return (sessionId, message) => {
+    const path = fileOf(env, sessionId);
+    if (path === undefined) return undefined;
+    const rows = rowsBefore(path).rows.map(({ row }) => row);
+    const began = rows.findLastIndex((row) => codexFormat.begins(row));
+    const turn = began < 0 ? [] : rows.slice(began);
+    if (!turn.some((row) => isEdge.test(eventOf(row)) && !codexFormat.begins(row))) return undefined;
+    const texts = (type: string, of: (payload: Row) => string) =>
+      turn.filter((row) => eventOf(row) === type).map((row) => of(recordOf(row.payload)));
+    const items = texts('item_completed', ({ item }) => {
+      const { type, ...said } = recordOf(item);
+      return type === 'UserMessage' ? textIn(said, 'text') || wordsOf(said.content) : '';
+    }).filter((text) => text !== '');
+    // Newer files record everything twice.
+    const said = items.length > 0 ? items : texts('user_message', (payload) => textIn(payload, 'message'));
+    return said.slice(1).some((text) => text.trim() === message.trim());
+  };
+}
+
 /** The newest limits in the files of its sessions. Its adapter reports none. */
 export function codexLimitsOf(env: NodeJS.ProcessEnv): (sessionId: string) => readonly UsageLimit[] {
   const paths = new Map<string, string>();
   const find = (sessionId: string): string | undefined => {
-    const path = filesBelow(codexFormat.root(env), codexFormat.depth, (name) =>
-      name.endsWith(`-${sessionId}.jsonl`),
-    )[0];
+    const path = fileOf(env, sessionId);
     if (path !== undefined) paths.set(sessionId, path);
     return path;
   };
