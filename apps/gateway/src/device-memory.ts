@@ -30,6 +30,7 @@ export interface TaskEntry extends UnderWay {
 export type Answer = FromDaemon<
   | 'messages'
   | 'usage_response'
+  | 'spending_response'
   | 'settings_response'
   | 'content_response'
   | 'folders'
@@ -62,6 +63,7 @@ export type Question = Extract<
       | 'ask_content'
       | 'ask_folders'
       | 'ask_pong'
+      | 'ask_spending'
       | 'ask_summary'
       | 'release';
   }

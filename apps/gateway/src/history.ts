@@ -125,6 +125,11 @@ function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
   if (other.kind === 'ask_folders') return false;
+  if (one.kind === 'ask_spending')
+    return (
+      other.kind === 'ask_spending' && (['from', 'to', 'zone'] as const).every((name) => one[name] === other[name])
+    );
+  if (other.kind === 'ask_spending') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
     return one.change?.id === other.change?.id && one.change?.value === other.change?.value;

@@ -61,6 +61,7 @@ export function createOutbound({
       case 'ask_content':
       case 'ask_folders':
       case 'ask_pong':
+      case 'ask_spending':
       case 'ask_summary':
       case 'release':
       case 'history':

@@ -83,6 +83,8 @@ export interface TurnReport {
    * `why`: a sentence for the person who answers anyway. `uuid`: the question, if others stay open.
    */
   withdrawn?(why: string, uuid?: string): void;
+  /** The turn took so many tokens, as the agent counts them. */
+  spent?(tokens: number): void;
   /** The conversation now has a name. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */

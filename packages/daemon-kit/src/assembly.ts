@@ -49,7 +49,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
-  const { store, contents, journal, questions } = files;
+  const { store, contents, journal, questions, spending } = files;
   const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
   const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
@@ -116,6 +116,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     bring: local.bring,
     journal,
     questions,
+    spending,
     namesQuestions: tellsPrompts,
     log,
     clock,
@@ -145,6 +146,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     sync: local.sync,
     bring: local.bring,
     watched: { ...watched, add: local.watch },
+    spending,
     reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),

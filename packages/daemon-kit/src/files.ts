@@ -8,12 +8,13 @@ import { openJournal } from './journal.ts';
 import { silentLog } from './log.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { openQuestions } from './questions.ts';
+import { openSpending } from './spending.ts';
 import { fileNameOf, openStore } from './store.ts';
 
 export type DaemonFiles = ReturnType<typeof openFiles>;
 
 /** Opens the files of the daemon, which no other daemon may use. Throws when the folder cannot be used. */
-export function openFiles({ storeDir, clock = systemClock, log = silentLog }: DaemonOptions) {
+export function openFiles({ storeDir, agentType, clock = systemClock, log = silentLog }: DaemonOptions) {
   makePrivateFolder(storeDir);
   const store = openStore(join(storeDir, 'sessions'), () => clock.now());
   if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
@@ -27,5 +28,11 @@ export function openFiles({ storeDir, clock = systemClock, log = silentLog }: Da
     }),
     journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), clock, onTrouble }),
     questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
+    spending: openSpending({
+      file: join(storeDir, 'spending.jsonl'),
+      clock,
+      agentTypeOf: (sessionId) => store.session(sessionId)?.agentType ?? agentType,
+      onTrouble,
+    }),
   };
 }

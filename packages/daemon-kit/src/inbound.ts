@@ -5,6 +5,7 @@ import { type ContentReader, answerContent } from './contents.ts';
 import { type Browse, createFolders } from './folders.ts';
 import { summaryOf } from './summary.ts';
 import { answerSettings } from './settings.ts';
+import { type Spending, answerSpending } from './spending.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Reader, Store } from './store.ts';
@@ -32,6 +33,7 @@ interface InboundOptions {
   flush?: (sessionId: string) => void;
   /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
   content?: ContentReader | undefined;
+  spending: Spending;
   /** Reads folders of this machine. */
   browse?: Browse | undefined;
   send: (frame: FromDaemonFrame) => void;
@@ -165,6 +167,7 @@ export function createInbound({
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
+    spending_request: (frame) => send(answerSpending(options.spending, frame)),
     settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
     get_folders: (frame) => void folders(frame).then(send),
     content_request: (frame) => send(answerContent(options.content, frame)),

@@ -28,5 +28,6 @@ export const capabilitiesOf = (agent: Agent, { detail }: TranscriptSettings, bro
   capabilities.receipts,
   ...(agent.capabilities ?? []),
   ...(browse ? [capabilities.browse] : []),
+  ...(agent.capabilities?.includes(capabilities.usage) ? [capabilities.spending] : []),
   ...(detail === 'off' ? [] : [capabilities.transcript, capabilities.prompts, capabilities.content]),
 ];

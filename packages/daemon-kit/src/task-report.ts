@@ -7,6 +7,7 @@ import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { outputStream } from './output.ts';
+import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
 import { type End, questionEnd, questionOf } from './task-ends.ts';
 import type { Heard } from './transcript/mapper.ts';
@@ -23,6 +24,7 @@ interface ReportOptions<T> {
   agent: Agent;
   store: Store;
   transcripts: Transcripts;
+  spending: Spending;
   journal: Pick<Journal, 'process'>;
   log: Log;
   clock: Clock;
@@ -41,16 +43,20 @@ interface ReportOptions<T> {
 /** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
 export function heardBy(
   sessionId: string,
-  transcripts: Transcripts,
+  { transcripts, spending }: { transcripts: Transcripts; spending: Spending },
   told: (tell: () => void) => void,
-): Required<Pick<TurnReport, 'update' | 'call' | 'answered'>> {
+): Required<Pick<TurnReport, 'update' | 'call' | 'answered' | 'spent'>> {
   const heard = (tell: () => Heard | undefined): Heard | undefined => {
     let what: Heard | undefined;
     told(() => (what = tell()));
     return what;
   };
   return {
-    update: (update) => heard(() => transcripts.update(sessionId, update)),
+    update(update) {
+      spending.update(sessionId, update);
+      return heard(() => transcripts.update(sessionId, update));
+    },
+    spent: (tokens) => spending.tokens(sessionId, tokens),
     call: (call, question) => heard(() => transcripts.call(sessionId, call, question)),
     answered: (about, allowed) =>
       told(() => transcripts.answered(sessionId, about, { allowed, ...('call' in about ? { by: atMachine } : {}) })),
@@ -80,7 +86,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       progress(action, target = '') {
         if (live()) progress(task, action, target);
       },
-      ...heardBy(task.sessionId, transcripts, (tell) => told(tell, task)),
+      ...heardBy(task.sessionId, options, (tell) => told(tell, task)),
       output(text) {
         if (!live()) return;
         told(() => transcripts.show(task.sessionId, text));

@@ -25,7 +25,7 @@ export function createTurns(
     own: Pick<OwnTurns, 'leave' | 'taskOf'>;
   },
 ): Turns {
-  const { agent, transcripts, questions, voice, lines, asked } = room;
+  const { agent, transcripts, questions, spending, voice, lines, asked } = room;
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
@@ -101,6 +101,7 @@ export function createTurns(
     try {
       const answers = asked.answer(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
+      if (!isAnswer) spending.turn(sessionId);
       return true;
     } catch (error) {
       finish(task, unwritable(reasonOf(error)));

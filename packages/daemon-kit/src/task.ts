@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
+import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
 import type { Transcripts } from './transcript/transcripts.ts';
 
@@ -33,6 +34,7 @@ export interface TasksOptions {
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   journal: Journal;
   questions: Questions;
+  spending: Spending;
   /** Whether a session of this further agent can be worked in; without it there is only one agent. */
   offers?: (agentType: string) => boolean;
   /** Whether the relay names the question that a message answers: one that names none then answers none. */

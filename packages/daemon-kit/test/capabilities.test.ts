@@ -40,7 +40,9 @@ function able() {
 describe('the further capabilities of an agent', () => {
   it('are declared, beside those that the daemon has with every agent', async () => {
     const { connection } = await begin(able().agent);
-    expect(connection.headers['x-daemon-capabilities']).toBe('receipts, images, usage, transcript, prompts, content');
+    expect(connection.headers['x-daemon-capabilities']).toBe(
+      'receipts, images, usage, spending, transcript, prompts, content',
+    );
     const plain = await begin(echo());
     expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content');
   });

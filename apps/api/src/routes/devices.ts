@@ -5,6 +5,7 @@ import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { browseFolders } from '../devices/browse-folders.ts';
+import { readUsage } from '../devices/read-usage.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
@@ -17,6 +18,7 @@ type Names =
   | 'deleteDevice'
   | 'pingDevice'
   | 'listFolders'
+  | 'readUsage'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -86,6 +88,10 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
     listFolders: async ({ principal, params, query }) => ({
       status: 200,
       body: await browseFolders(deps, principal.userId, params.id, query.path),
+    }),
+    readUsage: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await readUsage(deps, principal.userId, params.id, query),
     }),
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();

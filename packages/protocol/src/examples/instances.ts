@@ -2,7 +2,20 @@
 import { encodeUserFrame, type commands, type controls, type replies } from '../frames/instance.ts';
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
-import { deviceId, folder, messages, nativeId, piece, sessionKey, settings, summary, tasks, userId } from './story.ts';
+import {
+  agentType,
+  deviceId,
+  folder,
+  messages,
+  nativeId,
+  piece,
+  sessionKey,
+  settings,
+  spending,
+  summary,
+  tasks,
+  userId,
+} from './story.ts';
 
 export const commandExamples: ExamplesOf<typeof commands> = {
   wake: { v: 1, kind: 'wake' },
@@ -24,6 +37,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   },
   ask_pong: { v: 1, kind: 'ask_pong' },
   ask_folders: { v: 1, kind: 'ask_folders', path: folder.path },
+  ask_spending: { v: 1, kind: 'ask_spending', ...spending.range },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId },
 };
@@ -50,6 +64,12 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   item_content: { v: 1, kind: 'item_content', ...piece },
   device_pong: { v: 1, kind: 'device_pong' },
   device_folders: { v: 1, kind: 'device_folders', ...folder },
+  device_spending: {
+    v: 1,
+    kind: 'device_spending',
+    days: [{ ...spending.day, agentType }],
+    since: spending.since,
+  },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   failure: { v: 1, kind: 'failure', code: 'DEVICE_TIMEOUT', error: 'The daemon did not answer in time.' },

@@ -263,6 +263,11 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   UpdateDevice: { name: story.deviceName },
   Device: device,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
+  DeviceUsage: {
+    deviceId: story.deviceId,
+    days: [{ ...story.spending.day, agentType: story.agentType }],
+    since: story.spending.since,
+  },
   DevicePing: { ms: 24 },
   ConnectionList: {
     connections: [

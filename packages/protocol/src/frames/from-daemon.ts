@@ -23,6 +23,7 @@ import {
 import { cut, piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
 import { settingList } from '../rest/settings.ts';
+import { agentName, figures, since, spendingLimits } from '../rest/usage.ts';
 import {
   type AnyPart,
   type Cost,
@@ -158,6 +159,22 @@ const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   usage: lenient(Usage),
+  error: lenient(text('Why the daemon could not answer')),
+});
+
+const SpendingResponse = frame('spending_response', 'Answer to `spending_request`, or why there is none.', {
+  request_id: id('From the request'),
+  days: maybe(
+    list(
+      record('SpendingDay', 'Use of one agent on one day. A second currency has a row of its own.', {
+        ...figures,
+        agent_type: agentName,
+      }),
+      'By day, then by agent; days without use are left out',
+      { maxItems: spendingLimits.rows },
+    ),
+  ),
+  since: maybe(since),
   error: lenient(text('Why the daemon could not answer')),
 });
 
@@ -353,6 +370,7 @@ export const fromDaemonFrames = {
   session_activity: SessionActivity,
   report_slash_commands: ReportSlashCommands,
   usage_response: UsageResponse,
+  spending_response: SpendingResponse,
   settings_response: SettingsResponse,
   content_response: ContentResponse,
   folders: Folders,

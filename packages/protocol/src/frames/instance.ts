@@ -11,6 +11,7 @@ import { Message, Summary } from '../rest/conversation.ts';
 import { piece } from '../rest/content.ts';
 import { folder } from '../rest/folders.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
+import { calendarDay, since, timeZone, usageDays } from '../rest/usage.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -81,6 +82,11 @@ export const commands = {
     'Ask the daemon for the folders in a folder; answered by `device_folders` or `failure`.',
     { path: text('The folder; empty: the top', { maxLength: limits.pathCharacters }) },
   ),
+  ask_spending: versioned(
+    'ask_spending',
+    'Ask the daemon for its figures of use by day; answered by `device_spending` or `failure`.',
+    { from: calendarDay('First day'), to: calendarDay('Last day'), zone: timeZone('Time zone of the days') },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -124,6 +130,7 @@ export const replies = {
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
   device_pong: versioned('device_pong', 'The daemon answered.', {}),
   device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),
+  device_spending: versioned('device_spending', 'The figures, as the daemon answered.', { days: usageDays, since }),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),

@@ -4,6 +4,7 @@
  */
 import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
 import { ChosenSetting } from '../rest/settings.ts';
+import { calendarDay, timeZone } from '../rest/usage.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
 /** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
@@ -31,6 +32,8 @@ export const capabilities = {
   content: 'content',
   /** Answers `get_folders`. */
   browse: 'browse',
+  /** Keeps figures of use by day, and answers `spending_request`. */
+  spending: 'spending',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -124,6 +127,17 @@ const UsageRequest = frame(
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
 );
 
+const SpendingRequest = frame(
+  'spending_request',
+  'Ask for the figures of use by day. Answered by `spending_response`. Only for a daemon that declared `spending`.',
+  {
+    request_id: id('Echoed by the answer'),
+    from: calendarDay('First day'),
+    to: calendarDay('Last day, at most 92 days in all'),
+    zone: timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
+  },
+);
+
 const SettingsRequest = frame(
   'settings_request',
   'Ask what can be chosen in a session, or choose. Answered by `settings_response`. Only for a daemon that declared `settings`.',
@@ -191,6 +205,7 @@ export const toDaemonFrames = {
   unwatch_session: UnwatchSession,
   version_status: VersionStatus,
   usage_request: UsageRequest,
+  spending_request: SpendingRequest,
   settings_request: SettingsRequest,
   content_request: ContentRequest,
   get_folders: GetFolders,

@@ -14,6 +14,7 @@ import * as push from './push.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
 import * as settings from './settings.ts';
+import * as usage from './usage.ts';
 
 export const restBodies = {
   Health: people.Health,
@@ -55,6 +56,7 @@ export const restBodies = {
   UpdateDevice: people.UpdateDevice,
   Device: people.Device,
   FolderList: folders.FolderList,
+  DeviceUsage: usage.DeviceUsage,
   DevicePing: people.DevicePing,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,
