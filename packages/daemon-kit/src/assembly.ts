@@ -49,7 +49,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
-  const { store, contents, journal, questions, spending } = files;
+  const { store, contents, journal, questions, spending, caps } = files;
   const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
   const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
@@ -117,6 +117,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     journal,
     questions,
     spending,
+    caps,
     namesQuestions: tellsPrompts,
     log,
     clock,

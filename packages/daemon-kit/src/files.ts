@@ -1,5 +1,6 @@
 /** The files of a daemon, all in one folder. */
 import { join } from 'node:path';
+import { openCaps } from './caps.ts';
 import { systemClock } from './clock.ts';
 import { openContents } from './contents.ts';
 import type { DaemonOptions } from './daemon-options.ts';
@@ -19,6 +20,8 @@ export function openFiles({ storeDir, agentType, clock = systemClock, log = sile
   const store = openStore(join(storeDir, 'sessions'), () => clock.now());
   if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
   const onTrouble = (what: string, why: string) => log.warn(what, { why });
+  const agentTypeOf = (sessionId: string) => store.session(sessionId)?.agentType ?? agentType;
+  const spending = openSpending({ file: join(storeDir, 'spending.jsonl'), clock, agentTypeOf, onTrouble });
   return {
     store,
     contents: openContents({
@@ -28,11 +31,7 @@ export function openFiles({ storeDir, agentType, clock = systemClock, log = sile
     }),
     journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), clock, onTrouble }),
     questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
-    spending: openSpending({
-      file: join(storeDir, 'spending.jsonl'),
-      clock,
-      agentTypeOf: (sessionId) => store.session(sessionId)?.agentType ?? agentType,
-      onTrouble,
-    }),
+    spending,
+    caps: openCaps({ file: join(storeDir, 'caps.json'), clock, spending, agentTypeOf, onTrouble }),
   };
 }

@@ -2,6 +2,7 @@
 import { type DaemonEvent, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepTail } from './bounds.ts';
+import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
@@ -25,6 +26,7 @@ interface ReportOptions<T> {
   store: Store;
   transcripts: Transcripts;
   spending: Spending;
+  caps: Caps;
   journal: Pick<Journal, 'process'>;
   log: Log;
   clock: Clock;
@@ -36,6 +38,8 @@ interface ReportOptions<T> {
   /** This question can no longer be answered. */
   superseded: (sessionId: string, uuid: string) => void;
   finish: (task: T, end: End) => void;
+  /** The turn costs more than its caps allow: it ends with this reason, and its agent is cancelled. */
+  stopped: (task: T, why: string) => void;
   /** The agent took back the question that the task ended with, and goes on. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
 }
@@ -67,7 +71,7 @@ export function heardBy(
 const atMachine = 'machine';
 
 export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {
-  const { agent, store, transcripts, journal, log, clock, progress, told, superseded, finish } = options;
+  const { agent, store, transcripts, caps, journal, log, clock, progress, told, superseded, finish } = options;
   return (task) => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
@@ -77,6 +81,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       // A note of an omission may precede a full portion.
       options.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
+    const heard = heardBy(task.sessionId, options, (tell) => told(tell, task));
     const joined = outputStream(emit, clock);
     const end = (ended: End) => {
       joined.flush();
@@ -86,7 +91,14 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       progress(action, target = '') {
         if (live()) progress(task, action, target);
       },
-      ...heardBy(task.sessionId, options, (tell) => told(tell, task)),
+      ...heard,
+      update(update) {
+        const what = heard.update(update);
+        const isCost = live() && update.sessionUpdate === 'usage_update';
+        const over = isCost ? caps.overrun(task.sessionId) : undefined;
+        if (over !== undefined) options.stopped(task, over);
+        return what;
+      },
       output(text) {
         if (!live()) return;
         told(() => transcripts.show(task.sessionId, text));

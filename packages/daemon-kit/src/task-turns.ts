@@ -1,10 +1,17 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
 import type { TurnReport } from './agent.ts';
+import type { CapQuestion } from './caps.ts';
 import { reasonOf } from './failure.ts';
+import { chosen } from './questions.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
-import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
+import { questionEnd, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
+
+/** A message whose turn has not begun. */
+interface Held extends Pick<Task, 'message' | 'images'> {
+  asked: CapQuestion;
+}
 
 interface Turns {
   /** Runs the turn of a task that has its place. */
@@ -25,7 +32,9 @@ export function createTurns(
     own: Pick<OwnTurns, 'leave' | 'taskOf'>;
   },
 ): Turns {
-  const { agent, transcripts, questions, spending, voice, lines, asked } = room;
+  const { agent, transcripts, questions, spending, caps, voice, lines, asked } = room;
+  /** Messages that wait for the answer to the question of a cap, by session. */
+  const held = new Map<string, Held>();
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
@@ -90,8 +99,8 @@ export function createTurns(
     agent.abandon?.(own.taskOf(sessionId, asker));
   };
 
-  /** Writes the message into the transcript. Returns whether it is there. */
-  const write = (task: Task): boolean => {
+  /** Writes the message into the transcript. Returns whether it continues a turn; undefined when it cannot be written. */
+  const write = (task: Task): boolean | undefined => {
     const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid } = task;
     // The relay has no open question: it was dismissed while we were away, or its answer was lost.
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
@@ -101,12 +110,30 @@ export function createTurns(
     try {
       const answers = asked.answer(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images }, isAnswer);
-      if (!isAnswer) spending.turn(sessionId);
-      return true;
+      return isAnswer;
     } catch (error) {
       finish(task, unwritable(reasonOf(error)));
-      return false;
+      return undefined;
     }
+  };
+
+  /** Begins the turn, unless a cap has to be asked first or the person stopped there. `before`: the message that waited. */
+  const beginTurn = (task: Task, isAnswer: boolean, before: Held | undefined) => {
+    const { sessionId, answer, message, images } = task;
+    if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
+      return finish(task, { type: 'TASK_COMPLETE', result: 'Stopped here. The message was not sent to the agent.' });
+    const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
+    const waits = before ?? { message, images };
+    if (asks) {
+      held.set(sessionId, { ...waits, asked: asks });
+      return finish(task, questionEnd(asks.question));
+    }
+    if (before) {
+      Object.assign(task, { message: before.message, images: before.images });
+      delete task.answer;
+    }
+    if (before || !isAnswer) spending.turn(sessionId);
+    start(task);
   };
 
   const start = (task: Task) => {
@@ -127,8 +154,26 @@ export function createTurns(
   return {
     run(task) {
       task.phase = 'running';
-      if (!refuse(task) && write(task)) start(task);
+      const { sessionId, answer } = task;
+      if (!refuse(task)) {
+        const waits = held.get(sessionId);
+        // A relay without named questions sends words alone.
+        const isMeant = answer ? answer.question === waits?.asked.question.uuid : !room.namesQuestions();
+        const before = isMeant ? waits : undefined;
+        const isAnswer = write(task);
+        held.delete(sessionId);
+        if (isAnswer !== undefined) beginTurn(task, isAnswer, before);
+      }
       void watch(task);
     },
   };
 }
+
+/** The choice that these words are. */
+const optionOf = ({ question: { choices = [] } }: CapQuestion, words: string): string | undefined =>
+  choices[
+    chosen(
+      words,
+      choices.map(({ label }) => label),
+    )
+  ]?.id;

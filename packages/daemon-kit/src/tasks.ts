@@ -52,6 +52,10 @@ export function createTasks(options: TasksOptions): Tasks {
     told,
     superseded: asked.supersede,
     finish: ends.finish,
+    stopped(task, why) {
+      ends.finish(task, { type: 'ERROR', error: why });
+      void task.turn?.cancel();
+    },
     withdrawn: ends.withdrawn,
   });
   const own = createOwnTurns({ ...options, asked }, told);
