@@ -35,6 +35,7 @@ const pages = [
   '/sessions/:id',
   '/applications',
   '/activity',
+  '/usage',
   '/account',
   '/notifications',
   '/notifications/history',
