@@ -1,5 +1,4 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import { relayCapabilities } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
@@ -49,7 +48,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
-  const { store, contents, journal, questions, spending, caps } = files;
+  const { store, contents, journal, spending, caps } = files;
   const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
   const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
@@ -108,16 +107,12 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     for (const taskId of journal.delivered(ends)) tasks.heard(taskId);
   };
   const tasks = createTasks({
+    ...files,
     agent,
     offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
-    store,
     transcripts,
     sync: local.sync,
     bring: local.bring,
-    journal,
-    questions,
-    spending,
-    caps,
     namesQuestions: tellsPrompts,
     log,
     clock,
@@ -139,7 +134,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     }),
   });
   const commands = rememberCommands(agent, (frame) => void send(frame));
-  tellSettings(agent, clock, (frame) => void (link.isDeclared(relayCapabilities.settings) && send(frame)));
+  tellSettings([(told) => agent.onSettings?.(told), caps.onChange], clock, link);
   const inbound = createInbound({
     tasks,
     agent,
@@ -147,7 +142,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     sync: local.sync,
     bring: local.bring,
     watched: { ...watched, add: local.watch },
-    spending,
+    use: { spending, caps },
     reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),

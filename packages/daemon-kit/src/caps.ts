@@ -4,17 +4,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
-import type { Setting } from '@relay/protocol';
+import type { Setting, SettingChange } from '@relay/protocol';
 import type { Question } from './agent.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import { SettingRefused } from './settings.ts';
+import { SettingRefused } from './setting-refused.ts';
 import type { Spending } from './spending.ts';
 
 const kinds = ['session', 'day'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A question of a cap, and what its answers change. */
+/** A question of a cap, with the level that its answers change. */
 export interface CapQuestion {
   question: Question & { uuid: string };
   key: string;
@@ -30,10 +30,12 @@ export interface Caps {
   answer(asked: CapQuestion, option: string | undefined): boolean;
   /** Why the running turn of this session has to stop; undefined while it can go on. */
   overrun(sessionId: string): string | undefined;
-  /** The caps of an agent, as settings. */
-  settings(agentType: string): Setting[];
-  /** @throws SettingRefused for an unknown cap or amount */
-  change(agentType: string, id: string, value: string): void;
+  /** The caps of the agent of a session, as settings; empty while it reports no cost. */
+  settings(sessionId: string): Setting[];
+  /** Sets a cap of that agent on this machine, and returns its caps. @throws SettingRefused for an unknown cap or amount */
+  change(sessionId: string, change: SettingChange): Setting[];
+  /** The listener is called with the session in which a cap was changed. */
+  onChange: (listener: (sessionId: string) => void) => void;
 }
 
 /** Where the next question comes, and the amount that half as much again is counted from. */
@@ -62,7 +64,10 @@ const none = 'none';
 const tolerance = 1.5;
 const maxLevels = 1000;
 
-export const capIds: Readonly<Record<Kind, string>> = { session: 'relay.ask_session', day: 'relay.ask_day' };
+const capIds: Readonly<Record<Kind, string>> = { session: 'relay.ask_session', day: 'relay.ask_day' };
+
+/** Whether a setting is one of the daemon, and not of its agent. */
+export const isCap = (settingId: string): boolean => settingId.startsWith('relay.');
 const continues = 'continue';
 const raises = 'raise';
 
@@ -78,7 +83,17 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
     }
   };
 
-  /** The caps that concern a session, each with its level and with what was spent. */
+  let changed: (sessionId: string) => void = () => undefined;
+  const settingsOf = (agentType: string): Setting[] =>
+    kinds.map((kind) => ({
+      id: capIds[kind],
+      kind: 'option',
+      name: kind === 'session' ? 'Ask me at, a session' : 'Ask me at, a day',
+      value: String(state.caps[agentType]?.[kind] ?? none),
+      options: [none, ...amounts.map(String)].map((id) => ({ id, name: id === none ? 'Never' : dollars(Number(id)) })),
+    }));
+
+  /** The caps that concern a session, each with its level and the cost so far. */
   const of = (sessionId: string) => {
     const agent = agentTypeOf(sessionId);
     return kinds.flatMap((kind) => {
@@ -120,7 +135,7 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
       if (option !== continues && option !== raises) return false;
       const before = state.levels[key];
       const asked = before?.cap === cap ? before.ask : cap;
-      // Far above its cap a session goes on from what it has cost.
+      // A session far above its cap goes on from its cost.
       const base = option === raises ? upTo : spent < asked * tolerance ? asked : spent;
       delete state.levels[key];
       state.levels[key] = { cap, base, ask: option === raises ? upTo : base * tolerance };
@@ -134,18 +149,9 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
         `Stopped at about ${dollars(over.spent)}, half as much again as the ${dollars(over.level.base)} you ${over.level.base === over.level.cap ? 'set' : 'allowed'}.`
       );
     },
-    settings: (agentType) =>
-      kinds.map((kind) => ({
-        id: capIds[kind],
-        kind: 'option',
-        name: kind === 'session' ? 'Ask me at, a session' : 'Ask me at, a day',
-        value: String(state.caps[agentType]?.[kind] ?? none),
-        options: [none, ...amounts.map(String)].map((id) => ({
-          id,
-          name: id === none ? 'Never' : dollars(Number(id)),
-        })),
-      })),
-    change(agentType, id, value) {
+    settings: (sessionId) => (spending.ofSession(sessionId, currency) > 0 ? settingsOf(agentTypeOf(sessionId)) : []),
+    change(sessionId, { id, value }) {
+      const agentType = agentTypeOf(sessionId);
       const kind = kinds.find((name) => capIds[name] === id);
       const amount = amounts.find((one) => String(one) === value);
       if (!kind || (amount === undefined && value !== none))
@@ -153,7 +159,10 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
       const { [kind]: _before, ...others } = state.caps[agentType] ?? {};
       state.caps[agentType] = { ...others, ...(amount === undefined ? {} : { [kind]: amount }) };
       write();
+      changed(sessionId);
+      return settingsOf(agentType);
     },
+    onChange: (listener) => void (changed = listener),
   };
 }
 

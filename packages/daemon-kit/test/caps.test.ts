@@ -16,6 +16,7 @@ function spender() {
   const agent: Agent = {
     tellsUpdates: true,
     holdsQuestions: true,
+    context: () => Promise.resolve({ used_tokens: 1, max_tokens: 2 }),
     capabilities: ['usage'],
     start(turn, report) {
       turns.push(turn);
@@ -170,29 +171,47 @@ describe('§2: caps as settings', () => {
 
   it('are none or one of seven amounts for each agent, and are kept', () => {
     const { caps, file } = opened();
-    expect(caps.settings('codex')[0]).toMatchObject({
+    const values = (one: typeof caps) => one.settings('s1').map(({ value }) => value);
+    expect(caps.settings('s1')[0]).toMatchObject({
       id: 'relay.ask_session',
       value: 'none',
       options: ['none', '1', '2', '5', '10', '20', '50', '100'].map((id) => expect.objectContaining({ id })),
     });
     expect(caps.question('s1')).toBeUndefined();
-    caps.change('codex', 'relay.ask_session', '2');
-    caps.change('codex', 'relay.ask_day', '5');
-    expect(
-      opened(file)
-        .caps.settings('codex')
-        .map(({ value }) => value),
-    ).toEqual(['2', '5']);
+    caps.change('s1', { id: 'relay.ask_session', value: '2' });
+    expect(caps.change('s1', { id: 'relay.ask_day', value: '5' }).map(({ value }) => value)).toEqual(['2', '5']);
+    expect(values(opened(file).caps)).toEqual(['2', '5']);
     expect(opened(file).caps.question('s1')).toMatchObject({ cap: 2, spent: 3, upTo: 5 });
-    expect(caps.settings('claude_code').map(({ value }) => value)).toEqual(['none', 'none']);
-    caps.change('codex', 'relay.ask_session', 'none');
+    caps.change('s1', { id: 'relay.ask_session', value: 'none' });
     expect(opened(file).caps.question('s1')).toBeUndefined();
     for (const [id, value] of [
       ['relay.ask_session', '3'],
       ['relay.ask_week', '5'],
     ] as const)
       // prettier-ignore
-      expect(() => caps.change('codex', id, value)).toThrow(SettingRefused);
+      expect(() => caps.change('s1', { id, value })).toThrow(SettingRefused);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ caps: { codex: { day: 5 } }, levels: {} });
+  });
+
+  it('are settings of a session whose agent reports cost, and starting no agent changes them', async () => {
+    const { connection, done } = await begun({});
+    const session = await done('3');
+    connection.send({ type: 'settings_request', request_id: 'r1', session_id: session });
+    const { settings } = await connection.frame('settings_response');
+    expect(settings?.map(({ id, value }) => [id, value])).toEqual([['relay.ask_session', 'none'], ['relay.ask_day', 'none']]); // prettier-ignore
+    const change = { id: 'relay.ask_session', value: '2' };
+    connection.send({ type: 'settings_request', request_id: 'r2', session_id: session, change });
+    expect((await connection.frame('settings_response')).settings?.[0]).toMatchObject(change);
+    connection.send({ type: 'usage_request', request_id: 'r3', session_id: session });
+    expect((await connection.frame('usage_response')).usage).toMatchObject({
+      caps: { 'relay.ask_session': '2', 'relay.ask_day': 'none' },
+    });
+    connection.send({
+      type: 'settings_request',
+      request_id: 'r4',
+      session_id: session,
+      change: { ...change, value: '3' },
+    });
+    expect(await connection.frame('settings_response')).toMatchObject({ code: 'INVALID_SETTING' });
   });
 });

@@ -18,6 +18,7 @@ export {
   relayCapabilities,
   relayCapabilitiesHeader,
   relayCapabilityNames,
+  healthCapabilities,
   toDaemonFrames,
   type Capability,
   type ToDaemon,

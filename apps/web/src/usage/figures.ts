@@ -4,6 +4,9 @@ import { costIn, limitsIn } from '@relay/protocol/plain';
 import { timeOf } from '../catalogue.ts';
 import { locale } from '../languages/language.ts';
 
+/** The caps of the agent on this machine, by the id of their setting. */
+export type Caps = Readonly<Record<string, string>>;
+
 export interface Figures {
   /** Tokens in the context, and tokens that fit into it. */
   used: number | undefined;
@@ -48,6 +51,11 @@ export function withAnswer(figures: Figures, { usedTokens, maxTokens, details }:
     limits: newer.length > 0 ? newer : figures.limits,
     at: figures.at,
   };
+}
+
+export function capsIn({ details }: SessionContext): Caps | undefined {
+  const { caps } = details as { caps?: unknown };
+  return typeof caps === 'object' && caps !== null ? (caps as Caps) : undefined;
 }
 
 /** From 0 to 100; undefined without a size. */

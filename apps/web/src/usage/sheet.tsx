@@ -9,7 +9,8 @@ import { useNamedDevices } from '../ui/device-list.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { ChevronRight, X } from '../ui/icons.tsx';
 import { useResource } from '../ui/resource.ts';
-import { type Figures, calendarDay, money, percentOf, sums, whenOf, withAnswer, zoneHere } from './figures.ts';
+import { Caps } from './caps.tsx';
+import { type Figures, calendarDay, capsIn, money, percentOf, sums, whenOf, withAnswer, zoneHere } from './figures.ts';
 import { Gauge } from './gauge.tsx';
 import type { UsageProps } from './ring.tsx';
 
@@ -32,6 +33,7 @@ export function UsageSheet({ session, device, figures: known, onCommand, onClose
   );
   const commands = useResource('', async () => (await client.call('listCommands', { params })).commands);
   const answer = asked.kind === 'ready' ? asked.value : undefined;
+  const caps = answer && capsIn(answer);
   const figures = answer ? withAnswer(known, answer) : known;
   const canCompact = commands.kind === 'ready' && commands.value.some(({ name }) => name === 'compact');
   const agent = nameOfAgent(session.agentType, device);
@@ -66,6 +68,14 @@ export function UsageSheet({ session, device, figures: known, onCommand, onClose
           <h3>{words.usage.limits}</h3>
           <Limits limits={figures.limits} agent={agent} machine={machine} />
         </section>
+        {caps && (
+          <Caps
+            sessionId={session.id}
+            known={caps}
+            where={words.usage.where(agent, machine)}
+            onOutdated={asked.reload}
+          />
+        )}
         <ul className="set-list">
           <li>
             <Link href="/usage" className="li">

@@ -151,6 +151,12 @@ export const Usage = Type.Object(
     max_tokens: lenient(count('Tokens that fit into it')),
     cost: maybe(Type.Unsafe<Cost>({ description: 'What the session has cost so far: `{amount, currency}`' })),
     limits: maybe(Type.Unsafe<UsageLimit[]>({ description: 'Limits of the plan, as in a `usage` item' })),
+    caps: maybe(
+      Type.Unsafe<Record<string, string>>({
+        description:
+          'The settings `relay.ask_session` and `relay.ask_day`: the dollars at which the daemon asks, or `none`',
+      }),
+    ),
   },
   { description: '`used_tokens`, `max_tokens` (integers or null); the relay passes on everything else in it' },
 );

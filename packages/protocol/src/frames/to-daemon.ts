@@ -40,8 +40,9 @@ export type Capability = keyof typeof capabilities;
 /** The header of the 101 in which the relay declares its capabilities; absent: none. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
 export const relayCapabilities = { transcript: 'transcript', prompts: 'prompts', settings: 'settings' } as const;
-/** Also in GET /health, for clients of REST. */
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
+/** The capabilities in GET /health, for clients of REST. */
+export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending'];
 
 const images = maybe(
   list(

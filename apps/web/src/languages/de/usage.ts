@@ -34,6 +34,10 @@ export const words: typeof english = {
         .filter(Boolean)
         .join(' · '),
     from: (agent, machine, when) => `${capital(from(agent))} auf ${machine}, ${when}`,
+    askMe: 'Frag mich ab',
+    askMeOf: (isSession, where) => `${isSession ? 'pro Sitzung' : 'pro Tag'}, ${where}`,
+    never: 'Nie',
+    where: (agent, machine) => `${agent === '' ? 'Agent' : agent === 'demo' ? 'Demo-Agent' : agent} auf ${machine}`,
     byDay: 'Verbrauch nach Tagen',
     lead: 'Aufträge, Kosten und Token deiner Agenten in den letzten 30 Tagen. Die Zahlen bleiben auf deinen Rechnern; Kosten sind Schätzungen der Agenten.',
     loading: 'Zahlen werden geladen…',

@@ -32,6 +32,10 @@ export const words = {
         .filter(Boolean)
         .join(' · '),
     from: (agent: string, machine: string, when: string) => `From ${the(agent)} on ${machine}, ${when}`,
+    askMe: 'Ask me at',
+    askMeOf: (isSession: boolean, where: string) => `${isSession ? 'a session' : 'a day'}, ${where}`,
+    never: 'Never',
+    where: (agent: string, machine: string) => `${the(agent)} on ${machine}`,
     byDay: 'Usage by day',
     lead: 'Turns, cost and tokens of your agents in the last 30 days. The figures stay on your machines; costs are estimates of the agents.',
     loading: 'Loading figures…',
