@@ -36,6 +36,7 @@ const pages = [
   '/sessions/:id/changes',
   '/applications',
   '/activity',
+  '/usage',
   '/account',
   '/notifications',
   '/notifications/history',

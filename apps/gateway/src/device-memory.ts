@@ -30,6 +30,7 @@ export interface TaskEntry extends UnderWay {
 export type Answer = FromDaemon<
   | 'messages'
   | 'usage_response'
+  | 'spending_response'
   | 'settings_response'
   | 'content_response'
   | 'folders'
@@ -70,6 +71,7 @@ export type Question = Extract<
       | 'ask_search'
       | 'ask_files'
       | 'ask_pong'
+      | 'ask_spending'
       | 'ask_summary'
       | 'release'
       | 'ask_desk';

@@ -143,7 +143,11 @@ function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
   if (one.kind === 'ask_search') return other.kind === 'ask_search' && one.query === other.query;
-  if (other.kind === 'ask_folders' || other.kind === 'ask_search') return false;
+  if (one.kind === 'ask_spending')
+    return (
+      other.kind === 'ask_spending' && (['from', 'to', 'zone'] as const).every((name) => one[name] === other[name])
+    );
+  if (other.kind === 'ask_folders' || other.kind === 'ask_search' || other.kind === 'ask_spending') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'release' && other.kind === 'release') return one.stopTurn === other.stopTurn;
   if (one.kind === 'ask_desk' && other.kind === 'ask_desk') return one.letGo === other.letGo;

@@ -68,6 +68,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     session_activity: activity,
     messages: (connection, frame) => history.answered(connection, frame),
     usage_response: (connection, frame) => history.answered(connection, frame),
+    spending_response: (connection, frame) => history.answered(connection, frame),
     settings_response: (connection, frame) => history.answered(connection, frame),
     content_response: (connection, frame) => history.answered(connection, frame),
     folders: (connection, frame) => history.answered(connection, frame),

@@ -63,6 +63,7 @@ export function createOutbound({
       case 'ask_search':
       case 'ask_files':
       case 'ask_pong':
+      case 'ask_spending':
       case 'ask_summary':
       case 'release':
       case 'ask_desk':

@@ -1,6 +1,6 @@
 /** The probes of a gateway over plain HTTP: whether it lives and whether it should get work. Everything else is a WebSocket. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import { RelayError, relayCapabilityNames, upgradeRequired } from '@relay/protocol';
+import { RelayError, healthCapabilities, upgradeRequired } from '@relay/protocol';
 import type { ReadinessProbe } from '@relay/telemetry';
 
 const answer = (response: ServerResponse, status: number, body: object): void => {
@@ -12,7 +12,7 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: string): RequestListener {
   return (request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/health') answer(response, 200, { status: 'ok', version, capabilities: relayCapabilityNames });
+    if (path === '/health') answer(response, 200, { status: 'ok', version, capabilities: healthCapabilities });
     else if (path === '/ready')
       // It never rejects.
       void readiness.check().then(({ ready, body }) => answer(response, ready ? 200 : 503, body));

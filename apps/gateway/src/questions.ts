@@ -8,6 +8,7 @@ import {
   type Reply,
   type Summary,
   type ToDaemon,
+  costIn,
   cutText,
   limits,
   messageRoles,
@@ -25,6 +26,7 @@ interface Asked {
   frame: ToDaemon<
     | 'get_messages'
     | 'usage_request'
+    | 'spending_request'
     | 'settings_request'
     | 'content_request'
     | 'get_folders'
@@ -55,6 +57,12 @@ export function asked(
     return can('search')
       ? { frame: { type: 'search_request', request_id: requestId, query: question.query }, answer: 'search_response' }
       : undefined;
+  if (question.kind === 'ask_spending') {
+    const { from, to, zone } = question;
+    return can('spending')
+      ? { frame: { type: 'spending_request', request_id: requestId, from, to, zone }, answer: 'spending_response' }
+      : undefined;
+  }
   const about = { request_id: requestId, session_id: question.sessionId };
   if (question.kind === 'ask_files') return filesAsked(question, about, can);
   switch (question.kind) {
@@ -113,6 +121,7 @@ export function replyOf(question: Question, frame: Exclude<Answer, FileAnswer>, 
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
   if (frame.type === 'settings_response') return settingsReply(frame);
   if (frame.type === 'content_response') return contentReply(frame);
+  if (frame.type === 'spending_response') return spendingReply(frame);
   if (frame.type === 'pong') return { v: 1, kind: 'device_pong' };
   if (frame.type === 'folders') return foldersReply(frame);
   if (frame.type === 'search_response') return searchReply(frame);
@@ -131,6 +140,19 @@ function usageReply(usage: object | null | undefined, error: string | null | und
   const text = JSON.stringify(usage);
   if (Buffer.byteLength(text) > limits.contextBytes) return failure('The device answered too much.');
   return { v: 1, kind: 'session_context', context: text };
+}
+
+function spendingReply({ days, since, error }: FromDaemon<'spending_response'>): Reply {
+  if (error || !days || since === undefined) return answeredBadly(error);
+  return {
+    v: 1,
+    kind: 'device_spending',
+    days: days.map(({ day, agent_type: agentType, turns, cost: given, tokens }) => {
+      const cost = costIn(given);
+      return { day, agentType, turns, ...(cost ? { cost } : {}), ...(tokens === undefined ? {} : { tokens }) };
+    }),
+    since,
+  };
 }
 
 const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING', 'SETTING_NOT_ALLOWED'] as const;

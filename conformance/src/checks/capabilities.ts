@@ -181,6 +181,20 @@ export const capabilities: readonly Check[] = [
     same(asked.query, query.q, 'query');
     daemon.send({ type: 'search_response', request_id: asked.request_id, hits: [], more: true });
     same((await read).body, { hits: [], more: true }, 'the hits');
+  }),
+  rule('22.4', 'the figures of use are those of a daemon that declared them', async (world) => {
+    const plain = await world.desk();
+    const query = { from: '2026-03-01', to: '2026-03-30', zone: 'Europe/Paris' };
+    await world.rest.refused('readUsage', 'NOT_SUPPORTED_BY_DEVICE', { params: { id: plain.device.id }, query });
+    const daemon = await declaring(world, 'spending');
+    const params = { id: daemon.device.id };
+    const read = world.rest.ok('readUsage', { params, query });
+    const { request_id, from, to, zone } = await daemon.inbox.until('spending_request', () => true);
+    same({ from, to, zone }, query, 'the range');
+    const day = { day: '2026-03-14', turns: 2, cost: { amount: 1.42, currency: 'USD' } };
+    const since = '2026-01-02T08:00:00.000Z';
+    daemon.send({ type: 'spending_response', request_id, days: [{ ...day, agent_type: 'codex' }], since });
+    same((await read).body, { deviceId: params.id, days: [{ ...day, agentType: 'codex' }], since }, 'the figures');
     await daemon.close();
   }),
   rule('10.11', 'GET …/summary is what the daemon answers to context_request with include', async (world) => {

@@ -92,6 +92,8 @@ export interface TurnReport {
   held?(): void;
   /** The turn ended before the agent read this message, which it had taken. Reported before the end. */
   dropped?(steerId: string): void;
+  /** The turn took so many tokens, as the agent counts them. */
+  spent?(tokens: number): void;
   /** The conversation now has a name. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */

@@ -57,9 +57,10 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
-  const { store, contents, journal, questions } = files;
+  const { store, contents, journal, questions, spending, caps } = files;
+  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
   const main = { agent: options.agent, outside: options.outside };
-  const { agent: bare, outside } = joinAgents(main, options.further ?? [], (id) => store.session(id)?.agentType);
+  const { agent: bare, outside } = joinAgents(main, options.further ?? [], typeOf);
   const agent = marking(bare, options.workspace, store);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
@@ -114,14 +115,12 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     for (const taskId of journal.delivered(ends)) tasks.heard(taskId);
   };
   const tasks = createTasks({
+    ...files,
     agent,
     offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
-    store,
     transcripts,
     sync: local.sync,
     bring: local.bring,
-    journal,
-    questions,
     namesQuestions: tellsPrompts,
     log,
     clock,
@@ -144,7 +143,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     }),
   });
   const commands = rememberCommands(agent, (frame) => void send(frame));
-  tellSettings(agent, clock, (frame) => void (link.isDeclared(relayCapabilities.settings) && send(frame)));
+  tellSettings([(told) => agent.onSettings?.(told), caps.onChange], clock, link);
   const inbound = createInbound({
     tasks,
     agent,
@@ -153,6 +152,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     bring: local.bring,
     watched: { ...watched, add: local.watch },
     desk,
+    use: { spending, caps },
     reader: () => (tellsTranscript() ? 'spoken' : 'messages'),
     flush: transcripts.flush,
     content: settings.detail === 'off' ? undefined : contentReader(contents, (id, uuid) => joined.keep(id, uuid)),

@@ -1,5 +1,6 @@
 /** The files of a daemon, all in one folder. */
 import { join } from 'node:path';
+import { openCaps } from './caps.ts';
 import { systemClock } from './clock.ts';
 import { openContents } from './contents.ts';
 import type { DaemonOptions } from './daemon-options.ts';
@@ -8,16 +9,19 @@ import { openJournal } from './journal.ts';
 import { silentLog } from './log.ts';
 import { makePrivateFolder } from './private-folder.ts';
 import { openQuestions } from './questions.ts';
+import { openSpending } from './spending.ts';
 import { fileNameOf, openStore } from './store.ts';
 
 export type DaemonFiles = ReturnType<typeof openFiles>;
 
 /** Opens the files of the daemon, which no other daemon may use. Throws when the folder cannot be used. */
-export function openFiles({ storeDir, clock = systemClock, log = silentLog }: DaemonOptions) {
+export function openFiles({ storeDir, agentType, clock = systemClock, log = silentLog }: DaemonOptions) {
   makePrivateFolder(storeDir);
   const store = openStore(join(storeDir, 'sessions'), () => clock.now());
   if (store.unreadable > 0) log.warn('history lines skipped', { lines: store.unreadable });
   const onTrouble = (what: string, why: string) => log.warn(what, { why });
+  const agentTypeOf = (sessionId: string) => store.session(sessionId)?.agentType ?? agentType;
+  const spending = openSpending({ file: join(storeDir, 'spending.jsonl'), clock, agentTypeOf, onTrouble });
   return {
     store,
     contents: openContents({
@@ -27,5 +31,7 @@ export function openFiles({ storeDir, clock = systemClock, log = silentLog }: Da
     }),
     journal: openJournal({ file: join(storeDir, 'tasks.jsonl'), clock, onTrouble }),
     questions: openQuestions({ file: join(storeDir, 'questions.json'), clock, onTrouble }),
+    spending,
+    caps: openCaps({ file: join(storeDir, 'caps.json'), clock, spending, agentTypeOf, onTrouble }),
   };
 }

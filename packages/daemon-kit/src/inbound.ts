@@ -1,6 +1,7 @@
 /** MEANING of each frame of the relay (specification §6.2). Knows no socket. A frame that it cannot decode is ignored and counted. */
-import { type FromDaemonFrame, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
+import { type FromDaemonFrame, type Usage, type ToDaemon, type ToDaemonFrame, decodeRelayFrame } from '@relay/protocol';
 import { reasonOf } from './failure.ts';
+import type { Caps } from './caps.ts';
 import { type ContentReader, answerContent } from './contents.ts';
 import { type FileQuestion, type Workspace, createFileAnswers } from './changes.ts';
 import type { Clock } from './clock.ts';
@@ -9,6 +10,7 @@ import { createSearch } from './search.ts';
 import { summaryOf } from './summary.ts';
 import type { Desk } from './desk.ts';
 import { answerSettings } from './settings.ts';
+import { type Spending, answerSpending } from './spending.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Clock } from './clock.ts';
@@ -38,6 +40,8 @@ interface InboundOptions {
   flush?: (sessionId: string) => void;
   /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
   content?: ContentReader | undefined;
+  /** Figures of use and their caps. */
+  use: { spending: Spending; caps: Caps };
   /** Reads folders of this machine. */
   browse?: Browse | undefined;
   /** Reads the files of sessions. */
@@ -159,10 +163,7 @@ export function createInbound({
         ...reply,
         error: 'this device has no such session, or its agent does not report its context',
       });
-    asked.then(
-      (usage) => send({ ...reply, usage }),
-      (error: unknown) => send({ ...reply, error: reasonOf(error) }),
-    );
+    void usageOf(asked, options.use, sessionId).then((answer) => send({ ...reply, ...answer }));
   };
 
   const handlers: Handlers = {
@@ -179,7 +180,8 @@ export function createInbound({
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
-    settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
+    spending_request: (frame) => send(answerSpending(options.use.spending, frame)),
+    settings_request: (frame) => void answerSettings({ agent, store, caps: options.use.caps }, frame).then(send),
     get_folders: (frame) => void folders(frame).then(send),
     search_request: (frame) => void search(frame).then(send),
     get_changes: answerFiles,
@@ -238,4 +240,17 @@ export function createWatched(maxSessions: number = 10_000): Watched {
     all: () => [...sessions],
     clear: () => sessions.clear(),
   };
+}
+
+/** The answer of the agent, with the caps in force. Cost and caps outlive the process of an agent. */
+async function usageOf(asked: Promise<Usage>, { spending, caps }: InboundOptions['use'], sessionId: string) {
+  const settings = caps.settings(sessionId);
+  const inForce = { caps: Object.fromEntries(settings.map(({ id, value }) => [id, value])) };
+  const own = settings.length === 0 ? {} : inForce;
+  try {
+    return { usage: { ...(await asked), ...own } };
+  } catch (error) {
+    const cost = { amount: spending.ofSession(sessionId, 'USD'), currency: 'USD' };
+    return settings.length === 0 ? { error: reasonOf(error) } : { usage: { cost, ...own } };
+  }
 }

@@ -36,6 +36,7 @@ export const capabilitiesOf = (
   ...(agent.capabilities ?? []).filter((name) => name !== capabilities.steer || detail !== 'off'),
   ...(browse ? [capabilities.browse] : []),
   ...(agent.holders ? [capabilities.desk] : []),
+  ...(agent.capabilities?.includes(capabilities.usage) ? [capabilities.spending] : []),
   ...(workspace?.capabilities ?? []),
   ...(detail === 'off'
     ? []

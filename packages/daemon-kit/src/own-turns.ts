@@ -25,9 +25,10 @@ export interface OwnTurns {
 const maxSessions = 1000;
 
 export function createOwnTurns(
-  { store, transcripts, questions, asked, voice, log }: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'stopped'>,
+  room: Omit<TaskRoom, 'tasks' | 'resumed' | 'lines' | 'stopped'>,
   told: (tell: () => void) => void,
 ): OwnTurns {
+  const { store, transcripts, questions, spending, asked, voice, log } = room;
   const running = new Map<string, TurnReport>();
   /** The newest task of each session. */
   const newest = new Map<string, string>();
@@ -45,7 +46,7 @@ export function createOwnTurns(
       voice.own(sessionId, false, said);
     };
     const report: TurnReport = {
-      ...heardBy(sessionId, transcripts, told),
+      ...heardBy(sessionId, room, told),
       progress: () => undefined,
       output: (text) => told(() => transcripts.show(sessionId, text)),
       complete: end,
@@ -89,6 +90,7 @@ export function createOwnTurns(
       const report = reportOf(sessionId);
       running.set(sessionId, report);
       told(() => transcripts.own(sessionId));
+      spending.turn(sessionId);
       voice.own(sessionId, true, false);
       log.info('the agent works by itself', { session: sessionId });
       return report;

@@ -2,11 +2,13 @@
 import { type DaemonEvent, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepTail } from './bounds.ts';
+import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import { outputStream } from './output.ts';
+import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
 import { type End, questionEnd, questionOf } from './task-ends.ts';
 import type { Heard } from './transcript/mapper.ts';
@@ -23,6 +25,8 @@ interface ReportOptions<T> {
   agent: Agent;
   store: Store;
   transcripts: Transcripts;
+  spending: Spending;
+  caps: Caps;
   journal: Pick<Journal, 'process'>;
   log: Log;
   clock: Clock;
@@ -34,6 +38,8 @@ interface ReportOptions<T> {
   /** This question can no longer be answered. */
   superseded: (sessionId: string, uuid: string) => void;
   finish: (task: T, end: End) => void;
+  /** The turn costs more than its caps allow: it ends with this reason, and its agent is cancelled. */
+  stopped: (task: T, why: string) => void;
   /** The agent took back the question that the task ended with, and goes on. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
   /** The turn ends before the agent read this message. */
@@ -43,16 +49,20 @@ interface ReportOptions<T> {
 /** Passes the updates of a turn to the transcript. A failure there never costs the turn. */
 export function heardBy(
   sessionId: string,
-  transcripts: Transcripts,
+  { transcripts, spending }: { transcripts: Transcripts; spending: Spending },
   told: (tell: () => void) => void,
-): Required<Pick<TurnReport, 'update' | 'call' | 'answered'>> {
+): Required<Pick<TurnReport, 'update' | 'call' | 'answered' | 'spent'>> {
   const heard = (tell: () => Heard | undefined): Heard | undefined => {
     let what: Heard | undefined;
     told(() => (what = tell()));
     return what;
   };
   return {
-    update: (update) => heard(() => transcripts.update(sessionId, update)),
+    update(update) {
+      spending.update(sessionId, update);
+      return heard(() => transcripts.update(sessionId, update));
+    },
+    spent: (tokens) => spending.tokens(sessionId, tokens),
     call: (call, question) => heard(() => transcripts.call(sessionId, call, question)),
     answered: (about, allowed) =>
       told(() => transcripts.answered(sessionId, about, { allowed, ...('call' in about ? { by: atMachine } : {}) })),
@@ -63,7 +73,7 @@ export function heardBy(
 const atMachine = 'machine';
 
 export function createReports<T extends Reported>(options: ReportOptions<T>): (task: T) => TurnReport {
-  const { agent, store, transcripts, journal, log, clock, progress, told, superseded, finish } = options;
+  const { agent, store, transcripts, caps, journal, log, clock, progress, told, superseded, finish } = options;
   return (task) => {
     const event = { type: 'event', task_id: task.id, session_id: task.sessionId } as const;
     const live = () => task.phase === 'running';
@@ -73,6 +83,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       // A note of an omission may precede a full portion.
       options.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
+    const heard = heardBy(task.sessionId, options, (tell) => told(tell, task));
     const joined = outputStream(emit, clock);
     const end = (ended: End) => {
       joined.flush();
@@ -82,7 +93,14 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       progress(action, target = '') {
         if (live()) progress(task, action, target);
       },
-      ...heardBy(task.sessionId, transcripts, (tell) => told(tell, task)),
+      ...heard,
+      update(update) {
+        const what = heard.update(update);
+        const isCost = live() && update.sessionUpdate === 'usage_update';
+        const over = isCost ? caps.overrun(task.sessionId) : undefined;
+        if (over !== undefined) options.stopped(task, over);
+        return what;
+      },
       output(text) {
         if (!live()) return;
         told(() => transcripts.show(task.sessionId, text));

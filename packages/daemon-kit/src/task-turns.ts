@@ -1,11 +1,25 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
 import type { TurnReport } from './agent.ts';
+import type { CapQuestion } from './caps.ts';
 import { reasonOf } from './failure.ts';
 import type { DeskGate } from './desk-gate.ts';
+import { chosen } from './questions.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
-import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
+import { questionEnd, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
+
+/** A message whose turn has not begun. */
+interface Held extends Pick<Task, 'message' | 'images'> {
+  asked: CapQuestion;
+}
+
+interface Opening {
+  /** It continues a turn that runs. */
+  isAnswer: boolean;
+  /** The message that waited for the answer to the question of a cap. */
+  before: Held | undefined;
+}
 
 interface Turns {
   /** Runs the turn of a task that has its place. */
@@ -30,7 +44,11 @@ export function createTurns(
     gate: DeskGate;
   },
 ): Turns {
-  const { agent, transcripts, questions, voice, lines, asked } = room;
+  const { agent, transcripts, questions, spending, caps, voice, lines, asked } = room;
+  /** Messages that wait for the answer to the question of a cap, by session. */
+  const held = new Map<string, Held>();
+  /** How the turn of a written task begins. */
+  const openings = new WeakMap<Task, Opening>();
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
@@ -98,8 +116,8 @@ export function createTurns(
     agent.abandon?.(own.taskOf(sessionId, asker));
   };
 
-  /** Writes the message into the transcript. Returns whether it is there. */
-  const write = (task: Task): boolean => {
+  /** Writes the message into the transcript. Returns whether it continues a turn; undefined when it cannot be written. */
+  const write = (task: Task): boolean | undefined => {
     const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid, steer } = task;
     // The relay has no open question: it was dismissed while we were away, or its answer was lost.
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
@@ -109,11 +127,31 @@ export function createTurns(
     try {
       const answers = asked.answer(sessionId, message, task.answer);
       transcripts.begin({ taskId, sessionId, message, projectPath, uuid, answers, images, steer }, isAnswer);
-      return true;
+      return isAnswer;
     } catch (error) {
       finish(task, unwritable(reasonOf(error)));
-      return false;
+      return undefined;
     }
+  };
+
+  /** Begins the turn, unless a cap has to be asked first or the person stopped there. */
+  const beginTurn = (task: Task) => {
+    const { isAnswer, before } = openings.get(task)!;
+    const { sessionId, answer, message, images } = task;
+    if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
+      return finish(task, { type: 'TASK_COMPLETE', result: 'Stopped here. The message was not sent to the agent.' });
+    const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
+    const waits = before ?? { message, images };
+    if (asks) {
+      held.set(sessionId, { ...waits, asked: asks });
+      return finish(task, questionEnd(asks.question));
+    }
+    if (before) {
+      Object.assign(task, { message: before.message, images: before.images });
+      delete task.answer;
+    }
+    if (before || !isAnswer) spending.turn(sessionId);
+    start(task);
   };
 
   const start = (task: Task) => {
@@ -142,7 +180,19 @@ export function createTurns(
   };
 
   /** Writes its message once. Fails a task whose answer or message is not possible, and returns false then. */
-  const prepare = (task: Task): boolean => (task.written ||= !refuse(task) && write(task));
+  const prepare = (task: Task): boolean => {
+    if (task.written) return true;
+    if (refuse(task)) return false;
+    const { sessionId, answer } = task;
+    const waits = held.get(sessionId);
+    // A relay without named questions sends words alone.
+    const isMeant = answer ? answer.question === waits?.asked.question.uuid : !room.namesQuestions();
+    const isAnswer = write(task);
+    held.delete(sessionId);
+    if (isAnswer === undefined) return false;
+    openings.set(task, { isAnswer, before: isMeant ? waits : undefined });
+    return (task.written = true);
+  };
 
   const settle: Turns['settle'] = (task, end) => {
     task.phase = 'running';
@@ -152,7 +202,7 @@ export function createTurns(
 
   const begin = (task: Task) =>
     settle(task, () => {
-      start(task);
+      beginTurn(task);
     });
 
   return {
@@ -162,6 +212,7 @@ export function createTurns(
       if (kept) {
         task.phase = 'running';
         if (!prepare(task)) return void watch(task);
+        openings.set(task, { isAnswer: false, before: undefined });
         const option = task.answer?.option;
         delete task.answer;
         return gate.decide(task, kept, option, () => begin(task));
@@ -172,3 +223,12 @@ export function createTurns(
     },
   };
 }
+
+/** The choice that these words are. */
+const optionOf = ({ question: { choices = [] } }: CapQuestion, words: string): string | undefined =>
+  choices[
+    chosen(
+      words,
+      choices.map(({ label }) => label),
+    )
+  ]?.id;

@@ -1,11 +1,13 @@
 /** The shape of a task, what tasks need from their daemon, and what they offer it. */
 import type { DaemonEvent, FieldValues, ToDaemon } from '@relay/protocol';
 import type { Agent, RunningTurn } from './agent.ts';
+import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
 import type { Ended } from './holders.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
+import type { Spending } from './spending.ts';
 import type { Store } from './store.ts';
 import type { Transcripts } from './transcript/transcripts.ts';
 
@@ -36,6 +38,8 @@ export interface TasksOptions {
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   journal: Journal;
   questions: Questions;
+  spending: Spending;
+  caps: Caps;
   /** Whether a session of this further agent can be worked in; without it there is only one agent. */
   offers?: (agentType: string) => boolean;
   /** Whether the relay names the question that a message answers: one that names none then answers none. */

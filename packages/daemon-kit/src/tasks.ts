@@ -55,6 +55,10 @@ export function createTasks(options: TasksOptions): Tasks {
     told,
     superseded: asked.supersede,
     finish: ends.finish,
+    stopped(task, why) {
+      ends.finish(task, { type: 'ERROR', error: why });
+      void task.turn?.cancel();
+    },
     withdrawn: ends.withdrawn,
     dropped: (task, id) => steers.dropped(task, id),
   });

@@ -41,7 +41,7 @@ describe('the further capabilities of an agent', () => {
   it('are declared, beside those that the daemon has with every agent', async () => {
     const { connection } = await begin(able().agent);
     expect(connection.headers['x-daemon-capabilities']).toBe(
-      'receipts, images, usage, transcript, prompts, content, search',
+      'receipts, images, usage, spending, transcript, prompts, content, search',
     );
     const plain = await begin(echo());
     expect(plain.connection.headers['x-daemon-capabilities']).toBe('receipts, transcript, prompts, content, search');

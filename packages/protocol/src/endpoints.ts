@@ -64,6 +64,7 @@ export const endpoints = {
   pingDevice: { method: 'POST', path: '/api/devices/:id/ping', credential: 'user' },
   listFolders: { method: 'GET', path: '/api/devices/:id/folders', credential: 'user' },
   searchMessages: { method: 'GET', path: '/api/devices/:id/search', credential: 'user' },
+  readUsage: { method: 'GET', path: '/api/devices/:id/usage', credential: 'user' },
   listConnections: { method: 'GET', path: '/api/devices/:id/connections', credential: 'user' },
   requestCode: { method: 'POST', path: '/api/devices/code', credential: 'optional' },
   pollCode: { method: 'POST', path: '/api/devices/token', credential: 'optional' },

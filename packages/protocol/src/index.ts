@@ -18,6 +18,7 @@ export {
   relayCapabilities,
   relayCapabilitiesHeader,
   relayCapabilityNames,
+  healthCapabilities,
   toDaemonFrames,
   type Capability,
   type ToDaemon,
@@ -50,6 +51,7 @@ export * from './rest/notification-settings.ts';
 export * from './rest/push.ts';
 export * from './rest/queue.ts';
 export * from './rest/settings.ts';
+export { spendingLimits, type DeviceUsage, type UsageDay } from './rest/usage.ts';
 export type { AuditEntry, AuditPage } from './rest/audit.ts';
 export {
   acpScopes,

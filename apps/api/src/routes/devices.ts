@@ -5,6 +5,7 @@ import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { ownerByDeviceToken, removeDevice } from '../devices/remove-device.ts';
 import { browseFolders } from '../devices/browse-folders.ts';
+import { readUsage } from '../devices/read-usage.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
 import { requireShowable } from '../devices/names.ts';
@@ -19,6 +20,7 @@ type Names =
   | 'pingDevice'
   | 'listFolders'
   | 'searchMessages'
+  | 'readUsage'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -92,6 +94,10 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
     searchMessages: async ({ principal, params, query }) => ({
       status: 200,
       body: await searchMessages(deps, principal.userId, params.id, query.q),
+    }),
+    readUsage: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await readUsage(deps, principal.userId, params.id, query),
     }),
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();

@@ -1,5 +1,5 @@
 /** Routes of the service itself: probes and documents. */
-import { relayCapabilityNames } from '@relay/protocol';
+import { healthCapabilities } from '@relay/protocol';
 import { asyncApiDocument, openApiDocument } from '@relay/protocol/documents';
 import type { Operations } from '../deps.ts';
 import type { Handlers } from '../http/pipeline.ts';
@@ -10,7 +10,7 @@ export function serviceRoutes(deps: Operations): Handlers<'health' | 'ready' | '
   let openapi: object | undefined;
   let asyncapi: object | undefined;
   return {
-    health: () => ({ status: 200, body: { status: 'ok', version: deps.version, capabilities: relayCapabilityNames } }),
+    health: () => ({ status: 200, body: { status: 'ok', version: deps.version, capabilities: healthCapabilities } }),
     ready: async () => {
       const { ready, body } = await deps.readiness.check();
       return { status: ready ? 200 : 503, body };

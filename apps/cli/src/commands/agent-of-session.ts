@@ -9,6 +9,7 @@ import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
 import { sending } from './shared-options.ts';
+import { contextCommand, usageCommand } from './usage.ts';
 
 export function addAgentCommands(program: Command, run: Run): void {
   addCommand(program, 'commands', 'list the slash commands of the agent of a session', 'relay commands k3j9x2ab')
@@ -26,6 +27,21 @@ export function addAgentCommands(program: Command, run: Run): void {
     .argument('[name]', 'id or name of a setting')
     .argument('[value]', 'id or name of one of its values')
     .action(run(settingsCommand));
+
+  addCommand(
+    program,
+    'usage',
+    'show turns, cost and tokens of your machines, or the figures of a session',
+    'relay usage --days 7',
+    'relay usage k3j9x2ab',
+  )
+    .argument('[session]', 'id or part of it')
+    .option('--days <number>', 'days up to today, at most 92; default 30')
+    .action(run(usageCommand));
+
+  addCommand(program, 'context', 'show context, cost and plan limits of a session', 'relay context k3j9x2ab')
+    .argument('<session>', 'id or part of it')
+    .action(run(contextCommand));
 
   addCommand(program, 'summary', 'show the summary of a session that its machine keeps', 'relay summary k3j9x2ab')
     .argument('<session>', 'id or part of it')

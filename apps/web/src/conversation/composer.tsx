@@ -23,6 +23,8 @@ import { Notice, Problem } from '../ui/notice.tsx';
 
 const Commands = loadedLater(async () => (await import('./commands.tsx')).default);
 
+const UsageRing = loadedLater(async () => (await import('../usage/load.ts')).ring());
+
 interface ComposerProps {
   session: Session;
   /** The queued messages. */
@@ -128,6 +130,14 @@ export function Composer(props: ComposerProps) {
           onPaste={takes ? pasting(images) : undefined}
         />
         <div className="ends">
+          <Suspense>
+            <UsageRing
+              session={session}
+              device={device}
+              messages={props.messages}
+              onCommand={prompt ? undefined : (command) => void send.run(undefined, command, [])}
+            />
+          </Suspense>
           <StopButton session={session} queue={queue} cancel={cancel} onChosen={focus} />
           {(!working || text !== '') && (
             <button

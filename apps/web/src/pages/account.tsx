@@ -14,6 +14,7 @@ import { Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useResource } from '../ui/resource.ts';
 import { fullTime } from '../ui/time.tsx';
+import { Usage } from '../usage/icon.tsx';
 import { Appearance } from './appearance.tsx';
 import { Browsers } from './browsers.tsx';
 import { ChangeName, ChangePassword } from './account-forms.tsx';
@@ -52,6 +53,7 @@ const pagesOf = () => [
     more: words.settings.notificationsMore,
   },
   { path: '/applications', Icon: AppWindow, name: words.settings.apps, more: words.settings.appsMore },
+  { path: '/usage', Icon: Usage, name: words.settings.usage, more: words.settings.usageMore },
   { path: '/activity', Icon: History, name: words.activity.title, more: words.activity.more },
 ];
 

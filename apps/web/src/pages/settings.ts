@@ -2,4 +2,5 @@
 export { Account } from './account.tsx';
 export { Activity } from './activity.tsx';
 export { Applications } from './applications.tsx';
+export { Usage } from './usage.ts';
 export { Notifications } from './notifications.tsx';

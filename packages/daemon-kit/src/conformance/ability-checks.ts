@@ -54,6 +54,20 @@ export const abilityChecks: readonly DaemonCheck[] = [
     },
   },
   {
+    name: 'answers spending_request if it declares spending',
+    rule: '22.3',
+    async run({ connection }) {
+      if (!declares(connection, 'spending')) return;
+      await conversation(connection);
+      const requestId = id('request');
+      const range = { from: '2020-01-01', to: '2099-12-31', zone: 'UTC' };
+      connection.send({ type: 'spending_request', request_id: requestId, ...range });
+      const answer = await connection.frame('spending_response');
+      must(answer.request_id === requestId, 'the answer echoes request_id');
+      must(Boolean(answer.days) !== Boolean(answer.error), 'the answer has days or an error');
+    },
+  },
+  {
     name: 'with `transcript`, sends operations that build its pages, and keeps the uuid that the relay gave a message',
     rule: 'ADR 35',
     declares: ['transcript'],

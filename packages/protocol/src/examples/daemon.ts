@@ -4,6 +4,7 @@ import type { toDaemonFrames } from '../frames/to-daemon.ts';
 import type { ExamplesOf } from './shape.ts';
 import { asked, ops, permission, versionAt } from './transcript.ts';
 import {
+  agentType,
   answer,
   choices,
   daemonVersion,
@@ -29,6 +30,7 @@ import {
   result,
   resume,
   settings,
+  spending,
   tasks,
   times,
   title,
@@ -86,6 +88,7 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     message: 'Version 1.5.3 is available.',
   },
   usage_request: { type: 'usage_request', request_id: requestId, session_id: nativeId },
+  spending_request: { type: 'spending_request', request_id: requestId, ...spending.range },
   settings_request: {
     type: 'settings_request',
     request_id: requestId,
@@ -205,6 +208,12 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     request_id: requestId,
     session_id: nativeId,
     usage: { used_tokens: 41_200, max_tokens: 200_000, ...usage },
+  },
+  spending_response: {
+    type: 'spending_response',
+    request_id: requestId,
+    days: [{ ...spending.day, agent_type: agentType }],
+    since: spending.since,
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },

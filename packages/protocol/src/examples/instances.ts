@@ -3,6 +3,7 @@ import { encodeUserFrame, type commands, type controls, type replies } from '../
 import type { ExamplesOf } from './shape.ts';
 import { itemPage, versionAt } from './transcript.ts';
 import {
+  agentType,
   deviceId,
   folder,
   hit,
@@ -13,6 +14,7 @@ import {
   resume,
   sessionKey,
   settings,
+  spending,
   summary,
   tasks,
   userId,
@@ -47,6 +49,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
     scope: 'uncommitted',
     path: 'src/schedule.ts',
   },
+  ask_spending: { v: 1, kind: 'ask_spending', ...spending.range },
   ask_summary: { v: 1, kind: 'ask_summary', sessionId: nativeId },
   release: { v: 1, kind: 'release', sessionId: nativeId, stopTurn: true },
   ask_desk: { v: 1, kind: 'ask_desk', sessionId: nativeId, letGo: true },
@@ -76,6 +79,12 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   device_folders: { v: 1, kind: 'device_folders', ...folder },
   device_hits: { v: 1, kind: 'device_hits', hits: [{ sessionId: nativeId, ...hit }] },
   files: { v: 1, kind: 'files' },
+  device_spending: {
+    v: 1,
+    kind: 'device_spending',
+    days: [{ ...spending.day, agentType }],
+    since: spending.since,
+  },
   session_summary: { v: 1, kind: 'session_summary', summary },
   session_released: { v: 1, kind: 'session_released', result: 'released' },
   session_desk: { v: 1, kind: 'session_desk', free: true, command: resume, cwd: projectPath },

@@ -277,6 +277,11 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   Device: device,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
   SearchHits: { hits: [{ sessionId: story.sessionId, title: story.title, ...story.hit }] },
+  DeviceUsage: {
+    deviceId: story.deviceId,
+    days: [{ ...story.spending.day, agentType: story.agentType }],
+    since: story.spending.since,
+  },
   DevicePing: { ms: 24 },
   ConnectionList: {
     connections: [

@@ -128,6 +128,13 @@ export const files = {
 };
 export const file = { path: change.path, kind: 'text', bytes: 61, text: "export const zone = 'Europe/Paris';\n" };
 
+/** Her agents by day, and since when her machine keeps figures. */
+export const spending = {
+  range: { from: '2026-02-13', to: '2026-03-14', zone: 'Europe/Paris' },
+  day: { day: '2026-03-14', turns: 3, cost: usage.cost, tokens: 41_200 },
+  since: '2026-01-02T08:00:00.000Z',
+};
+
 /** Folders of her machine, as its daemon answers. */
 export const folder = {
   path: '/home/ada/projects',

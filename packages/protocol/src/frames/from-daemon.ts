@@ -27,6 +27,7 @@ import { Held, deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits } from '../rest/search.ts';
 import { settingList } from '../rest/settings.ts';
+import { agentName, figures, since, spendingLimits } from '../rest/usage.ts';
 import {
   type AnyPart,
   type Cost,
@@ -155,6 +156,12 @@ export const Usage = Type.Object(
     max_tokens: lenient(count('Tokens that fit into it')),
     cost: maybe(Type.Unsafe<Cost>({ description: 'What the session has cost so far: `{amount, currency}`' })),
     limits: maybe(Type.Unsafe<UsageLimit[]>({ description: 'Limits of the plan, as in a `usage` item' })),
+    caps: maybe(
+      Type.Unsafe<Record<string, string>>({
+        description:
+          'The settings `relay.ask_session` and `relay.ask_day`: the dollars at which the daemon asks, or `none`',
+      }),
+    ),
   },
   { description: '`used_tokens`, `max_tokens` (integers or null); the relay passes on everything else in it' },
 );
@@ -163,6 +170,22 @@ const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   usage: lenient(Usage),
+  error: lenient(text('Why the daemon could not answer')),
+});
+
+const SpendingResponse = frame('spending_response', 'Answer to `spending_request`, or why there is none.', {
+  request_id: id('From the request'),
+  days: maybe(
+    list(
+      record('SpendingDay', 'Use of one agent on one day. A second currency has a row of its own.', {
+        ...figures,
+        agent_type: agentName,
+      }),
+      'By day, then by agent; days without use are left out',
+      { maxItems: spendingLimits.rows },
+    ),
+  ),
+  since: maybe(since),
   error: lenient(text('Why the daemon could not answer')),
 });
 
@@ -453,6 +476,7 @@ export const fromDaemonFrames = {
   session_activity: SessionActivity,
   report_slash_commands: ReportSlashCommands,
   usage_response: UsageResponse,
+  spending_response: SpendingResponse,
   settings_response: SettingsResponse,
   content_response: ContentResponse,
   folders: Folders,

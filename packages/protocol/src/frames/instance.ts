@@ -14,6 +14,7 @@ import { folder } from '../rest/folders.ts';
 import { hit, searchLimits, searchQuery } from '../rest/search.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting, settingList } from '../rest/settings.ts';
+import { calendarDay, since, timeZone, usageDays } from '../rest/usage.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 
@@ -105,6 +106,11 @@ export const commands = {
     offset: maybe(Type.Integer({ minimum: 0 })),
     limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
   }),
+  ask_spending: versioned(
+    'ask_spending',
+    'Ask the daemon for its figures of use by day; answered by `device_spending` or `failure`.',
+    { from: calendarDay('First day'), to: calendarDay('Last day'), zone: timeZone('Time zone of the days') },
+  ),
   ask_summary: versioned(
     'ask_summary',
     'Ask the daemon for a summary of a session; answered by `session_summary` or `failure`.',
@@ -168,6 +174,7 @@ export const replies = {
     'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object, which is not decoded.',
     {},
   ),
+  device_spending: versioned('device_spending', 'The figures, as the daemon answered.', { days: usageDays, since }),
   session_summary: versioned('session_summary', 'The summary of the session from the daemon.', {
     summary: Summary,
   }),

@@ -7,6 +7,7 @@ import { searchQuery } from '../rest/search.ts';
 import { deskChoice } from '../rest/desk.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
 import { ChosenSetting } from '../rest/settings.ts';
+import { calendarDay, timeZone } from '../rest/usage.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
 /** The capabilities in `X-Daemon-Capabilities` that the relay acts on. */
@@ -42,6 +43,8 @@ export const capabilities = {
   changes: 'changes',
   /** Takes `task_steer`: a message into a running turn. Only from a relay that declares it. */
   steer: 'steer',
+  /** Keeps figures of use by day, and answers `spending_request`. */
+  spending: 'spending',
 } as const;
 export type Capability = keyof typeof capabilities;
 
@@ -54,8 +57,9 @@ export const relayCapabilities = {
   desk: 'desk',
   steer: 'steer',
 } as const;
-/** Also in GET /health, for clients of REST. */
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
+/** The capabilities in GET /health, for clients of REST. */
+export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending'];
 
 const images = maybe(
   list(
@@ -159,6 +163,17 @@ const UsageRequest = frame(
   'usage_request',
   'Ask how full the context of a session is. Answered by `usage_response`. Only for a daemon that declared `usage`.',
   { request_id: id('Echoed by the answer'), session_id: id("The agent's native session id") },
+);
+
+const SpendingRequest = frame(
+  'spending_request',
+  'Ask for the figures of use by day. Answered by `spending_response`. Only for a daemon that declared `spending`.',
+  {
+    request_id: id('Echoed by the answer'),
+    from: calendarDay('First day'),
+    to: calendarDay('Last day, at most 92 days in all'),
+    zone: timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
+  },
 );
 
 const SettingsRequest = frame(
@@ -295,6 +310,7 @@ export const toDaemonFrames = {
   unwatch_session: UnwatchSession,
   version_status: VersionStatus,
   usage_request: UsageRequest,
+  spending_request: SpendingRequest,
   settings_request: SettingsRequest,
   content_request: ContentRequest,
   get_folders: GetFolders,

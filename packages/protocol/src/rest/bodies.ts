@@ -17,6 +17,7 @@ import { SearchHits } from './search.ts';
 import * as queue from './queue.ts';
 import * as content from './content.ts';
 import * as settings from './settings.ts';
+import * as usage from './usage.ts';
 
 export const restBodies = {
   Health: people.Health,
@@ -66,6 +67,7 @@ export const restBodies = {
   Device: people.Device,
   FolderList: folders.FolderList,
   SearchHits,
+  DeviceUsage: usage.DeviceUsage,
   DevicePing: people.DevicePing,
   ConnectionList: people.ConnectionList,
   RequestCode: people.RequestCode,

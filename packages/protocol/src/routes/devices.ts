@@ -3,6 +3,7 @@ import { endpoints } from '../endpoints.ts';
 import * as folders from '../rest/folders.ts';
 import * as people from '../rest/people.ts';
 import { SearchHits, SearchQuery } from '../rest/search.ts';
+import * as usage from '../rest/usage.ts';
 import { Type, limits, maybe, text } from '../schema.ts';
 
 const FoldersQuery = Type.Object({
@@ -11,6 +12,12 @@ const FoldersQuery = Type.Object({
       maxLength: limits.pathCharacters,
     }),
   ),
+});
+
+const UsageQuery = Type.Object({
+  from: usage.calendarDay('First day'),
+  to: usage.calendarDay('Last day, at most 92 days in all'),
+  zone: usage.timeZone('Time zone of the days (IANA), such as `Europe/Paris`'),
 });
 
 export const deviceRoutes = {
@@ -65,6 +72,14 @@ export const deviceRoutes = {
     scope: 'sessions:read',
     query: SearchQuery,
     success: { 200: SearchHits },
+    errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
+  },
+  readUsage: {
+    ...endpoints.readUsage,
+    summary: 'Turns, cost and tokens of each agent of a device by day, as its daemon keeps them',
+    scope: 'devices:read',
+    query: UsageQuery,
+    success: { 200: usage.DeviceUsage },
     errors: ['DEVICE_NOT_FOUND', 'NOT_SUPPORTED_BY_DEVICE', 'DEVICE_OFFLINE', 'DEVICE_TIMEOUT', 'DEVICE_ERROR'],
   },
   listConnections: {

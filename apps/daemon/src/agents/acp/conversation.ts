@@ -14,7 +14,7 @@ import {
   settledWithin,
   wordsEnd,
 } from '@relay/daemon-kit';
-import type { Fields } from './content.ts';
+import { type Fields, recordOf } from './content.ts';
 import type { Quirks } from './presets.ts';
 import type { AgentProcess } from './process.ts';
 import { promptOf } from './prompt.ts';
@@ -307,6 +307,8 @@ async function carryOut(
     const response = await answered(active, ask, wasCancelled);
     await over();
     reattach(active, noLongerAsked);
+    const tokens = tokensOf(response);
+    if (tokens > 0) active.report.spent?.(tokens);
     conclude(active, response, quirks);
   } catch (error) {
     reattach(active, noLongerAsked);
@@ -329,3 +331,13 @@ async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCance
 
 const sentAgain =
   'The agent ended this message together with the turn that was cancelled before, without working on it. It was sent again.';
+
+/** The tokens of a turn in its response: the field of ACP, or Gemini's. */
+function tokensOf({ usage, _meta }: Fields): number {
+  const { input_tokens: input, output_tokens: output } = recordOf(recordOf(recordOf(_meta).quota).token_count);
+  const sum = [input, output].reduce<number>((total, count) => total + (isCount(count) ? count : 0), 0);
+  const { totalTokens } = recordOf(usage);
+  return isCount(totalTokens) ? totalTokens : sum;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -8,6 +8,8 @@ export const words: typeof english = {
     since: 'Angemeldet seit',
     notifications: 'Benachrichtigungen',
     notificationsMore: 'Dieser Browser, dein Handy, andere Programme',
+    usage: 'Verbrauch',
+    usageMore: 'Kosten und Aufträge nach Tagen, auf allen Rechnern',
     apps: 'Apps',
     appsMore: 'Apps, die dein Konto nutzen dürfen',
     yourName: 'Dein Name',

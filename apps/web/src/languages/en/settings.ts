@@ -7,6 +7,8 @@ export const words = {
     since: 'Signed in since',
     notifications: 'Notifications',
     notificationsMore: 'This browser, your phone, other programs',
+    usage: 'Usage',
+    usageMore: 'Cost and turns by day, on all machines',
     apps: 'Apps',
     appsMore: 'Apps you have allowed to use your account',
     yourName: 'Your name',

@@ -1,0 +1,180 @@
+/** Figures of use: the ring of the composer, its sheet, and the page by day. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser, Page } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon, item, put, set } from './transcript-daemon.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ violations: { id: string }[] }>('axe.run(document)');
+  return violations.map(({ id }) => id);
+}
+
+const hour = 3_600_000;
+const soon = new Date(Date.now() + 3 * hour).toISOString();
+const now = new Date().toISOString();
+const limit = (id: string, used: number, resets: string) => ({
+  id,
+  name: id,
+  used,
+  resets,
+  state: 'allowed',
+  as_of: now,
+});
+const used = {
+  kind: 'usage',
+  used: 68_400,
+  size: 200_000,
+  cost: { amount: 1.42, currency: 'USD' },
+  limits: [
+    limit('five_hour', 0.72, soon),
+    limit('seven_day', 0.41, soon),
+    limit('over', 0.99, new Date(0).toISOString()),
+  ],
+};
+
+describeWith('chromium', '§2: usage', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration, { capabilities: ['usage', 'spending'] });
+    daemon.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as Record<string, string>;
+      const about = { request_id: frame['request_id'], session_id: frame['session_id'] };
+      if (frame['type'] === 'usage_request')
+        daemon.send({ type: 'usage_response', ...about, error: 'not since a restart' });
+      if (frame['type'] !== 'spending_request') return;
+      const day = { day: frame['to'], agent_type: 'scripted', turns: 3, tokens: 41_200 };
+      const days = [
+        { ...day, cost: { amount: 6.1, currency: 'USD' } },
+        { ...day, agent_type: 'codex', cost: undefined },
+      ];
+      daemon.send({ type: 'spending_response', request_id: frame['request_id'], days, since: now });
+    });
+    daemon.send({ type: 'report_slash_commands', commands: [{ name: 'compact', description: 'Summarise' }] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  const pathOf = (nativeId: string) =>
+    `/sessions/${encodeURIComponent(`${registration.deviceId}:scripted:${nativeId}`)}`;
+  const ring = (page: Page) => page.getByRole('button', { name: /^Context \d+% full/ });
+  const sheet = (page: Page) => page.getByRole('dialog', { name: 'Usage' });
+
+  async function start(nativeId: string): Promise<string> {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Water the beds');
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: nativeId });
+    daemon.say(taskId, nativeId, [put(item(task.message_uuid as string, 1, { kind: 'user' }, 'Water the beds'))]);
+    await person.page.waitForURL(`**${pathOf(nativeId)}`);
+    return taskId;
+  }
+  const finish = (taskId: string, nativeId: string) => {
+    daemon.say(taskId, nativeId, [put(item(`${nativeId}-end`, 9, { kind: 'text' }, 'All watered.'))]);
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'All watered.', message_uuid: `${nativeId}-end` });
+    daemon.send({ type: 'status', running_tasks: [] });
+  };
+
+  it('has no ring while the agent reports no figures', async () => {
+    const taskId = await start('silent');
+    finish(taskId, 'silent');
+    await person.text('All watered.');
+    await person.page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(await ring(person.page).count()).toBe(0);
+  });
+
+  it('the ring shows how full the context is, live and in a second tab', async () => {
+    const taskId = await start('figures');
+    daemon.say(taskId, 'figures', [put(item('used', 2, { ...used, used: 20_000 }))]);
+    await person.page.getByRole('button', { name: 'Context 10% full. Usage' }).waitFor();
+    daemon.say(taskId, 'figures', [set('used', used)]);
+    finish(taskId, 'figures');
+    await person.page.getByRole('button', { name: 'Context 34% full. Usage' }).waitFor();
+    const tab = await person.context.newPage();
+    await tab.goto(`${relay.url}${pathOf('figures')}`);
+    await tab.getByRole('button', { name: 'Context 34% full. Usage' }).waitFor();
+    await tab.close();
+  });
+
+  it('the sheet shows context, costs and the limits that hold, and compacts the session', async () => {
+    await ring(person.page).click();
+    const shown = sheet(person.page);
+    await shown.getByText('34% of the context').waitFor();
+    await shown.getByText('68,400 of 200,000 tokens').waitFor();
+    await shown.getByText('$6.10').waitFor();
+    expect(await shown.getByText('$1.42').count()).toBe(1);
+    const meters = shown.getByRole('meter');
+    expect(await meters.count()).toBe(2);
+    expect(await meters.first().getAttribute('aria-label')).toBe('5 hours');
+    expect(await meters.first().getAttribute('aria-valuetext')).toMatch(/^72% · resets /);
+    await shown.getByText(/^From the agent on MacBook Pro, /).waitFor();
+    expect(await faultsOf(person.page)).toEqual([]);
+    await everyLook(person, 'usage-sheet');
+    await shown.getByRole('button', { name: 'Compact' }).click();
+    await shown.waitFor({ state: 'detached' });
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: '/compact', session_id: 'figures' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Compacted.', session_id: 'figures' });
+  });
+
+  it('the page by day has a bar for each of 30 days, and a row for each machine and agent', async () => {
+    await person.goto(pathOf('figures'));
+    await ring(person.page).click();
+    await sheet(person.page).getByRole('link', { name: 'Usage by day' }).click();
+    await person.heading('Usage');
+    const bars = person.page.getByRole('listitem').filter({ hasText: / turns?$/ });
+    await bars.last().waitFor();
+    expect(await bars.count()).toBe(30);
+    expect(await bars.last().textContent()).toMatch(/: \$6\.10, 6 turns$/);
+    expect(await bars.first().textContent()).toMatch(/: 0 turns$/);
+    const rows = await person.page.getByRole('row').allInnerTexts();
+    expect(rows.slice(1).map((row) => row.replace(/\s+/g, ' '))).toEqual([
+      'The agent MacBook Pro 3 $6.10 41,200',
+      'Codex MacBook Pro 3 – 41,200',
+    ]);
+    expect(await faultsOf(person.page)).toEqual([]);
+    await everyLook(person, 'usage-page');
+  });
+
+  it('shows the figures of the last turn while the machine is away, and names its missing days', async () => {
+    await daemon.drop();
+    await person.goto(pathOf('figures'));
+    await ring(person.page).click();
+    await sheet(person.page).getByText(/^As of /).waitFor(); // prettier-ignore
+    await sheet(person.page).getByText('$1.42').waitFor();
+    await person.page.keyboard.press('Escape');
+    await person.goto('/usage');
+    await person.text('MacBook Pro is offline; its figures are missing.');
+    await person.text('No figures yet.');
+  });
+});
