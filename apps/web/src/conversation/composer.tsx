@@ -22,6 +22,7 @@ import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 
 const Commands = loadedLater(async () => (await import('./commands.tsx')).default);
+const Controls = loadedLater(async () => (await import('./composer-controls.tsx')).default);
 
 interface ComposerProps {
   session: Session;
@@ -68,6 +69,7 @@ export function Composer(props: ComposerProps) {
     client.call('cancelSession', { params: { id: session.id }, body: isRunning ? { which } : {} }),
   );
   const working = isWorking(session);
+  const hasControls = device?.capabilities.includes('controls') === true;
   const agent = nameOfAgent(session.agentType, device);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
@@ -109,7 +111,7 @@ export function Composer(props: ComposerProps) {
         </Suspense>
       )}
       {takes && <AttachedImages images={images} onRemoved={focus} />}
-      <div className="box">
+      <div className={hasControls ? 'box two' : 'box'}>
         {takes && (
           <label className="plus-sign" title={words.images.add}>
             <Plus className="i" aria-hidden />
@@ -127,6 +129,11 @@ export function Composer(props: ComposerProps) {
           onKeyDown={onKeyDown}
           onPaste={takes ? pasting(images) : undefined}
         />
+        {hasControls && (
+          <Suspense>
+            <Controls session={session} device={device} text={text} field={field} />
+          </Suspense>
+        )}
         <div className="ends">
           <StopButton session={session} queue={queue} cancel={cancel} onChosen={focus} />
           {(!working || text !== '') && (
