@@ -125,9 +125,11 @@ function isSame(one: Question, other: Question): boolean {
   if (one.kind === 'ask_pong' || other.kind === 'ask_pong') return one.kind === other.kind;
   if (one.kind === 'ask_folders') return other.kind === 'ask_folders' && one.path === other.path;
   if (other.kind === 'ask_folders') return false;
+  // Each has an effect or an answer of its own.
+  if (one.kind === 'ask_agent_settings' || other.kind === 'ask_agent_settings') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
-    return one.change?.id === other.change?.id && one.change?.value === other.change?.value;
+    return one.change === undefined && other.change === undefined && one.known === other.known;
   if (one.kind === 'ask_content' && other.kind === 'ask_content')
     return (['uuid', 'name', 'offset', 'limit'] as const).every((name) => one[name] === other[name]);
   if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;

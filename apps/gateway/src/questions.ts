@@ -25,6 +25,7 @@ interface Asked {
     | 'get_messages'
     | 'usage_request'
     | 'settings_request'
+    | 'agent_settings_request'
     | 'content_request'
     | 'get_folders'
     | 'ping'
@@ -47,6 +48,19 @@ export function asked(
     return can('browse')
       ? { frame: { type: 'get_folders', request_id: requestId, path: question.path }, answer: 'folders' }
       : undefined;
+  if (question.kind === 'ask_agent_settings') {
+    const { agentType, projectPath, change, changedOn } = question;
+    if (!can('controls')) return undefined;
+    const frame = {
+      type: 'agent_settings_request',
+      request_id: requestId,
+      ...(agentType === undefined ? {} : { agent_type: agentType }),
+      ...(projectPath === undefined ? {} : { project_path: projectPath }),
+      ...(change === undefined ? {} : { change }),
+      ...(changedOn === undefined ? {} : { changed_on: changedOn }),
+    } as const;
+    return { frame, answer: 'agent_settings_response' };
+  }
   const about = { request_id: requestId, session_id: question.sessionId };
   switch (question.kind) {
     case 'history': {
@@ -70,8 +84,15 @@ export function asked(
       return undefined;
     case 'ask_settings': {
       if (!can('settings')) return undefined;
-      const change = question.change === undefined ? {} : { change: question.change };
-      return { frame: { type: 'settings_request', ...about, ...change }, answer: 'settings_response' };
+      const { change, known, keep, changedOn } = question;
+      if ((known || keep) && !can('controls')) return undefined;
+      const more = {
+        ...(change === undefined ? {} : { change }),
+        ...(known ? { known } : {}),
+        ...(keep ? { keep } : {}),
+        ...(changedOn !== undefined && can('controls') ? { changed_on: changedOn } : {}),
+      };
+      return { frame: { type: 'settings_request', ...about, ...more }, answer: 'settings_response' };
     }
     case 'ask_content': {
       if (!can('content')) return undefined;
@@ -91,7 +112,8 @@ export function asked(
 /** The answer for the caller. With `error` it is a failure, not an empty answer. */
 export function replyOf(question: Question, frame: Answer, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
-  if (frame.type === 'settings_response') return settingsReply(frame);
+  if (frame.type === 'settings_response') return settingsReply(frame, 'session_settings');
+  if (frame.type === 'agent_settings_response') return settingsReply(frame, 'agent_settings');
   if (frame.type === 'content_response') return contentReply(frame);
   if (frame.type === 'pong') return { v: 1, kind: 'device_pong' };
   if (frame.type === 'folders') return foldersReply(frame);
@@ -113,13 +135,16 @@ function usageReply(usage: object | null | undefined, error: string | null | und
 
 const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING', 'SETTING_NOT_ALLOWED'] as const;
 
-function settingsReply({ settings, error, code }: FromDaemon<'settings_response'>): Reply {
+function settingsReply(
+  { settings, as_of: asOf, can, error, code }: FromDaemon<'settings_response' | 'agent_settings_response'>,
+  kind: 'session_settings' | 'agent_settings',
+): Reply {
   const known = settingCodes.find((name) => name === code);
   if (known && error) return { v: 1, kind: 'failure', code: known, error: cutText(error, 1024) };
   if (error || !settings) return answeredBadly(error);
   if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes)
     return failure('The device answered too much.');
-  return { v: 1, kind: 'session_settings', settings };
+  return { v: 1, kind, settings, ...(asOf === undefined ? {} : { asOf }), ...(can === undefined ? {} : { can }) };
 }
 
 function contentReply({ mime, size, cut, data, error, code }: FromDaemon<'content_response'>): Reply {

@@ -1,5 +1,4 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import { relayCapabilities } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
@@ -19,7 +18,8 @@ import { withOlder } from './older.ts';
 import type { Stop } from './reconnect.ts';
 import { reportOf } from './report.ts';
 import { openTranscripts } from './session-transcripts.ts';
-import { tellSettings } from './settings.ts';
+import { createControls } from './controls.ts';
+import { settingUpdate } from './transcript/splitter.ts';
 import { joinAgents } from './several-agents.ts';
 import { rememberCommands } from './slash-commands.ts';
 import type { Tasks } from './task.ts';
@@ -68,6 +68,21 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     isWatched: (sessionId) => watched.has(sessionId),
   });
 
+  const controls = createControls({
+    agents: new Map([
+      ['', options.agent],
+      ...(options.further ?? []).map((one) => [one.agentType, one.agent] as const),
+    ]),
+    agent,
+    store,
+    folder: options.storeDir,
+    clock,
+    log,
+    mark: (sessionId, about) => void transcripts.update(sessionId, { sessionUpdate: settingUpdate, ...about }),
+    send: (frame) => void send(frame),
+    declares: link.isDeclared,
+  });
+
   const sendStatus = () =>
     send({
       type: 'status',
@@ -109,6 +124,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   };
   const tasks = createTasks({
     agent,
+    controls,
     offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
     store,
     transcripts,
@@ -137,10 +153,10 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     }),
   });
   const commands = rememberCommands(agent, (frame) => void send(frame));
-  tellSettings(agent, clock, (frame) => void (link.isDeclared(relayCapabilities.settings) && send(frame)));
   const inbound = createInbound({
     tasks,
     agent,
+    controls,
     store: { ...store, ...withOlder(store, (sessionId, place) => joined.before(sessionId, place)) },
     sync: local.sync,
     bring: local.bring,

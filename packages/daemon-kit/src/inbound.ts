@@ -4,7 +4,7 @@ import { reasonOf } from './failure.ts';
 import { type ContentReader, answerContent } from './contents.ts';
 import { type Browse, createFolders } from './folders.ts';
 import { summaryOf } from './summary.ts';
-import { answerSettings } from './settings.ts';
+import type { Controls } from './controls.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
 import type { Reader, Store } from './store.ts';
@@ -19,7 +19,8 @@ export interface InboundCounts {
 
 interface InboundOptions {
   tasks: Tasks;
-  agent: Pick<Agent, 'context' | 'settings'>;
+  agent: Pick<Agent, 'context'>;
+  controls: Pick<Controls, 'answer' | 'answerAgent'>;
   store: Store;
   /** Adds messages that were written elsewhere to the session, before it is read. */
   sync?: (sessionId: string) => void;
@@ -165,7 +166,8 @@ export function createInbound({
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
-    settings_request: (frame) => void answerSettings(agent, store, frame).then(send),
+    settings_request: (frame) => void options.controls.answer(frame).then(send),
+    agent_settings_request: (frame) => send(options.controls.answerAgent(frame)),
     get_folders: (frame) => void folders(frame).then(send),
     content_request: (frame) => send(answerContent(options.content, frame)),
     context_request({ request_id: requestId, session_id: sessionId, include }) {

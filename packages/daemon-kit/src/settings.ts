@@ -1,10 +1,6 @@
-/** Settings of sessions, between the agent and the relay: within their bounds, and with a notice to the relay when one changed. */
-import { type FromDaemon, type Setting, type ToDaemon, limits, settingLimits } from '@relay/protocol';
-import type { Agent } from './agent.ts';
+/** Settings of an agent within the bounds of a frame, and the reasons to refuse a change. */
+import { type Setting, limits, settingLimits } from '@relay/protocol';
 import { entryBytes, keepHead } from './bounds.ts';
-import type { Cancel, Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
-import type { Store } from './store.ts';
 
 /** The reason why a setting was not changed, or why there is none. The message is for people. */
 export class SettingRefused extends Error {
@@ -16,28 +12,8 @@ export class SettingRefused extends Error {
   }
 }
 
-export async function answerSettings(
-  agent: Pick<Agent, 'settings'>,
-  store: Store,
-  { request_id: requestId, session_id: sessionId, change }: ToDaemon<'settings_request'>,
-): Promise<FromDaemon<'settings_response'>> {
-  const reply = { type: 'settings_response', request_id: requestId, session_id: sessionId } as const;
-  const session = store.session(sessionId);
-  if (!session) return { ...reply, error: 'this device has no such session' };
-  try {
-    const { projectPath } = session;
-    const told = await agent.settings?.({ sessionId, projectPath }, change);
-    if (!told || told.length === 0)
-      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
-    return { ...reply, settings: withinBounds(told) };
-  } catch (error) {
-    const code = error instanceof SettingRefused ? { code: error.code } : {};
-    return { ...reply, ...code, error: keepHead(reasonOf(error), limits.lastMessageBytes) };
-  }
-}
-
 /** The settings within the bounds: the excess is left out, except for the current option. */
-function withinBounds(settings: readonly Setting[]): Setting[] {
+export function withinBounds(settings: readonly Setting[]): Setting[] {
   let left: number = settingLimits.bytes - 1024;
   const kept = settings
     .filter(({ id, value }) => isId(id) && isId(value))
@@ -68,22 +44,3 @@ const described = <T extends { name: string; description?: string; group?: strin
   ...(one.category === undefined ? {} : { category: keepHead(one.category, limits.nameCharacters) }),
   ...(one.description === undefined ? {} : { description: keepHead(one.description, limits.promptOptionCharacters) }),
 });
-
-const tellEveryMs = 1000;
-
-/** Sends a notice that something changed in a session, at most once a second. */
-export function tellSettings(
-  agent: Pick<Agent, 'onSettings'>,
-  clock: Clock,
-  send: (frame: FromDaemon<'settings_activity'>) => void,
-): void {
-  const waiting = new Map<string, Cancel>();
-  agent.onSettings?.((sessionId) => {
-    if (waiting.has(sessionId)) return;
-    const say = () => {
-      waiting.delete(sessionId);
-      send({ type: 'settings_activity', session_id: sessionId });
-    };
-    waiting.set(sessionId, clock.after(tellEveryMs, say));
-  });
-}

@@ -2,6 +2,7 @@
 import type { TurnReport } from './agent.ts';
 import { reasonOf } from './failure.ts';
 import type { OwnTurns } from './own-turns.ts';
+import { SettingNotApplied } from './agent.ts';
 import type { Task } from './task.ts';
 import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
@@ -25,7 +26,7 @@ export function createTurns(
     own: Pick<OwnTurns, 'leave' | 'taskOf'>;
   },
 ): Turns {
-  const { agent, transcripts, questions, voice, lines, asked } = room;
+  const { agent, controls, transcripts, questions, voice, lines, asked } = room;
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
@@ -115,11 +116,22 @@ export function createTurns(
       const { question, option, fields } = task.answer ?? {};
       const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
       const answer = question === undefined ? {} : { answer: { question, ...given } };
-      const turn = { taskId, sessionId, message, projectPath, ...(images.length > 0 ? { images } : {}), ...answer };
+      const settings = controls.wanted(sessionId, task);
+      const turn = {
+        taskId,
+        sessionId,
+        message,
+        projectPath,
+        ...(images.length > 0 ? { images } : {}),
+        ...answer,
+        choices: controls.forSession(sessionId),
+        ...(settings.length > 0 ? { settings } : {}),
+      };
       task.images = [];
       task.turn = agent.start(turn, reportOf(task));
     } catch (error) {
-      finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}` });
+      const refused = error instanceof SettingNotApplied ? { error: reasonOf(error), code: error.code } : undefined;
+      finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}`, ...refused });
     }
   };
 

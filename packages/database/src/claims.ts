@@ -2,7 +2,7 @@
  * Claiming (rules, 2.1): a queued task is written to its daemon at most once, in order per session. Every write must run inside
  * `withDevice`.
  */
-import type { TaskKind } from '@relay/protocol';
+import type { MessageSetting, TaskKind } from '@relay/protocol';
 import type { PromptAnswer } from './tasks.ts';
 import { settleSessions } from './session-status.ts';
 import { move } from './move.ts';
@@ -32,6 +32,10 @@ export interface ClaimedTask {
   /** The question that it answers. */
   promptUuid?: string;
   answer?: PromptAnswer;
+  /** Chosen with the message. */
+  settings?: MessageSetting[];
+  /** An agent sent it. */
+  isOfAgent?: true;
   /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
@@ -89,6 +93,8 @@ interface ClaimedRow {
   project_path: string;
   prompt_uuid: string | null;
   answer: PromptAnswer | null;
+  settings: MessageSetting[] | null;
+  agent_depth: number | null;
   before: bigint | null;
 }
 
@@ -103,7 +109,7 @@ function claimOf({ deviceId, fence }: Claim, when: Sql): Sql {
       LIMIT 100
     ), moved AS (${moveTasks('claim', sql`t.id IN (SELECT id FROM next)`, [sql`fence = ${fence}`])}
     ), touched AS (${settleSessions('run')} RETURNING s.key, s.native_id, s.agent_type, s.project_path)
-    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, next.before, touched.native_id, touched.agent_type, touched.project_path
+    SELECT m.id, m.kind, m.session_key, m.instruction, m.has_images, m.prompt_uuid, m.answer, m.settings, m.agent_depth, next.before, touched.native_id, touched.agent_type, touched.project_path
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
 }
 
@@ -119,6 +125,8 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
     projectPath: row.project_path,
     ...(row.prompt_uuid ? { promptUuid: row.prompt_uuid } : {}),
     ...(row.answer ? { answer: row.answer } : {}),
+    ...(row.settings ? { settings: row.settings } : {}),
+    ...(row.agent_depth === null ? {} : { isOfAgent: true }),
     ...(row.before === null ? {} : { givenBackUnder: Number(row.before) }),
   };
 }

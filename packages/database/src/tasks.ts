@@ -28,6 +28,7 @@ export interface NewSession {
   pendingId?: string | undefined;
   ttlMs: number;
   /** See the columns. */
+  settings?: string | undefined;
   agentDepth?: number | undefined;
   startedBy?: string | undefined;
 }
@@ -65,6 +66,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
     text: input.message,
     images: input.images,
     ttlMs: input.ttlMs,
+    settings: input.settings,
     agentDepth: input.agentDepth,
   });
   await Promise.all([session, task]);
@@ -83,6 +85,7 @@ interface NewTask {
   /** See the columns. */
   promptUuid?: string | null;
   answer?: string | null;
+  settings?: string | undefined;
   agentDepth?: number | undefined;
 }
 
@@ -97,9 +100,9 @@ export interface PromptAnswer {
 
 async function insertTask(db: Db, task: NewTask): Promise<void> {
   await db.sql.execute`
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, agent_depth, expires_at)
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, settings, agent_depth, expires_at)
     VALUES (${task.id}, ${task.key}, ${task.deviceId}, ${task.ownerId}, ${task.kind}, ${task.text}, ${task.images ?? null},
-      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb, ${task.agentDepth ?? null}::smallint,
+      ${task.promptUuid ?? null}, ${task.answer ?? null}::jsonb, ${task.settings ?? null}::jsonb, ${task.agentDepth ?? null}::smallint,
       now() + ${task.ttlMs}::double precision * interval '1 millisecond')`;
 }
 
@@ -123,7 +126,8 @@ export async function enqueueMessage(
     queueLimit: number;
     /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
     answers?: (PromptAnswer & { uuid: string }) | null;
-    /** See the column. */
+    /** See the columns. */
+    settings?: string | undefined;
     agentDepth?: number | undefined;
   },
 ): Promise<Enqueued> {
@@ -159,6 +163,7 @@ export async function enqueueMessage(
     text: input.content,
     images: input.images,
     ttlMs: input.ttlMs,
+    settings: input.settings,
     agentDepth: input.agentDepth,
   });
   // None waits for the answer of the one before: one round trip.

@@ -16,6 +16,8 @@ export interface AuditNote {
   target?: string;
   question?: string;
   digest?: string | undefined;
+  /** The setting that was changed, and its value. */
+  setting?: string;
 }
 
 /** Routes that change nothing a person would look for later: read marks, or a credential for one socket. */
@@ -71,7 +73,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
     target: isKnown
       ? (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id))
       : undefined,
-    ...(isKnown ? { question: note.question, digest: note.digest } : {}),
+    ...(isKnown ? { question: note.question, digest: note.digest, setting: note.setting } : {}),
     ...{ requestId: text(response?.getHeader('X-Request-Id')) },
   };
   const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));

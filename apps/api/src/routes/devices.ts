@@ -8,6 +8,7 @@ import { browseFolders } from '../devices/browse-folders.ts';
 import { pingDevice } from '../devices/ping-device.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
+import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
 import type { Call, Handlers } from '../http/pipeline.ts';
 
@@ -17,6 +18,8 @@ type Names =
   | 'deleteDevice'
   | 'pingDevice'
   | 'listFolders'
+  | 'readDeviceSettings'
+  | 'changeDeviceSetting'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -87,6 +90,21 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       status: 200,
       body: await browseFolders(deps, principal.userId, params.id, query.path),
     }),
+    readDeviceSettings: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await defaultsOf(deps, principal.userId, params.id, query),
+    }),
+    changeDeviceSetting: async (call) => {
+      const { body: change, principal, params } = call;
+      call.note.setting = settingNote(change);
+      requireShowable(change.on);
+      const requireRecent = () => requireRecentSignIn(deps, principal);
+      const { agentType } = change;
+      return {
+        status: 200,
+        body: await defaultsOf(deps, principal.userId, params.id, { agentType, change, requireRecent }),
+      };
+    },
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();
       return { status: 200, body: { connections: await listConnections(db, call.params.id) } };

@@ -8,6 +8,7 @@ import type { AgentTurn } from './agent-turn.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
+import { requireControls } from './settings.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
 
 /**
@@ -30,6 +31,7 @@ export async function sendMessage(
   let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const { deviceId } = record.session;
+    const settings = await requireControls(tx, deviceId, body.settings);
     const idempotent = {
       userId,
       route: 'sendMessage',
@@ -38,6 +40,7 @@ export async function sendMessage(
         content,
         body.queueTtlSeconds,
         ...(images ? [images.digest] : []),
+        ...(settings === undefined ? [] : [`settings ${settings}`]),
         ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
       ],
       status: 202,
@@ -51,7 +54,7 @@ export async function sendMessage(
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
-      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, agent };
+      const followUp = { content, images: images?.text, settings, queueTtlSeconds: body.queueTtlSeconds, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined ? {} : { answers }),

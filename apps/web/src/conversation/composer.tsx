@@ -4,7 +4,7 @@ import { ArrowUp } from '../transcript/icons.tsx';
 import { Plus } from '../ui/icons.tsx';
 import type { Device, Message, Session } from '@relay/protocol';
 import { Link } from 'wouter';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { newSessionPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
@@ -22,7 +22,9 @@ import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 
 const Commands = loadedLater(async () => (await import('./commands.tsx')).default);
-const Controls = loadedLater(async () => (await import('./composer-controls.tsx')).default);
+const Controls = loadedLater(
+  async () => (await Promise.all([import('./composer-controls.tsx'), loadWords('controls')]))[0].default,
+);
 
 interface ComposerProps {
   session: Session;
@@ -68,6 +70,7 @@ export function Composer(props: ComposerProps) {
     // Where nothing runs, what waits is meant.
     client.call('cancelSession', { params: { id: session.id }, body: isRunning ? { which } : {} }),
   );
+  const [above, setAbove] = useState<HTMLElement | null>(null);
   const working = isWorking(session);
   const hasControls = device?.capabilities.includes('controls') === true;
   const agent = nameOfAgent(session.agentType, device);
@@ -111,6 +114,7 @@ export function Composer(props: ComposerProps) {
         </Suspense>
       )}
       {takes && <AttachedImages images={images} onRemoved={focus} />}
+      {hasControls && <div ref={setAbove} className="above" />}
       <div className={hasControls ? 'box two' : 'box'}>
         {takes && (
           <label className="plus-sign" title={words.images.add}>
@@ -131,7 +135,7 @@ export function Composer(props: ComposerProps) {
         />
         {hasControls && (
           <Suspense>
-            <Controls session={session} device={device} text={text} field={field} />
+            <Controls session={session} device={device} text={text} field={field} above={above} />
           </Suspense>
         )}
         <div className="ends">

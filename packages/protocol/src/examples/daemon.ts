@@ -69,6 +69,14 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
     message: 'Version 1.5.3 is available.',
   },
   usage_request: { type: 'usage_request', request_id: requestId, session_id: nativeId },
+  agent_settings_request: {
+    type: 'agent_settings_request',
+    request_id: requestId,
+    agent_type: 'codex',
+    project_path: projectPath,
+    change: { id: 'mode', value: 'code' },
+    changed_on: 'iPhone',
+  },
   settings_request: {
     type: 'settings_request',
     request_id: requestId,
@@ -163,6 +171,13 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     usage: { used_tokens: 41_200, max_tokens: 200_000, ...usage },
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
+  agent_settings_response: {
+    type: 'agent_settings_response',
+    request_id: requestId,
+    settings,
+    as_of: times.completed,
+    can: ['images'],
+  },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },
   folders: { type: 'folders', request_id: requestId, ...folder },
   settings_activity: { type: 'settings_activity', session_id: nativeId },

@@ -18,6 +18,7 @@ export const AuditEntry = record('AuditEntry', 'One change, or one sign-in. Neve
   target: maybe(line('The id of what it was done to')),
   question: maybe(line('The id of the question that was answered')),
   digest: maybe(line('The digest of that question, as the answer named it')),
+  setting: maybe(line('The setting that was changed and its value, as ids of the agent')),
   requestId: maybe(line('`X-Request-Id` of the request')),
 });
 

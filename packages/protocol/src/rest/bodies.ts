@@ -46,6 +46,8 @@ export const restBodies = {
   CancelSession: conversation.CancelSession,
   SessionSettings: settings.SessionSettings,
   SettingChange: settings.SettingChange,
+  AgentSettings: settings.AgentSettings,
+  DefaultChange: settings.DefaultChange,
   ItemContent: content.ItemContent,
   CancelledTask: conversation.CancelledTask,
   SessionQueue: queue.SessionQueue,

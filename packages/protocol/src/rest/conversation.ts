@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from '../schema.ts';
+import { messageSettings } from './settings.ts';
 import {
   QuestionField,
   Subject,
@@ -200,6 +201,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
     ),
   ),
   images,
+  settings: messageSettings,
   queueTtlSeconds,
 });
 
@@ -227,6 +229,7 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
     ),
   ),
   images,
+  settings: messageSettings,
   queueTtlSeconds,
 });
 

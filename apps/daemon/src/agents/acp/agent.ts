@@ -49,13 +49,16 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const { clock = systemClock, limitsOf } = options;
   const notes = createNotes({ now: () => clock.now(), limitsOf });
   const settings = createSettings(timings.openMs, options);
+  let abilities: readonly string[] | undefined;
   let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     heard(sessionId, update) {
-      settings.heard(sessionId, update);
-      return notes.heard(sessionId, update);
+      return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
+    },
+    ready(can) {
+      abilities = can.images ? ['images'] : [];
     },
   });
   const { conversations, dismiss, live } = pool;
@@ -77,6 +80,14 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       conversation ??= await reopen(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
+      if (turn.settings) {
+        try {
+          await settings.apply(conversation.agent, turn.sessionId, turn.settings);
+        } catch (error) {
+          return report.error(reasonOf(error), 'SETTING_NOT_APPLIED');
+        }
+        report.chosen?.(turn.settings);
+      }
       await conversation.prompt(turn, report, signal);
     } catch (error) {
       report.error(reasonOf(error));
@@ -85,7 +96,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
 
   return {
     // Whether it accepts images is known once its process runs: if it does not, the task says so.
-    capabilities: ['images', 'usage', 'settings'],
+    capabilities: ['images', 'usage', 'settings', 'controls'],
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),
@@ -98,6 +109,11 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         (await live(sessionId)) ?? (await reopen(session, () => undefined, AbortSignal.timeout(timings.openMs)));
       return change ? settings.change(conversation.agent, sessionId, change) : (settings.of(sessionId) ?? []);
     },
+    knownSettings(sessionId) {
+      const known = settings.of(sessionId);
+      return known && { settings: known, isLive: conversations.get(sessionId)?.usable() === true };
+    },
+    abilities: () => abilities,
     onSettings: settings.onChange,
     onCommands: notes.onCommands,
     onOwnTurn: (listener) => void (ownTurn = listener),
