@@ -26,6 +26,8 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   readSummary: ['title', 'recentMessages'],
   readSettings: ['settings'],
   changeSetting: ['settings'],
+  readDeviceSettings: ['settings'],
+  changeDeviceSetting: ['settings'],
   readContent: ['data'],
   releaseSession: ['result'],
   cancelSession: ['taskId', 'state'],

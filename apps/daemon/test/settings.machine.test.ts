@@ -55,7 +55,19 @@ async function begin(offers: string, options: DemoOptions = {}) {
   const change = (id: string, value: string) => relay.call('changeSetting', { params, body: { id, value } });
   const tell = (content: string) => relay.call('sendMessage', { params, body: { content } });
   const values = async () => (await read()).body.settings.map(({ id, value }) => [id, value]);
-  return { daemon, start, app, body, said, read, change, tell, values, calls: () => readFileSync(calls, 'utf8') };
+  return {
+    daemon,
+    start,
+    app,
+    body,
+    params,
+    said,
+    read,
+    change,
+    tell,
+    values,
+    calls: () => readFileSync(calls, 'utf8'),
+  };
 }
 
 describe('the settings of a session', () => {
@@ -125,6 +137,102 @@ describe('the settings of a session', () => {
       ['model', 'large'],
     ]);
     expect(calls()).toContain('resume');
+  });
+
+  it('3: that were chosen hold after a restart of the daemon', async () => {
+    const { daemon, start, said, change, tell, values } = await begin('modes');
+    await change('mode', 'code');
+    await daemon.stop();
+    await start();
+    await tell('settings');
+    await said('code large low');
+    expect((await values())[0]).toEqual(['mode', 'code']);
+  });
+
+  it('2: that are known are read without a process of the agent, also after a restart of the daemon', async () => {
+    const { daemon, start, params, change, calls } = await begin('modes');
+    await change('model', 'small');
+    await daemon.stop();
+    await start();
+    const before = calls();
+    const { body } = await relay.call('readSettings', { params, query: { known: '1' } });
+    expect(body.settings.map(({ id, value }) => [id, value])).toEqual([
+      ['mode', 'ask'],
+      ['model', 'small'],
+    ]);
+    expect(Date.parse(body.asOf ?? '')).not.toBeNaN();
+    expect(calls()).toBe(before);
+  });
+
+  it('9: that go with a message hold before the agent gets it', async () => {
+    const { said, params, values } = await begin('modes', { timings: { idleMs: 1 } });
+    const settings = [{ id: 'mode', value: 'code' }];
+    await relay.call('sendMessage', { params, body: { content: 'settings', settings } });
+    await said('code large low');
+    expect((await values())[0]).toEqual(['mode', 'code']);
+  });
+
+  it('4: that are gone end the task, and the agent gets no prompt', async () => {
+    const { app, params, calls, body } = await begin('modes');
+    const prompts = () =>
+      calls()
+        .split('\n')
+        .filter((call) => call.startsWith('prompt')).length;
+    const before = prompts();
+    const failed = (id: string) =>
+      app.next('session_update', ({ session }) => {
+        const { lastTask } = session as { lastTask?: { id: string; code?: string } };
+        return lastTask?.id === id && lastTask.code === 'SETTING_NOT_APPLIED';
+      });
+    const settings = [{ id: 'model', value: 'gone' }];
+    const sent = await relay.call('sendMessage', { params, body: { content: 'settings', settings } });
+    await failed(sent.body.taskId);
+    const { deviceId } = body;
+    const created = await relay.call('createSession', { body: { deviceId, message: 'settings', settings } });
+    await failed(created.body.taskId);
+    expect(prompts()).toBe(before);
+  });
+
+  it('3: of a default hold in each new session, except of one that never asks', async () => {
+    const { body, said, params } = await begin('unasked');
+    const { deviceId } = body;
+    const change = await relay.call('changeSetting', { params, body: { id: 'model', value: 'small', keep: true } });
+    expect(change.status).toBe(200);
+    const device = { id: deviceId };
+    const { body: defaults } = await relay.call('readDeviceSettings', { params: device });
+    expect(defaults.settings.map(({ id, value }) => [id, value])).toContainEqual(['model', 'small']);
+    await relay.call('createSession', { body: { deviceId, message: 'settings' } });
+    await said('ask small low');
+    // A message cannot make a mode that never asks the default.
+    const settings = [{ id: 'mode', value: 'yolo', keep: true }];
+    const { body: refused } = await relay.call('createSession', { body: { deviceId, message: 'settings', settings } });
+    const task = await relay.call('readTask', { params: { id: refused.taskId } });
+    expect(task.status).toBe(200);
+    await relay.call('changeDeviceSetting', { params: device, body: { id: 'mode', value: 'acceptEdits' } });
+    await relay.call('createSession', { body: { deviceId, message: 'settings' } });
+    await said('acceptEdits small low');
+    await relay.call('changeDeviceSetting', { params: device, body: { id: 'mode', value: null } });
+    const { body: without } = await relay.call('readDeviceSettings', { params: device });
+    expect(without.settings[0]).toMatchObject({ id: 'mode', value: 'ask' });
+  });
+
+  it('7: leave a mark when another app or the agent changes them', async () => {
+    const { params, tell, said } = await begin('modes');
+    await relay.call('changeSetting', { params, body: { id: 'mode', value: 'code', on: 'iPhone' } });
+    const marks = async () => {
+      const { body } = await relay.call('readMessages', { params, query: { parts: '1' } });
+      const items = body.messages as unknown as { part: { kind: string; text?: string; by?: string } }[];
+      return items.flatMap(({ part }) => (part.kind === 'mark' ? [[part.text, part.by]] : []));
+    };
+    expect(await marks()).toEqual([['The code one', 'iPhone']]);
+    await relay.call('changeSetting', { params, body: { id: 'mode', value: 'ask', on: 'CLI' } });
+    await tell('switch');
+    await said('switched');
+    expect(await marks()).toEqual([
+      ['The code one', 'iPhone'],
+      ['The ask one', 'CLI'],
+      ['The code one', undefined],
+    ]);
   });
 
   it('are refused with a code: none, no such setting, no such value, a device that is away', async () => {

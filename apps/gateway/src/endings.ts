@@ -42,6 +42,9 @@ interface EndingDeps {
 }
 
 /** Settles a task as its daemon says. `sessionKey`: as far as this connection knows. */
+/** Codes that a daemon gives to the end of a task. */
+const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED'] as const;
+
 export type Endings = (
   connection: DaemonConnection,
   taskId: string,
@@ -58,7 +61,7 @@ const causes: Record<Outcome['kind'], NotificationCause> = {
 function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
   if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
   if (event.event_type === 'ERROR') {
-    const code = event.code === 'PROMPT_SUPERSEDED' ? event.code : 'AGENT_ERROR';
+    const code = endCodes.find((known) => known === event.code) ?? 'AGENT_ERROR';
     return { kind: 'failed', code, error: event.error };
   }
   return { kind: 'waiting', prompt: prompt(event, taskId, now), alone: !event.question };

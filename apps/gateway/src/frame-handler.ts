@@ -21,7 +21,7 @@ export type FrameHandler = (connection: DaemonConnection, text: string) => void 
 
 /** Frames that need not wait for a report: they neither need what it writes nor change what it would undo. The others, such as `status`, wait. */
 const passing =
-  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|content|context|search|desk)_response|force_quit_result)"/;
+  /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|force_quit_result)"/;
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 
 /** A digest of more would hold up others: such a report waits for its turn. */

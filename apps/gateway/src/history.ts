@@ -148,13 +148,15 @@ function isSame(one: Question, other: Question): boolean {
       other.kind === 'ask_spending' && (['from', 'to', 'zone'] as const).every((name) => one[name] === other[name])
     );
   if (other.kind === 'ask_folders' || other.kind === 'ask_search' || other.kind === 'ask_spending') return false;
+  // Each has an effect or an answer of its own.
+  if (one.kind === 'ask_agent_settings' || other.kind === 'ask_agent_settings') return false;
   if (one.sessionId !== other.sessionId) return false;
   if (one.kind === 'release' && other.kind === 'release') return one.stopTurn === other.stopTurn;
   if (one.kind === 'ask_desk' && other.kind === 'ask_desk') return one.letGo === other.letGo;
   if (one.kind === 'ask_files' && other.kind === 'ask_files')
     return fileFields.every((name) => one[name] === other[name]);
   if (one.kind === 'ask_settings' && other.kind === 'ask_settings')
-    return one.change?.id === other.change?.id && one.change?.value === other.change?.value;
+    return one.change === undefined && other.change === undefined && one.known === other.known;
   if (one.kind === 'ask_content' && other.kind === 'ask_content')
     return (['uuid', 'name', 'offset', 'limit'] as const).every((name) => one[name] === other[name]);
   if (one.kind !== 'history' || other.kind !== 'history') return one.kind === other.kind;

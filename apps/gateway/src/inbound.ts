@@ -70,6 +70,7 @@ export function createInbound(deps: InboundDeps): Inbound {
     usage_response: (connection, frame) => history.answered(connection, frame),
     spending_response: (connection, frame) => history.answered(connection, frame),
     settings_response: (connection, frame) => history.answered(connection, frame),
+    agent_settings_response: (connection, frame) => history.answered(connection, frame),
     content_response: (connection, frame) => history.answered(connection, frame),
     folders: (connection, frame) => history.answered(connection, frame),
     search_response: (connection, frame) => history.answered(connection, frame),
@@ -77,10 +78,13 @@ export function createInbound(deps: InboundDeps): Inbound {
     diff: (connection, frame) => history.answered(connection, frame),
     files: (connection, frame) => history.answered(connection, frame),
     file: (connection, frame) => history.answered(connection, frame),
-    settings_activity: async (connection, { session_id: nativeId }) => {
+    settings_activity: async (connection, { session_id: nativeId, defaults }) => {
       const record = await sessions.find(connection, nativeId);
-      if (record)
-        await publisher.append(record.ownerId, { type: 'settings_changed', sessionId: record.session.id }, 'x');
+      if (!record) return;
+      const { ownerId, session } = record;
+      await publisher.append(ownerId, { type: 'settings_changed', sessionId: session.id }, 'x');
+      const { deviceId, agentType } = session;
+      if (defaults) await publisher.append(ownerId, { type: 'device_settings_changed', deviceId, agentType }, 'x');
     },
     context_response: (connection, frame) => history.answered(connection, frame),
     force_quit_result: (connection, frame) => history.answered(connection, frame),

@@ -58,6 +58,7 @@ export function createOutbound({
         return later(unnamed.named(connection, body.taskId));
       case 'ask_context':
       case 'ask_settings':
+      case 'ask_agent_settings':
       case 'ask_content':
       case 'ask_folders':
       case 'ask_search':

@@ -28,6 +28,7 @@ interface Asked {
     | 'usage_request'
     | 'spending_request'
     | 'settings_request'
+    | 'agent_settings_request'
     | 'content_request'
     | 'get_folders'
     | 'search_request'
@@ -63,6 +64,19 @@ export function asked(
       ? { frame: { type: 'spending_request', request_id: requestId, from, to, zone }, answer: 'spending_response' }
       : undefined;
   }
+  if (question.kind === 'ask_agent_settings') {
+    const { agentType, projectPath, change, changedOn } = question;
+    if (!can('controls')) return undefined;
+    const frame = {
+      type: 'agent_settings_request',
+      request_id: requestId,
+      ...(agentType === undefined ? {} : { agent_type: agentType }),
+      ...(projectPath === undefined ? {} : { project_path: projectPath }),
+      ...(change === undefined ? {} : { change }),
+      ...(changedOn === undefined ? {} : { changed_on: changedOn }),
+    } as const;
+    return { frame, answer: 'agent_settings_response' };
+  }
   const about = { request_id: requestId, session_id: question.sessionId };
   if (question.kind === 'ask_files') return filesAsked(question, about, can);
   switch (question.kind) {
@@ -87,8 +101,15 @@ export function asked(
       return undefined;
     case 'ask_settings': {
       if (!can('settings')) return undefined;
-      const change = question.change === undefined ? {} : { change: question.change };
-      return { frame: { type: 'settings_request', ...about, ...change }, answer: 'settings_response' };
+      const { change, known, keep, changedOn } = question;
+      if ((known || keep) && !can('controls')) return undefined;
+      const more = {
+        ...(change === undefined ? {} : { change }),
+        ...(known ? { known } : {}),
+        ...(keep ? { keep } : {}),
+        ...(changedOn !== undefined && can('controls') ? { changed_on: changedOn } : {}),
+      };
+      return { frame: { type: 'settings_request', ...about, ...more }, answer: 'settings_response' };
     }
     case 'ask_content': {
       if (!can('content')) return undefined;
@@ -119,7 +140,8 @@ export function asked(
 /** The answer for the caller. With `error` it is a failure, not an empty answer. */
 export function replyOf(question: Question, frame: Exclude<Answer, FileAnswer>, now: Date): Reply {
   if (frame.type === 'messages') return historyReply(frame, now, question.kind === 'history' ? question : {});
-  if (frame.type === 'settings_response') return settingsReply(frame);
+  if (frame.type === 'settings_response') return settingsReply(frame, 'session_settings');
+  if (frame.type === 'agent_settings_response') return settingsReply(frame, 'agent_settings');
   if (frame.type === 'content_response') return contentReply(frame);
   if (frame.type === 'spending_response') return spendingReply(frame);
   if (frame.type === 'pong') return { v: 1, kind: 'device_pong' };
@@ -157,13 +179,16 @@ function spendingReply({ days, since, error }: FromDaemon<'spending_response'>):
 
 const settingCodes = ['SETTINGS_NOT_SUPPORTED', 'INVALID_SETTING', 'SETTING_NOT_ALLOWED'] as const;
 
-function settingsReply({ settings, error, code }: FromDaemon<'settings_response'>): Reply {
+function settingsReply(
+  { settings, as_of: asOf, can, error, code }: FromDaemon<'settings_response' | 'agent_settings_response'>,
+  kind: 'session_settings' | 'agent_settings',
+): Reply {
   const known = settingCodes.find((name) => name === code);
   if (known && error) return { v: 1, kind: 'failure', code: known, error: cutText(error, 1024) };
   if (error || !settings) return answeredBadly(error);
   if (Buffer.byteLength(JSON.stringify(settings)) > settingLimits.bytes)
     return failure('The device answered too much.');
-  return { v: 1, kind: 'session_settings', settings };
+  return { v: 1, kind, settings, ...(asOf === undefined ? {} : { asOf }), ...(can === undefined ? {} : { can }) };
 }
 
 function contentReply({ mime, size, cut, data, error, code }: FromDaemon<'content_response'>): Reply {

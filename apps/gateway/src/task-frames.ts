@@ -11,6 +11,8 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
     ...(task.projectPath === '' ? {} : { project_path: task.projectPath }),
     ...images,
     ...(reader.can('transcript') ? { message_uuid: userItemUuid(task.id) } : {}),
+    ...(task.settings ? { settings: task.settings } : {}),
+    ...(task.isOfAgent && reader.can('controls') ? { restricted: 'agent' } : {}),
   };
   if (task.kind === 'start')
     return {

@@ -120,7 +120,9 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
         continue;
       }
       const offers = connection.offers(task.agentType);
-      if (!offers || (task.hasImages && imageSupport(connection) === 'no')) {
+      const hasMore =
+        (task.hasImages && imageSupport(connection) === 'no') || (task.settings && !connection.can('controls'));
+      if (!offers || hasMore) {
         await unsupported(connection, task, offers ? 'NOT_SUPPORTED_BY_DEVICE' : 'AGENT_NOT_OFFERED');
         again = true;
         continue;

@@ -35,6 +35,7 @@ const en = {
   door: () => import('./languages/en/door.ts'),
   notify: () => import('./languages/en/notify.ts'),
   here: () => import('./languages/en/here.ts'),
+  controls: () => import('./languages/en/controls.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
@@ -52,6 +53,7 @@ const de: Loaders = {
   door: () => import('./languages/de/door.ts'),
   notify: () => import('./languages/de/notify.ts'),
   here: () => import('./languages/de/here.ts'),
+  controls: () => import('./languages/de/controls.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
 type LaterParts = typeof import('./languages/en/usage.ts').words;

@@ -4,7 +4,15 @@
  */
 import type { PromptRequest, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
-import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
+import {
+  type MessageSetting,
+  type Setting,
+  type Item,
+  type Message,
+  type Prompt,
+  type Session,
+  isItem,
+} from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
 import { copyBytes } from './budget.ts';
@@ -59,6 +67,9 @@ export class Conversation {
   #askedAt = -Infinity;
   #isChecking = false;
   #choices = '';
+  /** The settings of a session that has not begun, and the client's choices among them. */
+  #offered: readonly Setting[] = [];
+  #chosen: MessageSetting[] = [];
 
   constructor(host: Host, begin: Begin) {
     this.#host = host;
@@ -78,6 +89,7 @@ export class Conversation {
       begin,
       sessionId: () => this.#sessionId,
       isPlain: () => this.#isPlain === true,
+      settings: () => this.#chosen,
       run: (work) => this.#run(work),
       catchUp: () => this.#catchUp(),
       tell: (message) => this.#tell(message, 'history'),
@@ -183,10 +195,30 @@ export class Conversation {
 
   /** Its settings for the client. Nothing where the device offers none, or cannot say now. */
   async choices(change?: { id: string; value: string }): Promise<Choices> {
-    if (this.#sessionId === undefined) return {};
+    if (this.#sessionId === undefined) return this.#beginWith(change);
     const choices = await readChoices(this.#host.client, this.#sessionId, change);
     if (choices.configOptions) this.#choices = JSON.stringify(choices.configOptions);
     return choices;
+  }
+
+  /** The settings of a session that has not begun: a choice goes with its first prompt. */
+  async #beginWith(change?: { id: string; value: string }): Promise<Choices> {
+    const { client, device } = this.#host;
+    const { deviceId: id, agentType } = device;
+    if (this.#offered.length === 0 && device.keepsItems) {
+      const { cwd: projectPath } = this.#begin;
+      const query = { agentType, ...(projectPath === '' ? {} : { projectPath }) };
+      const answer = await client.call('readDeviceSettings', { params: { id }, query }).catch(() => undefined);
+      this.#offered = answer?.settings ?? [];
+    }
+    if (change) {
+      const setting = this.#offered.find((one) => one.id === change.id);
+      if (!setting?.options.some((option) => option.id === change.value))
+        throw acpError('The session has no such setting, or no such value.', { code: 'INVALID_SETTING', status: 400 });
+      this.#chosen = [...this.#chosen.filter((one) => one.id !== change.id), { id: change.id, value: change.value }];
+      this.#offered = this.#offered.map((one) => (one === setting ? { ...one, value: change.value } : one));
+    }
+    return choicesOf(this.#offered);
   }
 
   /** The client no longer has the session open. */

@@ -188,8 +188,9 @@ class Door {
     const begin = this.#place(cwd);
     await this.#checkFolder(begin.cwd);
     const id = placeholderNativeId(newUlid());
-    this.#add(new Conversation(this.#host(), { ...begin, id }));
-    return { sessionId: id };
+    const conversation = new Conversation(this.#host(), { ...begin, id });
+    this.#add(conversation);
+    return { sessionId: id, ...(await conversation.choices()) };
   }
 
   async #load({ sessionId: id, cwd, mcpServers }: LoadSessionRequest, isTold: boolean) {

@@ -1,7 +1,7 @@
 /** The prompts of one session that this client waits for: each is one message, follows its turn, and ends once. */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
-import type { Message, Session } from '@relay/protocol';
+import type { MessageSetting, Message, Session } from '@relay/protocol';
 import { type Begin, pendingIdOf } from './begin.ts';
 import type { Host } from './host.ts';
 import { pause } from './persist.ts';
@@ -20,6 +20,8 @@ interface Talk {
   sessionId(): string | undefined;
   /** Its daemon keeps no items. */
   isPlain(): boolean;
+  /** Chosen before the session began. */
+  settings(): readonly MessageSetting[];
   /** One thing after the other. */
   run<T>(work: () => Promise<T>): Promise<T>;
   /** True when nothing is missing. */
@@ -112,11 +114,13 @@ export class Prompts {
     const { deviceId, agentType } = this.#host.device;
     const { cwd, id } = this.#talk.begin;
     const pendingId = pendingIdOf(id);
+    const settings = this.#talk.settings();
     return {
       deviceId,
       agentType,
       ...(cwd === '' ? {} : { projectPath: cwd }),
       ...(pendingId === undefined ? {} : { pendingId }),
+      ...(settings.length === 0 ? {} : { settings: [...settings] }),
     };
   }
 

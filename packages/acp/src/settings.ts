@@ -28,12 +28,17 @@ export function choicesOf(settings: readonly Setting[]): Choices {
       id: setting.id,
       name: setting.name,
       ...described(setting.description),
-      ...(setting.kind === 'mode' || setting.kind === 'model' ? { category: setting.kind } : {}),
+      ...categoryOf(setting),
       type: 'select' as const,
       currentValue: setting.value,
       options: setting.options.map(({ id, name, description }) => ({ value: id, name, ...described(description) })),
     })),
   };
+}
+
+function categoryOf({ kind, category }: Setting): { category?: string } {
+  if (kind === 'mode' || kind === 'model') return { category: kind };
+  return category === undefined ? {} : { category };
 }
 
 /** The setting that `session/set_mode` changes. */

@@ -22,6 +22,7 @@ const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => bool
   device_removed: ({ deviceId }) => typeof deviceId === 'string',
   sessions_changed: ({ count }) => typeof count === 'number',
   settings_changed: ({ sessionId }) => typeof sessionId === 'string',
+  device_settings_changed: ({ deviceId, agentType }) => typeof deviceId === 'string' && typeof agentType === 'string',
   access_granted: ({ kind, name }) => typeof kind === 'string' && typeof name === 'string',
   inbox_update: ({ version, counts }) => typeof version === 'number' && isObject(counts),
   resync: () => true,

@@ -5,7 +5,6 @@ import type {
   QuestionField,
   QuestionOption,
   Setting,
-  SettingChange,
   SlashCommand,
   Subject,
   Usage,
@@ -18,6 +17,26 @@ import type { Heard } from './transcript/mapper.ts';
  *
  * Promises of the caller: one turn at a time per session; what is reported after an end or a cancel is ignored.
  */
+/** A value that a person chose for a setting. */
+export interface Choice {
+  id: string;
+  value: string;
+  /** No person looks at the turn: an option that never asks is refused. */
+  isSafe?: true;
+}
+
+/** The choices that hold in a session. Agents set them in each new process of the session. */
+export interface SessionChoices {
+  choices: readonly Choice[];
+  /** The agent no longer offers the choice, and works with the other value. */
+  gone(choice: Choice, using: string): void;
+}
+
+/** The reason why a message did not run: a setting that came with it could not be set. */
+export class SettingNotApplied extends Error {
+  readonly code = 'SETTING_NOT_APPLIED';
+}
+
 export interface Turn {
   taskId: string;
   /** The native session id. Equal for all turns of one conversation. */
@@ -32,6 +51,10 @@ export interface Turn {
   answer?: { question: string; option?: string; fields?: FieldValues };
   /** Data URLs (base64) of images that came with the message. Only for agents that declare `images`. */
   images?: readonly string[];
+  /** Holds in a process that is opened for the turn. */
+  choices?: SessionChoices;
+  /** Set before the agent gets the message, else the turn ends with `SETTING_NOT_APPLIED`. */
+  settings?: readonly Choice[];
 }
 
 export interface Question {
@@ -94,6 +117,8 @@ export interface TurnReport {
   dropped?(steerId: string): void;
   /** The turn took so many tokens, as the agent counts them. */
   spent?(tokens: number): void;
+  /** The settings of the turn are set. */
+  chosen?(settings: readonly Choice[]): void;
   /** The conversation now has a name. */
   title?(title: string): void;
   /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */
@@ -141,6 +166,10 @@ export interface Opening {
   projectPath: string;
   /** Aborted when the conversation is no longer wanted. */
   signal: AbortSignal;
+  /** Defaults of the agent: one that cannot be set is left out. */
+  choices?: SessionChoices;
+  /** Rejects with a SettingNotApplied if one of them cannot be set. */
+  settings?: readonly Choice[];
   /** The process (and its group) that opens it. */
   process(pid: number): void;
 }
@@ -178,9 +207,19 @@ export interface Agent {
    * With `settings`: the choices of a session; with `change`, after that change was made. Rejects with a SettingRefused for an unknown
    * setting or value; the text of any other rejection is sent to the person who asked.
    */
-  settings?(session: { sessionId: string; projectPath: string }, change?: SettingChange): Promise<readonly Setting[]>;
-  /** Called once, at the start: the listener is called with each session in which a setting or its choices changed. */
-  onSettings?(listener: (sessionId: string) => void): void;
+  settings?(
+    session: { sessionId: string; projectPath: string; choices?: SessionChoices },
+    change?: Choice,
+  ): Promise<readonly Setting[]>;
+  /** The last settings of a session that this process of the daemon knows, without asking the agent. */
+  knownSettings?(sessionId: string): { settings: readonly Setting[]; isLive: boolean } | undefined;
+  /** The words of its abilities for apps; undefined before it was asked. */
+  abilities?(): readonly string[] | undefined;
+  /**
+   * Called once, at the start: the listener is called for each change of settings. `offered`: the agent opened the session with them;
+   * `own`: the agent changed one by itself.
+   */
+  onSettings?(listener: (sessionId: string, how: 'offered' | 'changed' | 'own') => void): void;
   /** Called once, at the start: the listener is called whenever the agent announces its slash commands. */
   onCommands?(listener: (sessionId: string, commands: readonly SlashCommand[]) => void): void;
   /** Called once, at the start: the listener is called when the agent begins a turn itself, between the turns of tasks. */

@@ -21,7 +21,8 @@ import { withOlder } from './older.ts';
 import type { Stop } from './reconnect.ts';
 import { reportOf } from './report.ts';
 import { openTranscripts } from './session-transcripts.ts';
-import { tellSettings } from './settings.ts';
+import { createControls } from './controls.ts';
+import { settingUpdate } from './transcript/splitter.ts';
 import { joinAgents } from './several-agents.ts';
 import { rememberCommands } from './slash-commands.ts';
 import type { Tasks } from './task.ts';
@@ -77,6 +78,22 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     isWatched: (sessionId) => watched.has(sessionId),
   });
 
+  const controls = createControls({
+    agents: new Map([
+      ['', options.agent],
+      ...(options.further ?? []).map((one) => [one.agentType, one.agent] as const),
+    ]),
+    agent,
+    caps,
+    store,
+    folder: options.storeDir,
+    clock,
+    log,
+    mark: (sessionId, about) => void transcripts.update(sessionId, { sessionUpdate: settingUpdate, ...about }),
+    send: (frame) => void send(frame),
+    declares: link.isDeclared,
+  });
+
   const sendStatus = () => send(statusOf(tasks, tellsPrompts()));
   let cancelReport: Cancel = () => undefined;
   const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
@@ -117,6 +134,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
   const tasks = createTasks({
     ...files,
     agent,
+    controls,
     offers: (agentType) => options.further?.some((one) => one.agentType === agentType) === true,
     transcripts,
     sync: local.sync,
@@ -143,10 +161,10 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     }),
   });
   const commands = rememberCommands(agent, (frame) => void send(frame));
-  tellSettings([(told) => agent.onSettings?.(told), caps.onChange], clock, link);
   const inbound = createInbound({
     tasks,
     agent,
+    controls,
     store: { ...store, ...withOlder(store, (sessionId, place) => joined.before(sessionId, place)) },
     sync: local.sync,
     bring: local.bring,

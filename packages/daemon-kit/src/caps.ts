@@ -8,7 +8,7 @@ import type { Setting, SettingChange } from '@relay/protocol';
 import type { Question } from './agent.ts';
 import type { Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { SettingRefused } from './settings.ts';
 import type { Spending } from './spending.ts';
 
 const kinds = ['session', 'day'] as const;
@@ -88,6 +88,7 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
     kinds.map((kind) => ({
       id: capIds[kind],
       kind: 'option',
+      category: 'cap',
       name: kind === 'session' ? 'Ask me at, a session' : 'Ask me at, a day',
       value: String(state.caps[agentType]?.[kind] ?? none),
       options: [none, ...amounts.map(String)].map((id) => ({ id, name: id === none ? 'Never' : dollars(Number(id)) })),

@@ -8,8 +8,8 @@ import type { Clock } from './clock.ts';
 import { type Browse, createFolders } from './folders.ts';
 import { createSearch } from './search.ts';
 import { summaryOf } from './summary.ts';
+import type { Controls } from './controls.ts';
 import type { Desk } from './desk.ts';
-import { answerSettings } from './settings.ts';
 import { type Spending, answerSpending } from './spending.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
@@ -26,7 +26,8 @@ export interface InboundCounts {
 
 interface InboundOptions {
   tasks: Tasks;
-  agent: Pick<Agent, 'context' | 'settings'>;
+  agent: Pick<Agent, 'context'>;
+  controls: Pick<Controls, 'answer' | 'answerAgent'>;
   store: Store;
   /** Adds messages that were written elsewhere to the session, before it is read. */
   sync?: (sessionId: string) => void;
@@ -180,8 +181,9 @@ export function createInbound({
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
-    spending_request: (frame) => send(answerSpending(options.use.spending, frame)),
-    settings_request: (frame) => void answerSettings({ agent, store, caps: options.use.caps }, frame).then(send),
+    spending_request: (frame) => send(answerSpending(options.spending, frame)),
+    settings_request: (frame) => void options.controls.answer(frame).then(send),
+    agent_settings_request: (frame) => send(options.controls.answerAgent(frame)),
     get_folders: (frame) => void folders(frame).then(send),
     search_request: (frame) => void search(frame).then(send),
     get_changes: answerFiles,

@@ -38,5 +38,6 @@ export { unusableId } from './task-arrivals.ts';
 export { fill } from './scripted/placeholders.ts';
 export { type Script, type ScriptTurn, type Step, parseScript, readScript } from './scripted/script.ts';
 export type { FurtherAgent } from './several-agents.ts';
-export { SettingRefused } from './setting-refused.ts';
+export { SettingRefused } from './settings.ts';
+export { type Choice, type SessionChoices, SettingNotApplied } from './agent.ts';
 export { scriptedAgent } from './scripted/scripted.ts';

@@ -35,9 +35,17 @@ export interface Meta {
 /** Versions between the two, neither of them included. */
 export type Gap = [after: number, before: number];
 
+/** The settings that a person chose, and the last values of all, by id. */
+export interface StoredSettings {
+  chosen: Record<string, string>;
+  values: Record<string, string>;
+  at: string;
+}
+
 export type Row =
   | { meta: Meta }
   | { title: string }
+  | { settings: StoredSettings }
   | { gaps: Gap[] }
   /** `before`: text in front of the words, for a reader without parts. */
   | { m: Item; before?: string }
@@ -55,6 +63,7 @@ export interface Stored {
 type Read =
   | { kind: 'meta'; meta: Meta }
   | { kind: 'title'; title: string }
+  | { kind: 'settings'; settings: StoredSettings }
   | { kind: 'gaps'; gaps: Gap[] }
   | { kind: 'whole'; stored: Stored }
   /** A message from before there were items. */
@@ -69,7 +78,7 @@ export function readRow(line: string): Read | undefined {
     return undefined;
   }
   if (typeof row !== 'object' || row === null) return undefined;
-  const { meta, title, gaps, m, i, op, v, before } = row;
+  const { meta, title, settings, gaps, m, i, op, v, before } = row;
   if (isOperation(op) && Number.isSafeInteger(v)) return { kind: 'op', op, v: v as number };
   if (isItem(i)) return { kind: 'whole', stored: { item: i, m: false } };
   if (isItem(m))
@@ -77,6 +86,7 @@ export function readRow(line: string): Read | undefined {
   if (textsIn(m, ['uuid', 'role', 'content', 'timestamp'])) return { kind: 'old', message: m as HistoryMessage };
   if (textsIn(meta, ['session_id', 'project_path', 'created_at'])) return { kind: 'meta', meta: metaOf(meta as Meta) };
   if (typeof title === 'string') return { kind: 'title', title };
+  if (isSettings(settings)) return { kind: 'settings', settings };
   if (Array.isArray(gaps)) return { kind: 'gaps', gaps: gaps.filter(isGap) };
   return undefined;
 }
@@ -86,6 +96,15 @@ function metaOf({ older, ...meta }: Meta): Meta {
 }
 
 const isGap = (gap: unknown): gap is Gap => Array.isArray(gap) && gap.length === 2 && gap.every(Number.isSafeInteger);
+
+const isTextRecord = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string');
+
+function isSettings(value: unknown): value is StoredSettings {
+  if (typeof value !== 'object' || value === null) return false;
+  const { chosen, values, at } = value as Record<string, unknown>;
+  return isTextRecord(chosen) && isTextRecord(values) && typeof at === 'string';
+}
 
 const textsIn = (value: unknown, names: readonly string[]) =>
   typeof value === 'object' &&
@@ -180,6 +199,7 @@ export function cutTorn(path: string): boolean {
 interface SessionFile {
   meta: Meta | undefined;
   title: string | undefined;
+  settings: StoredSettings | undefined;
   /** In order. */
   items: Stored[];
   gaps: Gap[];
@@ -199,6 +219,7 @@ export function readSession(path: string): SessionFile {
   const file: SessionFile = {
     meta: undefined,
     title: undefined,
+    settings: undefined,
     items: [],
     gaps: [],
     v: 0,
@@ -224,6 +245,9 @@ export function readSession(path: string): SessionFile {
         break;
       case 'title':
         file.title = row.title;
+        break;
+      case 'settings':
+        file.settings = row.settings;
         break;
       case 'gaps':
         file.gaps.push(...row.gaps);

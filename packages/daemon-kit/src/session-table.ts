@@ -14,6 +14,7 @@ import {
   type Meta,
   type Row,
   type Stored,
+  type StoredSettings,
   appendRows,
   cutTorn,
   isClosed,
@@ -60,6 +61,7 @@ interface Session extends Extent {
   open: Map<string, Stored>;
   summary: SessionSummary & { spokenCount: number };
   meta: Meta;
+  settings?: StoredSettings | undefined;
   v: number;
   /** Nothing was written since the start of this process: the next version begins at the clock. */
   resting: boolean;
@@ -104,10 +106,11 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
   const time = () => new Date(now()).toISOString();
 
   const rewrite = (session: Session) => {
-    const { meta, title, items, gaps } = readSession(session.path);
+    const { meta, title, settings, items, gaps } = readSession(session.path);
     const rows: Row[] = [
       { meta: meta ?? session.meta },
       ...(title === undefined ? [] : [{ title }]),
+      ...(settings === undefined ? [] : [{ settings }]),
       ...(gaps.length === 0 ? [] : [{ gaps }]),
       ...items.toSorted((one, other) => (one.item.v ?? 0) - (other.item.v ?? 0)).map(rowOf),
     ];
@@ -274,6 +277,7 @@ function readFrom(path: string): { session?: Session; unreadable: number; mixed:
     v: file.v,
     gaps: file.gaps,
     bytes: file.bytes,
+    settings: file.settings,
   };
   for (const stored of file.items) {
     const { item, m } = stored;

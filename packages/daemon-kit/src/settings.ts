@@ -1,46 +1,19 @@
-/** Settings of sessions, between the agent and the relay: within their bounds, and with a notice to the relay when one changed. */
-import {
-  type FromDaemon,
-  type Setting,
-  type ToDaemon,
-  limits,
-  relayCapabilities,
-  settingLimits,
-} from '@relay/protocol';
-import type { Agent } from './agent.ts';
-import { type Caps, isCap } from './caps.ts';
+/** Settings of an agent within the bounds of a frame, and the reasons to refuse a change. */
+import { type Setting, limits, settingLimits } from '@relay/protocol';
 import { entryBytes, keepHead } from './bounds.ts';
-import type { Cancel, Clock } from './clock.ts';
-import { reasonOf } from './failure.ts';
-import { SettingRefused } from './setting-refused.ts';
-import type { Link } from './link.ts';
-import type { Store } from './store.ts';
 
-export async function answerSettings(
-  { agent, store, caps }: { agent: Pick<Agent, 'settings'>; store: Store; caps: Caps },
-  { request_id: requestId, session_id: sessionId, change }: ToDaemon<'settings_request'>,
-): Promise<FromDaemon<'settings_response'>> {
-  const reply = { type: 'settings_response', request_id: requestId, session_id: sessionId } as const;
-  const session = store.session(sessionId);
-  if (!session) return { ...reply, error: 'this device has no such session' };
-  try {
-    const { projectPath } = session;
-    // A cap belongs to the daemon, so no agent is asked.
-    if (change && isCap(change.id)) return { ...reply, settings: caps.change(sessionId, change) };
-    const own = caps.settings(sessionId);
-    const offered = (await agent.settings?.({ sessionId, projectPath }, change)) ?? [];
-    const told = [...offered, ...own];
-    if (told.length === 0)
-      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
-    return { ...reply, settings: withinBounds(told) };
-  } catch (error) {
-    const code = error instanceof SettingRefused ? { code: error.code } : {};
-    return { ...reply, ...code, error: keepHead(reasonOf(error), limits.lastMessageBytes) };
+/** The reason why a setting was not changed, or why there is none. The message is for people. */
+export class SettingRefused extends Error {
+  readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING' | 'SETTING_NOT_ALLOWED';
+  constructor(code: SettingRefused['code'], message: string) {
+    super(message);
+    this.name = 'SettingRefused';
+    this.code = code;
   }
 }
 
 /** The settings within the bounds: the excess is left out, except for the current option. */
-function withinBounds(settings: readonly Setting[]): Setting[] {
+export function withinBounds(settings: readonly Setting[]): Setting[] {
   let left: number = settingLimits.bytes - 1024;
   const kept = settings
     .filter(({ id, value }) => isId(id) && isId(value))
@@ -71,23 +44,3 @@ const described = <T extends { name: string; description?: string; group?: strin
   ...(one.category === undefined ? {} : { category: keepHead(one.category, limits.nameCharacters) }),
   ...(one.description === undefined ? {} : { description: keepHead(one.description, limits.promptOptionCharacters) }),
 });
-
-const tellEveryMs = 1000;
-
-/** Sends a notice that something changed in a session, at most once a second. */
-export function tellSettings(
-  sources: readonly Agent['onSettings'][],
-  clock: Clock,
-  { isDeclared, send }: Pick<Link, 'isDeclared' | 'send'>,
-): void {
-  const waiting = new Map<string, Cancel>();
-  const changed = (sessionId: string) => {
-    if (waiting.has(sessionId)) return;
-    const say = () => {
-      waiting.delete(sessionId);
-      if (isDeclared(relayCapabilities.settings)) send({ type: 'settings_activity', session_id: sessionId });
-    };
-    waiting.set(sessionId, clock.after(tellEveryMs, say));
-  };
-  for (const source of sources) source?.(changed);
-}

@@ -83,6 +83,7 @@ export function joinAgents(
       return usage;
     },
     settings: async (session, change) => (await of(session.sessionId).settings?.(session, change)) ?? [],
+    knownSettings: (sessionId) => of(sessionId).knownSettings?.(sessionId),
     onSettings: (listener) => all.forEach((one) => one.onSettings?.(listener)),
     onCommands: (listener) =>
       all.forEach((one) =>

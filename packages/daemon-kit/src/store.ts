@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, type Operation, isPlain, transcriptLimits } from '@relay/protocol';
 import { type HistoryMessage, type PageRequest, type PageResult, pageWith } from './history.ts';
-import { appendRows, isClosed, readSession, type Stored } from './session-file.ts';
+import { appendRows, isClosed, readSession, type Stored, type StoredSettings } from './session-file.ts';
 import { changedSince, messageOf, pageOfItems } from './session-pages.ts';
 import { type Change, type NewItem, type SessionSummary, type Writing, openSessionTable } from './session-table.ts';
 
@@ -52,6 +52,10 @@ export interface Store {
   asking(): { sessionId: string; item: Item }[];
   /** After a turn: forgets the uuids, and rewrites a file of which more than half was replaced by later rows. */
   tidy(sessionId: string): void;
+  /** The settings of the session as they were kept last. */
+  settings(sessionId: string): StoredSettings | undefined;
+  /** Keeps them. Throws TypeError for an unknown session. */
+  keepSettings(sessionId: string, settings: StoredSettings): void;
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
   /**
@@ -123,6 +127,12 @@ export function openStore(folder: string, now: () => number = Date.now): Store {
       delete session.uuids;
       if (session.open.size === 0 && session.bytes > tidyBytes && session.needed < session.bytes / 2)
         table.rewrite(session);
+    },
+    settings: (sessionId) => sessions.get(sessionId)?.settings,
+    keepSettings(sessionId, settings) {
+      const session = sessionOf(sessionId);
+      session.bytes += appendRows(session.path, [{ settings }]);
+      session.settings = settings;
     },
     entitle(sessionId, title) {
       const session = sessionOf(sessionId);

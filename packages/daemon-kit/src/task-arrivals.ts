@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ToDaemon, isNativeId, limits } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
+import { SettingNotApplied } from './agent.ts';
 import { reasonOf } from './failure.ts';
 import type { Task, TaskAnswer, Tasks } from './task.ts';
 import {
@@ -26,7 +27,7 @@ interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
 }
 
 export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arrivals {
-  const { agent, store, journal, questions, voice, log, lines, tasks, asked } = room;
+  const { agent, controls, store, journal, questions, voice, log, lines, tasks, asked } = room;
   const seen = new Set<string>();
 
   const remember = (taskId: string): boolean => {
@@ -65,9 +66,12 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     task.opening = opening;
     let sessionId: string;
     let path = task.projectPath;
+    let started: ReturnType<typeof controls.forNew>;
     try {
+      const beginning = controls.forNew(task.agentType, task);
       const opened = await agent.open?.({
         taskId: task.id,
+        ...beginning,
         agentType: task.agentType,
         projectPath: task.projectPath,
         signal: opening.signal,
@@ -76,8 +80,10 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       if (!opened || !isNativeId(opened.sessionId)) throw new Error(unusableId(opened?.sessionId ?? ''));
       sessionId = opened.sessionId;
       path = opened.projectPath ?? path;
+      started = beginning;
     } catch (error) {
-      return finish(task, { type: 'ERROR', error: reasonOf(error) });
+      const code = error instanceof SettingNotApplied ? { code: error.code } : {};
+      return finish(task, { type: 'ERROR', error: reasonOf(error), ...code });
     } finally {
       delete task.opening;
       if (task.phase === 'over') lines.drop(task);
@@ -86,16 +92,21 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     task.sessionId = sessionId;
     task.projectPath = path;
     journal.began(task.id, sessionId);
-    begin(task);
+    begin(task, started);
   };
 
   /** The session has its name: it is sent to the relay and saved, and the first turn runs. */
-  const begin = (task: Task) => {
+  const begin = (task: Task, started?: ReturnType<typeof controls.forNew>) => {
     task.phase = 'queued';
     try {
       if (!store.has(task.sessionId)) store.create(task.sessionId, task.projectPath, 0, task.agentType);
     } catch (error) {
       return finish(task, unwritable(reasonOf(error)));
+    }
+    if (started) {
+      controls.begun(task.sessionId, task.agentType, started);
+      controls.keep(task.agentType, task.settings);
+      delete task.settings;
     }
     voice.event({ type: 'event', event_type: 'SESSION_STARTED', task_id: task.id, session_id: task.sessionId });
     enqueue(task);
@@ -125,12 +136,13 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     isNoted: (taskId) => seen.has(taskId),
     start(frame) {
       const { task_id: id, instruction: message, project_path: projectPath = '', images = [] } = frame;
-      const { message_uuid: messageUuid, agent_type: agentType } = frame;
+      const { message_uuid: messageUuid, agent_type: agentType, settings, restricted } = frame;
       if (!remember(id)) return;
       const named = agent.open === undefined;
       const sessionId = named ? randomUUID() : '';
       const phase = named ? 'queued' : 'opening';
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, phase };
+      const chosen = { settings, restricted };
+      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, agentType, ...chosen, phase };
       accept(task);
       if (isMissing(agentType)) return finish(task, missingAgent(agentType!));
       if (named) return begin(task);
@@ -152,7 +164,21 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       const wait = room.bring?.(sessionId);
       const phase = wait ? 'opening' : 'queued';
       const { message_uuid: messageUuid, desk, steer } = frame;
-      const task: Task = { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, phase };
+      // An answer goes on with the turn as it is.
+      const chosen = answer === undefined ? { settings: frame.settings, restricted: frame.restricted } : {};
+      const task: Task = {
+        id,
+        sessionId,
+        message,
+        images,
+        projectPath,
+        messageUuid,
+        answer,
+        desk,
+        steer,
+        ...chosen,
+        phase,
+      };
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);

@@ -1,9 +1,10 @@
 /** The report of an agent during a turn: to the relay, to the transcript, and to the life of its task. */
-import { type DaemonEvent, limits } from '@relay/protocol';
+import { type DaemonEvent, type MessageSetting, limits } from '@relay/protocol';
 import type { Agent, TurnReport } from './agent.ts';
 import { fieldBytes, firstLine, keepTail } from './bounds.ts';
 import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
+import type { Controls } from './controls.ts';
 import { reasonOf } from './failure.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './log.ts';
@@ -17,12 +18,14 @@ import type { Transcripts } from './transcript/transcripts.ts';
 interface Reported {
   id: string;
   sessionId: string;
+  settings?: readonly MessageSetting[] | undefined;
   phase: string;
   asked?: boolean;
 }
 
 interface ReportOptions<T> {
   agent: Agent;
+  controls: Pick<Controls, 'chosen' | 'keep'>;
   store: Store;
   transcripts: Transcripts;
   spending: Spending;
@@ -120,6 +123,10 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
       error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
       withdrawn: (why, uuid) => options.withdrawn(task, why, uuid),
       dropped: (steerId) => options.dropped(task, steerId),
+      chosen(settings) {
+        options.controls.chosen(task.sessionId, settings);
+        options.controls.keep(store.session(task.sessionId)?.agentType, task.settings);
+      },
       title(title) {
         try {
           if (live()) store.entitle(task.sessionId, firstLine(title, limits.titleCharacters));

@@ -5,6 +5,7 @@ import { reasonOf } from './failure.ts';
 import type { DeskGate } from './desk-gate.ts';
 import { chosen } from './questions.ts';
 import type { OwnTurns } from './own-turns.ts';
+import { SettingNotApplied } from './agent.ts';
 import type { Task } from './task.ts';
 import { questionEnd, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
@@ -44,7 +45,7 @@ export function createTurns(
     gate: DeskGate;
   },
 ): Turns {
-  const { agent, transcripts, questions, spending, caps, voice, lines, asked } = room;
+  const { agent, controls, transcripts, questions, spending, caps, voice, lines, asked } = room;
   /** Messages that wait for the answer to the question of a cap, by session. */
   const held = new Map<string, Held>();
   /** How the turn of a written task begins. */
@@ -162,6 +163,7 @@ export function createTurns(
       const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
       const answer = question === undefined ? {} : { answer: { question, ...given } };
       const named = messageUuid === undefined ? {} : { messageUuid };
+      const settings = controls.wanted(sessionId, task);
       const turn = {
         taskId,
         sessionId,
@@ -170,12 +172,15 @@ export function createTurns(
         ...named,
         ...(images.length > 0 ? { images } : {}),
         ...answer,
+        choices: controls.forSession(sessionId),
+        ...(settings.length > 0 ? { settings } : {}),
       };
       task.images = [];
       const report: TurnReport = { ...reportOf(task), held: () => gate.ask(task, message, images) };
       task.turn = agent.start(turn, report);
     } catch (error) {
-      finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}` });
+      const refused = error instanceof SettingNotApplied ? { error: reasonOf(error), code: error.code } : undefined;
+      finish(task, { type: 'ERROR', error: `The agent could not be started: ${reasonOf(error)}`, ...refused });
     }
   };
 

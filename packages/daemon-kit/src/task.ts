@@ -1,9 +1,10 @@
 /** The shape of a task, what tasks need from their daemon, and what they offer it. */
-import type { DaemonEvent, FieldValues, ToDaemon } from '@relay/protocol';
+import type { DaemonEvent, FieldValues, MessageSetting, ToDaemon } from '@relay/protocol';
 import type { Agent, RunningTurn } from './agent.ts';
 import type { Caps } from './caps.ts';
 import type { Clock } from './clock.ts';
 import type { Ended } from './holders.ts';
+import type { Controls } from './controls.ts';
 import type { FinalEvent, Journal } from './journal.ts';
 import type { Log } from './log.ts';
 import type { Questions } from './questions.ts';
@@ -30,6 +31,7 @@ export interface Voice {
 
 export interface TasksOptions {
   agent: Agent;
+  controls: Controls;
   store: Store;
   transcripts: Transcripts;
   /** Adds messages that were written elsewhere to the session; a session started locally is known afterwards. */
@@ -119,6 +121,10 @@ export interface Task {
   projectPath: string;
   /** The further agent that was chosen. */
   agentType?: string | undefined;
+  /** Settings that came with it. */
+  settings?: readonly MessageSetting[] | undefined;
+  /** The kind of a program that sent it. */
+  restricted?: string | undefined;
   /** The open question that it answers. A choice is never applied to another one. */
   answer?: TaskAnswer | undefined;
   /** The person's choice about a program that has the session open. */

@@ -16,9 +16,9 @@ const given = (text: string | undefined) => (text === undefined || text === '' ?
 export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   if (entry.outcome !== 'done' && (await countAgain(db, entry))) return;
   await db.sql.execute`
-    INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, deliver, request_id)
+    INSERT INTO audit_entries (id, user_id, action, outcome, program, address, target, question, digest, deliver, setting, request_id)
     SELECT ${newUlid()}, ${entry.userId}, ${entry.action}, ${entry.outcome}, ${given(entry.program)}, ${given(entry.address)},
-      ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.deliver)}, ${given(entry.requestId)}
+      ${given(entry.target)}, ${given(entry.question)}, ${given(entry.digest)}, ${given(entry.deliver)}, ${given(entry.setting)}, ${given(entry.requestId)}
     WHERE NOT EXISTS (SELECT 1 FROM account_deletions WHERE user_id = ${entry.userId})`;
 }
 
@@ -28,7 +28,7 @@ async function countAgain(db: Db, entry: NewAuditEntry): Promise<boolean> {
     WHERE id = (SELECT e.id FROM audit_entries e WHERE e.user_id = ${entry.userId} AND e.at > now() - interval '1 hour'
       AND e.action = ${entry.action} AND e.outcome = ${entry.outcome} AND e.program IS NOT DISTINCT FROM ${given(entry.program)}
       AND e.target IS NOT DISTINCT FROM ${given(entry.target)} AND e.question IS NOT DISTINCT FROM ${given(entry.question)}
-      AND e.digest IS NOT DISTINCT FROM ${given(entry.digest)}
+      AND e.digest IS NOT DISTINCT FROM ${given(entry.digest)} AND e.setting IS NOT DISTINCT FROM ${given(entry.setting)}
       -- The password was right: two addresses may be two people.
       AND (e.outcome <> 'SECOND_FACTOR_REQUIRED' OR e.address IS NOT DISTINCT FROM ${given(entry.address)})
       AND NOT EXISTS (SELECT 1 FROM audit_entries d WHERE d.user_id = e.user_id AND d.action = e.action AND d.outcome = 'done' AND (d.at, d.id) > (e.at, e.id))
@@ -47,6 +47,7 @@ interface Row {
   question: string | null;
   digest: string | null;
   deliver: string | null;
+  setting: string | null;
   request_id: string | null;
   times: number;
 }
@@ -67,7 +68,7 @@ export async function listAudit(
 ): Promise<AuditEntry[]> {
   const earlier = before === undefined ? sql`` : sql`AND (at, id) < (${before.at}::timestamptz, ${before.id})`;
   const rows = await db.sql.query<Row>`
-    SELECT id, at, action, outcome, program, address, target, question, digest, deliver, request_id, times FROM audit_entries
+    SELECT id, at, action, outcome, program, address, target, question, digest, deliver, setting, request_id, times FROM audit_entries
     WHERE user_id = ${userId} ${earlier} ORDER BY at DESC, id DESC LIMIT ${limit + 1}`;
   return rows.map(toEntry);
 }

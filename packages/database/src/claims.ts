@@ -2,7 +2,7 @@
  * Claiming (rules, 2.1): a queued task is written to its daemon at most once, in order per session. Every write must run inside
  * `withDevice`.
  */
-import type { TaskKind } from '@relay/protocol';
+import type { MessageSetting, TaskKind } from '@relay/protocol';
 import type { PromptAnswer } from './tasks.ts';
 import { move, requeueSteers } from './move.ts';
 import { underWay } from './task-states.ts';
@@ -33,6 +33,10 @@ export interface ClaimedTask {
   answer?: PromptAnswer;
   /** The task whose turn it was sent to; of another kind than `steer`: it became an ordinary message. */
   into?: string;
+  /** Chosen with the message. */
+  settings?: MessageSetting[];
+  /** An agent sent it. */
+  isOfAgent?: true;
   /** The fence of an earlier claim that was given back: the task was not written under it. Absent without one. */
   givenBackUnder?: number;
 }
@@ -47,7 +51,7 @@ export async function claimTasks(db: Db, deviceId: string, fence: number): Promi
   const rows = await db.sql.query<ClaimedRow>`
     WITH ${claiming(sql`${deviceId}`, sql`${fence}`)}
     SELECT m.id AS r_id, m.kind AS r_kind, m.session_key AS r_key, m.instruction AS r_instruction, m.has_images AS r_has_images,
-      m.prompt_uuid AS r_prompt, m.answer AS r_answer, next.before AS r_before, next.into_task AS r_into, touched.native_id AS r_native, touched.agent_type AS r_agent,
+      m.prompt_uuid AS r_prompt, m.answer AS r_answer, next.before AS r_before, next.into_task AS r_into, m.settings AS r_settings, m.agent_depth AS r_depth, touched.native_id AS r_native, touched.agent_type AS r_agent,
       touched.project_path AS r_project
     FROM moved m JOIN next ON next.id = m.id JOIN touched ON touched.key = m.session_key ORDER BY m.seq`;
   return rows.map(toClaimed);
@@ -81,6 +85,8 @@ interface ClaimedRow {
   r_answer: PromptAnswer | null;
   r_before: bigint | null;
   r_into: string | null;
+  r_settings: MessageSetting[] | null;
+  r_depth: number | null;
 }
 
 function toClaimed(row: ClaimedRow): ClaimedTask {
@@ -95,6 +101,8 @@ function toClaimed(row: ClaimedRow): ClaimedTask {
     projectPath: row.r_project,
     ...(row.r_prompt ? { promptUuid: row.r_prompt } : {}),
     ...(row.r_answer ? { answer: row.r_answer } : {}),
+    ...(row.r_settings ? { settings: row.r_settings } : {}),
+    ...(row.r_depth === null ? {} : { isOfAgent: true }),
     ...(row.r_into === null ? {} : { into: row.r_into }),
     ...(row.r_before === null ? {} : { givenBackUnder: Number(row.r_before) }),
   };

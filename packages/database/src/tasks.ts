@@ -29,6 +29,7 @@ export interface NewSession {
   /** The most sessions of the device; absent: no limit. */
   maxSessions?: number;
   /** See the columns. */
+  settings?: string | undefined;
   agentDepth?: number | undefined;
   startedBy?: string | undefined;
 }
@@ -58,8 +59,8 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
       WHERE ${maxSessions}::int IS NULL OR (SELECT count(*) FROM sessions WHERE device_id = ${input.deviceId} AND deleted_at IS NULL) < ${maxSessions}::int
       RETURNING key, device_id, owner_id
     )
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, agent_depth, expires_at)
-    SELECT ${taskId}, key, device_id, owner_id, 'start', ${input.message}, ${input.images ?? null}, ${input.agentDepth ?? null}::smallint,
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, settings, agent_depth, expires_at)
+    SELECT ${taskId}, key, device_id, owner_id, 'start', ${input.message}, ${input.images ?? null}, ${input.settings ?? null}::jsonb, ${input.agentDepth ?? null}::smallint,
       now() + ${input.ttlMs}::double precision * interval '1 millisecond' FROM started`;
   if (count === 0) throw new SessionsFull();
   return { key, taskId };
@@ -107,7 +108,8 @@ export async function enqueueMessage(
     answers?: (PromptAnswer & { uuid: string }) | null;
     /** The choice about a program that has the session open. */
     desk?: DeskChoice | undefined;
-    /** See the column. */
+    /** See the columns. */
+    settings?: string | undefined;
     agentDepth?: number | undefined;
   },
 ): Promise<Enqueued> {
@@ -132,6 +134,7 @@ export async function enqueueMessage(
       p_option: option,
       p_on: on,
       p_depth: input.agentDepth,
+      p_settings: input.settings,
     }),
   );
   return enqueuedOf(row!, taskId);

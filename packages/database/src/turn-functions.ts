@@ -68,6 +68,8 @@ const taskColumns = {
   r_answer: 'jsonb',
   r_before: 'bigint',
   r_into: 'text',
+  r_settings: 'jsonb',
+  r_depth: 'smallint',
   r_project: 'text',
 } as const;
 
@@ -140,6 +142,7 @@ const definitions = {
       p_option: 'text',
       p_on: 'text',
       p_depth: 'smallint',
+      p_settings: 'jsonb',
     },
     returns: { r_outcome: 'text', ...sessionColumns },
     declares: { v_row: 'record', v_uuid: 'text' },
@@ -160,8 +163,8 @@ const definitions = {
     RETURN;
   END IF;
   v_uuid := COALESCE(p_uuid, v_row.asked);
-  INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, agent_depth, expires_at)
-  VALUES (p_task, p_key, p_device, p_owner, 'resume', p_text, p_images, v_uuid, p_answer, p_depth, now() + p_ttl * interval '1 millisecond');
+  INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, settings, agent_depth, expires_at)
+  VALUES (p_task, p_key, p_device, p_owner, 'resume', p_text, p_images, v_uuid, p_answer, p_settings, p_depth, now() + p_ttl * interval '1 millisecond');
   IF v_uuid <> '' THEN
     ${answerOf(the('p_key'), the('v_uuid'), { taskId: the('p_task'), by: the('p_owner'), option: the('p_option'), on: the('p_on') })};
   END IF;
@@ -201,7 +204,7 @@ const definitions = {
     RETURN;
   END IF;
   SELECT * INTO ${sql.raw(['r_outcome', ...Object.keys(sessionColumns)].join(', '))}
-  FROM relay_enqueue(v_row.key, p_device, p_owner, p_task, p_text, p_last, NULL, p_ttl, p_limit, p_uuid, NULL, NULL, NULL, NULL);
+  FROM relay_enqueue(v_row.key, p_device, p_owner, p_task, p_text, p_last, NULL, p_ttl, p_limit, p_uuid, NULL, NULL, NULL, NULL, NULL);
   IF r_outcome = 'queued' AND ${isIdempotent} THEN
     INSERT INTO idempotency_keys AS k (user_id, route, key, body_hash, status, response)
     VALUES (p_owner, p_route, p_replay_key, p_hash, p_status,
@@ -228,7 +231,7 @@ const definitions = {
   END IF;
   WITH ${claiming(the('p_device'), the('p_fence'))}
   SELECT array_agg(m.id), array_agg(next.before), array_agg(next.into_task) INTO v_ids, v_before, v_into FROM moved m JOIN next ON next.id = m.id;
-  RETURN QUERY SELECT q.id, q.kind, q.instruction, q.images IS NOT NULL, q.prompt_uuid, q.answer, c.before, c.into_task, p.project_path, z.*
+  RETURN QUERY SELECT q.id, q.kind, q.instruction, q.images IS NOT NULL, q.prompt_uuid, q.answer, c.before, c.into_task, q.settings, q.agent_depth, p.project_path, z.*
   FROM unnest(v_ids, v_before, v_into) AS c(id, before, into_task) JOIN tasks q ON q.id = c.id JOIN sessions p ON p.key = q.session_key
     CROSS JOIN LATERAL (${sessionOf(sql`q.session_key`)}) z ORDER BY q.seq;`,
   },

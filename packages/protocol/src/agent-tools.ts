@@ -40,7 +40,7 @@ const fromSession = maybe(
 const session = sessionId('Id of the session');
 // Where it is given is known: in the tool.
 const { on: _on, ...answer } = AnswerPrompt.properties;
-const { deviceId, message, projectPath, title, agentType, queueTtlSeconds } = CreateSession.properties;
+const { deviceId, message, projectPath, title, agentType, settings, queueTtlSeconds } = CreateSession.properties;
 const page = (initial: number, maximum: number) =>
   maybe(Type.Integer({ description: `At most so many; default ${initial}`, minimum: 1, maximum }));
 
@@ -72,7 +72,17 @@ export const agentTools = {
     title: 'Start a session',
     description:
       'Starts a conversation with the agent of a machine. Answers at once with sessionId and taskId; then call wait_for_turn. The agent sees only this message: say all that it needs.',
-    input: fields({ deviceId, message, projectPath, title, agentType, queueTtlSeconds, idempotencyKey, fromSession }),
+    input: fields({
+      deviceId,
+      message,
+      projectPath,
+      title,
+      agentType,
+      settings,
+      queueTtlSeconds,
+      idempotencyKey,
+      fromSession,
+    }),
     reads: false,
   },
   send_message: {

@@ -62,6 +62,8 @@ export const endpoints = {
   updateDevice: { method: 'PATCH', path: '/api/devices/:id', credential: 'user' },
   deleteDevice: { method: 'DELETE', path: '/api/devices/:id', credential: 'user-or-device' },
   pingDevice: { method: 'POST', path: '/api/devices/:id/ping', credential: 'user' },
+  readDeviceSettings: { method: 'GET', path: '/api/devices/:id/settings', credential: 'user' },
+  changeDeviceSetting: { method: 'PATCH', path: '/api/devices/:id/settings', credential: 'user' },
   listFolders: { method: 'GET', path: '/api/devices/:id/folders', credential: 'user' },
   searchMessages: { method: 'GET', path: '/api/devices/:id/search', credential: 'user' },
   readUsage: { method: 'GET', path: '/api/devices/:id/usage', credential: 'user' },

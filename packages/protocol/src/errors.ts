@@ -258,7 +258,9 @@ export const taskErrors = {
   TASK_LOST: 'The task was running, and the daemon no longer knows it. Its outcome is unknown.',
   TASK_EXPIRED: 'The device did not come online before the time to live of the message ended.',
   SESSION_NOT_RESOLVED: 'The first task of the session ended without a session on the device.',
-  NOT_SUPPORTED_BY_DEVICE: 'The message has images, and the daemon that has connected since does not accept any.',
+  NOT_SUPPORTED_BY_DEVICE:
+    'The message has images or settings, and the daemon that has connected since does not accept any.',
+  SETTING_NOT_APPLIED: 'A setting that was chosen with the message could not be set. The message did not run.',
   AGENT_NOT_OFFERED: 'The daemon that connected since does not offer the agent of this session.',
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   HELD_AT_DESK:

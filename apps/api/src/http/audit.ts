@@ -18,6 +18,8 @@ export interface AuditNote {
   digest?: string | undefined;
   /** When a message was to reach the agent, if the request chose. */
   deliver?: string;
+  /** The setting that was changed, and its value. */
+  setting?: string;
 }
 
 /** Routes that change nothing a person would look for later: read marks, or a credential for one socket. */
@@ -73,7 +75,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
     target: isKnown
       ? (note.target ?? text(params['id']) ?? text((body as { id?: unknown } | undefined)?.id))
       : undefined,
-    ...(isKnown ? { question: note.question, digest: note.digest, deliver: note.deliver } : {}),
+    ...(isKnown ? { question: note.question, digest: note.digest, deliver: note.deliver, setting: note.setting } : {}),
     ...{ requestId: text(response?.getHeader('X-Request-Id')) },
   };
   const defined = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));

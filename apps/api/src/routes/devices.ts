@@ -10,6 +10,7 @@ import { pingDevice } from '../devices/ping-device.ts';
 import { searchMessages } from '../devices/search-messages.ts';
 import { requireShowable } from '../devices/names.ts';
 import { decideCode, pollCode, readCode, requestCode } from '../devices/register.ts';
+import { defaultsOf, settingNote } from '../sessions/settings.ts';
 import { addressOf, networkOfRequest } from '../http/address.ts';
 import type { Call, Handlers } from '../http/pipeline.ts';
 
@@ -21,6 +22,8 @@ type Names =
   | 'listFolders'
   | 'searchMessages'
   | 'readUsage'
+  | 'readDeviceSettings'
+  | 'changeDeviceSetting'
   | 'listConnections'
   | 'requestCode'
   | 'pollCode'
@@ -99,6 +102,21 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       status: 200,
       body: await readUsage(deps, principal.userId, params.id, query),
     }),
+    readDeviceSettings: async ({ principal, params, query }) => ({
+      status: 200,
+      body: await defaultsOf(deps, principal.userId, params.id, query),
+    }),
+    changeDeviceSetting: async (call) => {
+      const { body: change, principal, params } = call;
+      call.note.setting = settingNote(change);
+      requireShowable(change.on);
+      const requireRecent = () => requireRecentSignIn(deps, principal);
+      const { agentType } = change;
+      return {
+        status: 200,
+        body: await defaultsOf(deps, principal.userId, params.id, { agentType, change, requireRecent }),
+      };
+    },
     listConnections: async (call) => {
       if (!(await findDevice(db, call.principal.userId, call.params.id))) throw missing();
       return { status: 200, body: { connections: await listConnections(db, call.params.id) } };

@@ -1,6 +1,7 @@
 /** Routes of sessions and tasks: what was checked → one call → the answer. */
 import { RelayError, type RouteQuery, changeLimits, limits } from '@relay/protocol';
 import { erasedSessionId, readTask } from '@relay/database';
+import { requireRecentSignIn } from '../account/recent-sign-in.ts';
 import type { Operations } from '../deps.ts';
 import { requireShowable } from '../devices/names.ts';
 import type { Answering } from '../http/asking.ts';
@@ -13,13 +14,14 @@ import { changeQueued, queueOf, removeQueued, sendQueuedNow } from '../sessions/
 import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessions/change-session.ts';
 import { changeSessions } from '../sessions/change-sessions.ts';
 import { createSession } from '../sessions/create-session.ts';
-import { listCommands, readContext, readSummary, releaseSession, settingsOf } from '../sessions/read-agent.ts';
+import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
 import { readContent } from '../sessions/read-content.ts';
 import { readDesk } from '../sessions/read-desk.ts';
 import { type FileQuestion, readFiles } from '../sessions/read-files.ts';
 import { listPage } from '../sessions/list-sessions.ts';
 import { type HistoryRange, readMessages, readSession } from '../sessions/read-history.ts';
 import { sendMessage } from '../sessions/send-message.ts';
+import { settingNote, settingsOf } from '../sessions/settings.ts';
 
 type Names =
   | 'listSessions'
@@ -147,12 +149,18 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
     }),
     readSettings: async (call) => ({
       status: 200,
-      body: await settingsOf(deps, call.principal.userId, call.params.id),
+      body: await settingsOf(deps, call.principal.userId, call.params.id, { known: call.query.known === '1' }),
     }),
-    changeSetting: async (call) => ({
-      status: 200,
-      body: await settingsOf(deps, call.principal.userId, call.params.id, call.body),
-    }),
+    changeSetting: async (call) => {
+      const { body: change, principal } = call;
+      call.note.setting = settingNote(change);
+      requireShowable(change.on);
+      const requireRecent = () => requireRecentSignIn(deps, principal);
+      return {
+        status: 200,
+        body: await settingsOf(deps, principal.userId, call.params.id, { change, requireRecent }),
+      };
+    },
     readContent: async ({ principal, params: { id: sessionId, uuid, name }, query }) => ({
       status: 200,
       body: await readContent(deps, principal.userId, { sessionId, uuid, name, ...query }),

@@ -20,6 +20,7 @@ import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
+import { requireControls } from './settings.ts';
 
 /**
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
@@ -40,6 +41,7 @@ export async function createSession(
   const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
   const accepted = await withDevice(deps.database, body.deviceId, async (tx, device) => {
     if (device?.ownerId !== userId) throw missing();
+    const settings = await requireControls(tx, device.id, body.settings);
     const idempotent = {
       userId,
       route: 'createSession',
@@ -53,6 +55,7 @@ export async function createSession(
         ...(body.agentType === undefined ? [] : [`agent ${body.agentType}`]),
         ...(body.pendingId === undefined ? [] : [`pending ${body.pendingId}`]),
         ...(images ? [images.digest] : []),
+        ...(settings === undefined ? [] : [`settings ${settings}`]),
       ],
       status: 201,
     } as const;
@@ -80,6 +83,7 @@ export async function createSession(
         agentType,
         message: body.message,
         images: images?.text,
+        settings,
         title: body.title?.trim(),
         projectPath: body.projectPath ?? '',
         pendingId: body.pendingId,

@@ -19,6 +19,8 @@ interface FollowUp {
   content: string;
   /** Data URLs; a JSON array. */
   images?: string | undefined;
+  /** Chosen with it; a JSON array. */
+  settings?: string | undefined;
   queueTtlSeconds?: number | undefined;
   /** The open question that it answers; null: none. Absent: the oldest one, if any. */
   answers?: (PromptAnswer & { uuid: string }) | null;
@@ -39,7 +41,7 @@ export async function acceptFollowUp(
   tx: Db,
   userId: string,
   { key, session: { deviceId } }: SessionRecord,
-  { content, images, queueTtlSeconds, answers, desk, agent, into }: FollowUp,
+  { content, images, settings, queueTtlSeconds, answers, desk, agent, into }: FollowUp,
 ): Promise<{ sent: { taskId: string; sessionId: string; message: Message; key: string }; record: SessionRecord }> {
   if (agent) await requireFreeTurn(tx, userId);
   const enqueued = await enqueueMessage(tx, {
@@ -48,6 +50,7 @@ export async function acceptFollowUp(
     ownerId: userId,
     content,
     images,
+    settings,
     ttlMs: await timeToLive(deps, deviceId, queueTtlSeconds),
     queueLimit: into === undefined ? deps.config.queueLimit : unlimited,
     agentDepth: agent?.depth,

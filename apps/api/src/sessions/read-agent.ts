@@ -1,13 +1,11 @@
-/** Questions and requests that only the daemon of a session can answer: commands after a slash, how full the context is, what can be chosen, a summary, releasing it. */
+/** Questions and requests that only the daemon of a session can answer: commands after a slash, how full the context is, a summary, releasing it. */
 import { capabilitiesOf, readSlashCommands } from '@relay/database';
 import {
   type CommandList,
   RelayError,
   type ReleasedSession,
   type SessionContext,
-  type SessionSettings,
   type SessionSummary,
-  type SettingChange,
   type Usage,
   capabilities,
 } from '@relay/protocol';
@@ -49,32 +47,6 @@ export async function readContext(deps: Operations, userId: string, sessionId: s
     maxTokens: countOf(context.max_tokens),
     details: context,
   };
-}
-
-/**
- * GET and, with a change, PATCH /api/sessions/:id/settings. Whether the change is possible is the daemon's to say.
- * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, SETTINGS_NOT_SUPPORTED, INVALID_SETTING, DEVICE_OFFLINE, DEVICE_TIMEOUT,
- *   DEVICE_ERROR, SERVICE_UNAVAILABLE
- */
-export async function settingsOf(
-  deps: Operations,
-  userId: string,
-  sessionId: string,
-  change?: SettingChange,
-): Promise<SessionSettings> {
-  const place = await requirePlace(deps, userId, sessionId);
-  const { deviceId, id, nativeId } = place;
-  if (!(await capabilitiesOf(deps.database, deviceId)).includes(capabilities.settings))
-    throw new RelayError(
-      'SETTINGS_NOT_SUPPORTED',
-      'The daemon of this device does not tell what can be chosen in a session: it is too old, or its agent has nothing to choose.',
-    );
-  requireNamed(place, 'settings');
-  const { id: setting, value } = change ?? {};
-  const wanted = setting === undefined || value === undefined ? {} : { change: { id: setting, value } };
-  const command = { v: 1, kind: 'ask_settings', sessionId: nativeId, ...wanted } as const;
-  const { settings } = await askDaemon(deps, deviceId, command, 'session_settings');
-  return { sessionId: id, settings };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { AgentTurn } from './agent-turn.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp, requireQueued } from './follow-up.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
+import { requireControls } from './settings.ts';
 import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
 import { requireTurn } from './steer.ts';
 
@@ -52,6 +53,7 @@ export async function sendMessage(
   let after: SessionRecord | undefined;
   const { accepted, deviceId } = await withSession(deps.database, userId, sessionId, async (tx, record) => {
     const { deviceId } = record.session;
+    const settings = await requireControls(tx, deviceId, body.settings);
     const idempotent = {
       userId,
       route: 'sendMessage',
@@ -70,7 +72,10 @@ export async function sendMessage(
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, deviceId, images.text, waitingImagesMibPerUser));
       const answers = asked ? { uuid: asked.uuid } : null;
-      const followUp = { content, images: images?.text, queueTtlSeconds: body.queueTtlSeconds, desk: body.desk, agent };
+      const followUp = {
+        ...{ content, images: images?.text, settings, queueTtlSeconds: body.queueTtlSeconds },
+        ...{ desk: body.desk, agent },
+      };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, {
         ...followUp,
         ...(uuid === undefined && into === undefined ? {} : { answers }),

@@ -19,13 +19,18 @@ export function addAgentCommands(program: Command, run: Run): void {
   addCommand(
     program,
     'settings',
-    'show the settings of a session, or change one',
+    'show the settings of a session, or of new sessions on a device; change one',
     'relay settings k3j9x2ab',
-    'relay settings k3j9x2ab model opus',
+    'relay settings k3j9x2ab model opus --keep       also for new sessions',
+    'relay settings --device laptop --agent codex mode plan',
   )
-    .argument('<session>', 'id or part of it')
+    .argument('[session]', 'id or part of it; none with --device')
     .argument('[name]', 'id or name of a setting')
     .argument('[value]', 'id or name of one of its values')
+    .option('--device <device>', 'id or name: the defaults of new sessions there')
+    .option('--agent <type>', 'with --device: one of its agents (default: the first)')
+    .option('--keep', 'also use the value for new sessions of this agent on its device')
+    .option('--without-asking', 'turn on a mode that never asks without a question')
     .action(run(settingsCommand));
 
   addCommand(

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
+import type { ChoiceOptions } from './choices.ts';
 import type { ImageOptions } from './images.ts';
 import type { ReadingOptions } from './messages.ts';
 
-export interface SendingOptions extends ReadingOptions, ImageOptions {
+export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOptions {
   watch?: boolean;
   output?: boolean;
   /** `--no-queue` makes it false. */

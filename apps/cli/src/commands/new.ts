@@ -4,6 +4,7 @@ import { findDevice, nameOf } from '../naming.ts';
 import { isReplay } from '../relay.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
+import { choicesOf, confirmChoices } from './choices.ts';
 import { contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
 import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
@@ -28,6 +29,8 @@ export async function newCommand(
   const message = await messageOf(typedMessage, terminal);
   const images = await imagesOf(options);
   const device = await findDevice(relay, typedDevice);
+  const settings = choicesOf(options);
+  await confirmChoices(relay, device, options.agent, settings, options, terminal);
   const create = async () => {
     const { body, headers } = await relay.request('createSession', {
       body: {
@@ -37,6 +40,7 @@ export async function newCommand(
         ...(options.title === undefined ? {} : { title: options.title }),
         ...(options.agent === undefined ? {} : { agentType: options.agent }),
         ...images,
+        ...(settings.length === 0 ? {} : { settings }),
         ...waiting,
       },
       idempotencyKey: key,

@@ -1,10 +1,11 @@
 /** `relay send` and `relay answer`: a message into a session, at most once. */
-import type { AnswerPrompt, Prompt, SentMessage } from '@relay/protocol';
+import type { AnswerPrompt, MessageSetting, Prompt, SentMessage } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { type Relay, isReplay } from '../relay.ts';
 import { promptText, questionsOf } from '../show/question.ts';
 import type { Terminal } from '../terminal.ts';
+import { choicesOf, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
@@ -28,7 +29,20 @@ export async function sendCommand(
   const content = await messageOf(typedMessage, terminal);
   const { relay } = context;
   const id = await findSessionId(relay, typedSession);
-  const message = { content, ...(options.now ? { deliver: 'now' as const } : {}) };
+  const settings = choicesOf(options);
+  if (settings.length > 0 && options.withoutAsking !== true) {
+    const [known, { devices }] = await Promise.all([
+      relay.call('readSettings', { params: { id }, query: { known: '1' } }),
+      relay.call('listDevices'),
+    ]);
+    const machine = devices.find((one) => id.startsWith(`${one.id}:`))?.name ?? '';
+    for (const choice of settings) await confirmDanger(known.settings, choice, machine, options, terminal);
+  }
+  const message = {
+    content,
+    ...(settings.length === 0 ? {} : { settings }),
+    ...(options.now ? { deliver: 'now' as const } : {}),
+  };
   return deliver(context, await messageTo(relay, id, message, options), options);
 }
 
@@ -50,6 +64,7 @@ export async function answerCommand(
   options: AnswerOptions,
   terminal: Terminal,
 ): Promise<number> {
+  if (options.set) throw usage('An answer takes no --set: its turn goes on as it is.');
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
     throw usage('Give only one of a text, --option and --field.');
   idempotencyKeyOf(options);
@@ -135,7 +150,7 @@ type Send = () => Promise<Sent>;
 async function messageTo(
   relay: Relay,
   id: string,
-  message: { content: string; answers?: string; deliver?: 'now' },
+  message: { content: string; answers?: string; settings?: MessageSetting[]; deliver?: 'now' },
   options: SendingOptions,
 ): Promise<Send> {
   const body = { ...message, ...(await imagesOf(options)), ...queueing(options) };

@@ -20,6 +20,12 @@ export const sending = (command: Command): Command =>
   reading(command)
     .option('--watch', 'follow the task until it ends, and print the conversation')
     .option('--output', 'with --watch: also print verbose output, from daemons without items')
+    .option(
+      '--set <id=value>',
+      'a setting that holds before the agent gets the message; repeat for more',
+      (value: string, earlier: readonly string[] = []) => [...earlier, value],
+    )
+    .option('--without-asking', 'with --set: turn on a mode that never asks without a question')
     .option('--no-queue', 'fail if the device is offline instead of queueing the message')
     .option('--ttl <seconds>', 'how long the message may wait for the device (default 900)')
     .option('--key <text>', 'idempotency key: running this again with the same key sends nothing again');

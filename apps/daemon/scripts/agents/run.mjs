@@ -264,6 +264,31 @@ const checks = {
       'paging',
     );
   },
+  async 'mode, model and effort are offered; a mode holds after a restart of the daemon'(w) {
+    const id = await w.begin('@@say hello');
+    await w.ended(id);
+    const path = `/api/sessions/${encodeURIComponent(id)}/settings`;
+    const known = async () => (await w.relay.call('GET', `${path}?known=1`)).body.settings ?? [];
+    const settings = await known();
+    const mode = settings.find(({ kind }) => kind === 'mode');
+    must(mode !== undefined, `no mode: ${JSON.stringify(settings).slice(0, 300)}`);
+    const danger = mode.options.find((option) => option.danger);
+    const other = danger ?? mode.options.find((option) => option.id !== mode.value);
+    const { text, status } = await w.relay.call('PATCH', path, { body: { id: mode.id, value: other.id } });
+    must(status === 200, text);
+    await w.restart();
+    must((await known()).find((one) => one.id === mode.id).value === other.id, 'the choice was lost');
+    if (!w.preset.quirks?.neverReload) {
+      const message = danger ? asking(w.name, 'echo made > unasked.txt') : '@@say still here';
+      const over = await w.over(id, await w.tell(id, message));
+      must(over.status === 'idle', `${over.status}: ${over.lastMessage}`);
+      must((await known()).find((one) => one.id === mode.id).value === other.id, 'the mode did not hold');
+      if (danger) must(existsSync(join(w.project, 'unasked.txt')), 'the command did not run');
+    }
+    const marked = (option) => `${option.id}${option.danger ? ' (never asks)' : ''}`;
+    const shown = settings.map((one) => `${one.id}: ${one.options.slice(0, 6).map(marked).join(' ')}`);
+    process.stdout.write(`    ${shown.join(' · ')}\n`);
+  },
   async 'a session begun elsewhere is found, with its words'(w) {
     // Another process of the agent, as a terminal would start one.
     const other = w.agentOf();

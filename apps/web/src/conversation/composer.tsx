@@ -4,7 +4,7 @@ import { ArrowUp } from '../transcript/icons.tsx';
 import { Plus } from '../ui/icons.tsx';
 import type { Device, Message, Session } from '@relay/protocol';
 import { Link } from 'wouter';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { newSessionPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
@@ -22,6 +22,9 @@ import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 
 const Commands = loadedLater(async () => (await import('./commands.tsx')).default);
+const Controls = loadedLater(
+  async () => (await Promise.all([import('./composer-controls.tsx'), loadWords('controls')]))[0].default,
+);
 
 const UsageRing = loadedLater(async () => (await import('../usage/load.ts')).ring());
 
@@ -69,7 +72,9 @@ export function Composer(props: ComposerProps) {
     // Where nothing runs, what waits is meant.
     client.call('cancelSession', { params: { id: session.id }, body: isRunning ? { which } : {} }),
   );
+  const [above, setAbove] = useState<HTMLElement | null>(null);
   const working = isWorking(session);
+  const hasControls = device?.capabilities.includes('controls') === true;
   const agent = nameOfAgent(session.agentType, device);
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
@@ -111,7 +116,8 @@ export function Composer(props: ComposerProps) {
         </Suspense>
       )}
       {takes && <AttachedImages images={images} onRemoved={focus} />}
-      <div className="box">
+      {hasControls && <div ref={setAbove} className="above" />}
+      <div className={hasControls ? 'box two' : 'box'}>
         {takes && (
           <label className="plus-sign" title={words.images.add}>
             <Plus className="i" aria-hidden />
@@ -129,6 +135,11 @@ export function Composer(props: ComposerProps) {
           onKeyDown={onKeyDown}
           onPaste={takes ? pasting(images) : undefined}
         />
+        {hasControls && (
+          <Suspense>
+            <Controls session={session} device={device} text={text} field={field} above={above} />
+          </Suspense>
+        )}
         <div className="ends">
           <Suspense>
             <UsageRing

@@ -1,7 +1,7 @@
 /** The head of a session: its name, where it works, and what can be done with it. */
-import { Suspense, useEffect, useId, useRef, useState } from 'react';
-import { ChevronLeft, EllipsisVertical } from '../ui/icons.tsx';
-import type { Device, Session } from '@relay/protocol';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { ChevronLeft } from '../ui/icons.tsx';
+import type { Device, Session, UpdateSession } from '@relay/protocol';
 import { Link } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { words } from '../catalogue.ts';
@@ -10,13 +10,12 @@ import { titled } from '../sessions/attention.ts';
 import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
-import { IconButton } from '../ui/icon-button.tsx';
 import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Problem } from '../ui/notice.tsx';
-import type { NotifyChoice } from './bell-menu.tsx';
 
 const Rename = loadedLater(async () => (await import('./rename.tsx')).default, Unloaded);
 const BellMenu = loadedLater(async () => (await import('./bell-menu.tsx')).BellMenu);
+const HeadMenu = loadedLater(async () => (await import('./head-menu.tsx')).HeadMenu);
 const Remove = loadedLater(async () => (await import('./remove.tsx')).default, Unloaded);
 const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
 
@@ -31,13 +30,11 @@ interface HeadProps {
 export function Head({ session, device, isAway, onChange }: HeadProps) {
   const { client } = useRooms();
   const heading = useRef<HTMLHeadingElement>(null);
-  const menu = useRef<HTMLDivElement>(null);
-  const menuId = useId();
   const asked = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
   const [renaming, setRenaming] = useState(false);
   useEffect(() => setRenaming(asked), [asked]);
   const [removing, setRemoving] = useState(false);
-  const change = useAction(async (body: { archived: boolean } | { pinned: boolean } | { notify: NotifyChoice }) =>
+  const update = useAction(async (body: UpdateSession) =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body })),
   );
   const title = session.title === '' ? words.untitled : session.title;
@@ -50,10 +47,6 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const renamed = () => {
     setRenaming(false);
     heading.current?.focus({ preventScroll: true });
-  };
-  const choose = (what: () => void) => () => {
-    menu.current?.hidePopover();
-    what();
   };
   const isOffline = isAway || device?.status === 'offline';
   // Without the relay no one here knows.
@@ -80,39 +73,22 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
           </p>
         </div>
         <Suspense fallback={<span className="button ghost icon" />}>
-          <BellMenu session={session} busy={change.busy} onChoose={(notify) => void change.run({ notify })} />
+          <BellMenu session={session} busy={update.busy} onChoose={(notify) => void update.run({ notify })} />
+          <HeadMenu
+            session={session}
+            update={update}
+            onRename={() => setRenaming(true)}
+            onRemove={() => setRemoving(true)}
+          />
         </Suspense>
-        <IconButton icon={EllipsisVertical} label={words.more} title={words.more} popoverTarget={menuId} />
-        <div className="menu" id={menuId} popover="auto" ref={menu}>
-          <button type="button" onClick={choose(() => setRenaming(true))}>
-            {words.list.rename}
-          </button>
-          <button
-            type="button"
-            aria-disabled={change.busy}
-            onClick={choose(() => void change.run({ pinned: !session.pinned }))}
-          >
-            {session.pinned ? words.list.unpin : words.list.pin}
-          </button>
-          <button
-            type="button"
-            aria-disabled={change.busy}
-            onClick={choose(() => void change.run({ archived: !session.archived }))}
-          >
-            {session.archived ? words.list.unarchive : words.list.archive}
-          </button>
-          <button type="button" className="danger" onClick={choose(() => setRemoving(true))}>
-            {words.list.remove}
-          </button>
-        </div>
       </header>
       <Suspense>
         <Nudge session={session} />
         {removing && <Remove session={session} onNo={() => setRemoving(false)} />}
       </Suspense>
-      {(renaming || change.refusal) && (
+      {(renaming || update.refusal) && (
         <div className="under-bar">
-          <Problem refusal={change.refusal} />
+          <Problem refusal={update.refusal} />
           <Suspense>{renaming && <Rename session={session} onChange={onChange} onDone={renamed} />}</Suspense>
         </div>
       )}

@@ -6,6 +6,7 @@ import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useSendingKey, useSentLater } from '../ui/sending.ts';
 import type { Attached } from './images.tsx';
+import { keepPending, pendingSettings } from './pending-settings.ts';
 
 interface Conversation {
   session: Session;
@@ -47,6 +48,7 @@ export function useSending(
       const what = [id ?? at, given, content, attached.map(urlOf)];
       const idempotencyKey = key.of(JSON.stringify(what));
       const dataUrls = attached.map(({ dataUrl }) => dataUrl);
+      const settings = pendingSettings(session.id);
       const { message } = await (id !== undefined && given
         ? client.call('answerPrompt', {
             params: { id: session.id, uuid: id },
@@ -58,11 +60,13 @@ export function useSending(
             body: {
               content,
               ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
+              ...(settings.length > 0 && !to ? { settings } : {}),
               ...(id === undefined ? {} : { answers: id }),
             },
             idempotencyKey,
             ...sendingTimeout(dataUrls),
           }));
+      if (!to) keepPending(session.id, []);
       sent(content, attached);
       onSaid(message);
       // Felt on a phone.

@@ -1,11 +1,11 @@
 /** `/sessions/new`: the first message, which machine, and where on it. */
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, Suspense, useId, useRef, useState } from 'react';
 import { Check, Laptop } from '../ui/icons.tsx';
-import type { Device } from '@relay/protocol';
+import type { Device, MessageSetting } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sendingTimeout } from '../api/bounds.ts';
-import { words } from '../catalogue.ts';
+import { loadWords, words } from '../catalogue.ts';
 import { AttachedImages, ImagePicker, dropping, pasting, takesImages, useImages } from '../conversation/images.tsx';
 import { useDraft } from '../conversation/use-draft.ts';
 import { useRooms } from '../rooms.ts';
@@ -16,6 +16,7 @@ import { productName } from './product-name.ts';
 import { daemonCommands } from '../ui/daemon-commands.ts';
 import { distinct, onlineFirst, useDevices } from '../ui/device-list.ts';
 import { Loaded } from '../ui/loaded.tsx';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSendingKey } from '../ui/sending.ts';
@@ -23,6 +24,10 @@ import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { FolderField } from './folder-field.tsx';
 import { firstMachine, readLastChoice, rememberChoice } from './last-choice.ts';
+
+const Controls = loadedLater(
+  async () => (await Promise.all([import('./new-session-controls.tsx'), loadWords('controls')]))[0].NewSessionControls,
+);
 
 export function NewSession() {
   const devices = useDevices();
@@ -71,6 +76,8 @@ function Form({ devices }: { devices: Device[] }) {
   const images = useImages();
   const picker = useRef<HTMLInputElement>(null);
   const takes = takesImages(device);
+  const [settings, setSettings] = useState<readonly MessageSetting[]>([]);
+  const hasControls = device.capabilities.includes('controls');
   const start = useAction(async () => {
     const attached = takes ? images.all : [];
     const body = {
@@ -78,6 +85,7 @@ function Form({ devices }: { devices: Device[] }) {
       message,
       ...(agent === agents[0] ? {} : { agentType: agent.agentType }),
       ...(projectPath.trim() === '' ? {} : { projectPath: projectPath.trim() }),
+      ...(hasControls && settings.length > 0 ? { settings: [...settings] } : {}),
     };
     const what = JSON.stringify([body, attached.map(({ previewUrl }) => previewUrl)]);
     const dataUrls = attached.map(({ dataUrl }) => dataUrl);
@@ -154,6 +162,11 @@ function Form({ devices }: { devices: Device[] }) {
             ))}
           </div>
         </fieldset>
+      )}
+      {hasControls && (
+        <Suspense>
+          <Controls key={`${device.id} ${agent.agentType}`} device={device} agent={agent} onSettings={setSettings} />
+        </Suspense>
       )}
       {device.status === 'offline' && (
         <Notice>

@@ -12,7 +12,7 @@ import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import { createNames } from './names.ts';
 import { bareTitle } from './tool.ts';
-import { endsWords, wordsEnd } from './splitter.ts';
+import { endsWords, wordsEnd, settingUpdate } from './splitter.ts';
 import { type Spoken, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
@@ -136,11 +136,11 @@ export function createMapper(options: MapperOptions): Mapper {
     return [item(usage, { role: 'AGENT', content: '', part: { kind: 'usage', ...fields } }, at)];
   };
 
-  const mark = (what: string, said: string, at: string | undefined): Change[] => {
+  const mark = (what: string, said: string, at: string | undefined, more: Fields = {}): Change[] => {
     const text = keepHead(said, transcriptLimits.inputBytes);
     return [
       ...endWords(),
-      item(names.beside(what), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text } }, at),
+      item(names.beside(what), { role: 'SYSTEM', content: text, part: { kind: 'mark', what, text, ...more } }, at),
     ];
   };
 
@@ -167,6 +167,11 @@ export function createMapper(options: MapperOptions): Mapper {
         return used(update, at);
       case 'current_mode_update':
         return mark('mode', wordsOf(update.currentModeId), at);
+      case settingUpdate: {
+        const { text, by, danger } = update;
+        const more = { ...(typeof by === 'string' ? { by } : {}), ...(danger === true ? { danger } : {}) };
+        return mark('mode', wordsOf(text), at, more);
+      }
       case 'compaction_update':
         return /^(?:completed)?$/.test(wordsOf(update.status)) ? mark('compacted', wordsOf(update.summary), at) : [];
       case 'notice': {

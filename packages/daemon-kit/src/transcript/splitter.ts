@@ -16,7 +16,11 @@ const kinds: Readonly<Record<string, WordsKind>> = {
 /** Not of ACP: the words so far are complete. */
 export const wordsEnd = 'words_end';
 /** Updates that put an item between the words. */
+/** An update of the daemon itself: a setting changed. */
+export const settingUpdate = 'relay_setting';
+
 const marks: ReadonlySet<unknown> = new Set([
+  settingUpdate,
   'current_mode_update',
   'compaction_update',
   'notice',

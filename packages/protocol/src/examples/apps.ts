@@ -16,6 +16,7 @@ export const attentionExamples: ExamplesOf<typeof attentionFrames> = {
   device_removed: { type: 'device_removed', deviceId, offset: 'm8x2k1-32' },
   sessions_changed: { type: 'sessions_changed', count: 1500, offset: 'm8x2k1-33' },
   settings_changed: { type: 'settings_changed', sessionId, offset: 'm8x2k1-35' },
+  device_settings_changed: { type: 'device_settings_changed', deviceId, agentType: 'codex', offset: 'm8x2k1-36' },
   access_granted: {
     type: 'access_granted',
     kind: 'device',

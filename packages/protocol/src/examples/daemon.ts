@@ -89,6 +89,14 @@ export const toDaemonExamples: ExamplesOf<typeof toDaemonFrames> = {
   },
   usage_request: { type: 'usage_request', request_id: requestId, session_id: nativeId },
   spending_request: { type: 'spending_request', request_id: requestId, ...spending.range },
+  agent_settings_request: {
+    type: 'agent_settings_request',
+    request_id: requestId,
+    agent_type: 'codex',
+    project_path: projectPath,
+    change: { id: 'mode', value: 'code' },
+    changed_on: 'iPhone',
+  },
   settings_request: {
     type: 'settings_request',
     request_id: requestId,
@@ -216,6 +224,13 @@ export const fromDaemonExamples: ExamplesOf<typeof fromDaemonFrames> = {
     since: spending.since,
   },
   settings_response: { type: 'settings_response', request_id: requestId, session_id: nativeId, settings },
+  agent_settings_response: {
+    type: 'agent_settings_response',
+    request_id: requestId,
+    settings,
+    as_of: times.completed,
+    can: ['images'],
+  },
   content_response: { type: 'content_response', request_id: requestId, session_id: nativeId, ...piece },
   folders: { type: 'folders', request_id: requestId, ...folder },
   search_response: { type: 'search_response', request_id: requestId, hits: [{ session_id: nativeId, ...hit }] },

@@ -29,6 +29,7 @@ export const commandExamples: ExamplesOf<typeof commands> = {
   history: { v: 1, kind: 'history', sessionId: nativeId, limit: 3, parts: true, changed: versionAt(3) },
   ask_context: { v: 1, kind: 'ask_context', sessionId: nativeId },
   ask_settings: { v: 1, kind: 'ask_settings', sessionId: nativeId, change: { id: 'mode', value: 'code' } },
+  ask_agent_settings: { v: 1, kind: 'ask_agent_settings', agentType: 'codex', change: { id: 'mode', value: 'code' } },
   ask_content: {
     v: 1,
     kind: 'ask_content',
@@ -74,6 +75,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   },
   session_context: { v: 1, kind: 'session_context', context: '{"used_tokens":41200,"max_tokens":200000}' },
   session_settings: { v: 1, kind: 'session_settings', settings },
+  agent_settings: { v: 1, kind: 'agent_settings', settings, can: ['images'] },
   item_content: { v: 1, kind: 'item_content', ...piece },
   device_pong: { v: 1, kind: 'device_pong' },
   device_folders: { v: 1, kind: 'device_folders', ...folder },

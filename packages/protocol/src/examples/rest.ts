@@ -102,7 +102,7 @@ const levels = { needs_you: 'all', failed: 'watched', unknown: 'watched', done: 
 const quietHours: QuietHours = { start: '22:00', end: '07:00', timeZone: 'Europe/Berlin', passes: ['needs_you'] };
 
 export const restExamples: ExamplesOf<typeof restBodies> = {
-  Health: { status: 'ok', version: '1.0.0', capabilities: ['transcript', 'prompts', 'settings'] },
+  Health: { status: 'ok', version: '1.0.0', capabilities: ['transcript', 'prompts', 'settings', 'controls'] },
   Readiness: { status: 'ok', checks: { database: 'ok', backplane: 'ok' } },
   Me: {
     id: story.userId,
@@ -226,7 +226,15 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   },
   SessionSummary: { sessionId, ...story.summary },
   SessionSettings: { sessionId, settings: story.settings },
-  SettingChange: { id: 'mode', value: 'code' },
+  SettingChange: { id: 'mode', value: 'code', keep: true, on: 'iPhone' },
+  AgentSettings: {
+    deviceId: story.deviceId,
+    agentType: 'codex',
+    settings: story.settings,
+    asOf: times.completed,
+    can: ['images'],
+  },
+  DefaultChange: { agentType: 'codex', id: 'mode', value: 'code' },
   ChangeList: story.changes,
   FileDiff: story.fileDiff,
   FileList: story.files,

@@ -71,6 +71,12 @@ const SettingsChanged = frame(
   { sessionId: sessionId('Canonical session id'), offset },
 );
 
+const DeviceSettingsChanged = frame(
+  'device_settings_changed',
+  'The defaults of an agent on a device changed: ask again. Only to clients that sent `since`.',
+  { deviceId: id('Device id'), agentType: line('The agent'), offset },
+);
+
 const AccessGranted = frame(
   'access_granted',
   'A device was approved, or a program was allowed, on the account of the person; only to clients that sent `since`.',
@@ -115,6 +121,7 @@ export const attentionFrames = {
   device_removed: DeviceRemoved,
   sessions_changed: SessionsChanged,
   settings_changed: SettingsChanged,
+  device_settings_changed: DeviceSettingsChanged,
   access_granted: AccessGranted,
   inbox_update: InboxUpdate,
   resync: Resync,

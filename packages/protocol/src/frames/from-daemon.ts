@@ -26,7 +26,7 @@ import { cut, piece } from '../rest/content.ts';
 import { Held, deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits } from '../rest/search.ts';
-import { settingList } from '../rest/settings.ts';
+import { abilities, settingList } from '../rest/settings.ts';
 import { agentName, figures, since, spendingLimits } from '../rest/usage.ts';
 import {
   type AnyPart,
@@ -193,16 +193,35 @@ const SettingsResponse = frame('settings_response', 'Answer to `settings_request
   request_id: id('From the request'),
   session_id: id("The agent's native session id"),
   settings: maybe(settingList),
+  as_of: maybe(line('No process of the agent runs: the time of these values')),
+  can: maybe(abilities),
   code: maybe(
-    text('With `error`, for programs: SETTINGS_NOT_SUPPORTED or INVALID_SETTING; others may come', { maxLength: 64 }),
+    text(
+      'With `error`, for programs: SETTINGS_NOT_SUPPORTED, INVALID_SETTING or SETTING_NOT_ALLOWED; others can come',
+      {
+        maxLength: 64,
+      },
+    ),
   ),
+  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
+});
+
+const AgentSettingsResponse = frame('agent_settings_response', 'Answer to `agent_settings_request`.', {
+  request_id: id('From the request'),
+  settings: maybe(settingList),
+  as_of: maybe(line('When the agent reported them')),
+  can: maybe(abilities),
+  code: maybe(text('With `error`, for programs', { maxLength: 64 })),
   error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
 });
 
 const SettingsActivity = frame(
   'settings_activity',
   'A setting of a session changed, or what can be chosen. To a relay that declared `settings`.',
-  { session_id: id("The agent's native session id") },
+  {
+    session_id: id("The agent's native session id"),
+    defaults: maybe(flag('The defaults of its agent changed, too')),
+  },
 );
 
 const ContentResponse = frame('content_response', 'Answer to `content_request`, or why there is none.', {
@@ -478,6 +497,7 @@ export const fromDaemonFrames = {
   usage_response: UsageResponse,
   spending_response: SpendingResponse,
   settings_response: SettingsResponse,
+  agent_settings_response: AgentSettingsResponse,
   content_response: ContentResponse,
   folders: Folders,
   search_response: SearchResponse,

@@ -13,7 +13,7 @@ import { deskAnswer } from '../rest/desk.ts';
 import { folder } from '../rest/folders.ts';
 import { hit, searchLimits, searchQuery } from '../rest/search.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
-import { ChosenSetting, settingList } from '../rest/settings.ts';
+import { AgentSettings, ChosenSetting, DefaultChange, SessionSettings } from '../rest/settings.ts';
 import { calendarDay, since, timeZone, usageDays } from '../rest/usage.ts';
 import { transcriptLimits, version } from '../transcript/index.ts';
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
@@ -66,6 +66,19 @@ export const commands = {
     {
       sessionId: id("The agent's native session id"),
       change: maybe(ChosenSetting),
+      known: maybe(flag('Starts no process of an agent')),
+      keep: maybe(flag('Also the default of the agent')),
+      changedOn: maybe(text('Where the person chose', { maxLength: limits.nameCharacters })),
+    },
+  ),
+  ask_agent_settings: versioned(
+    'ask_agent_settings',
+    'Ask the daemon with which settings a new session begins, or set a default; answered by `agent_settings` or `failure`.',
+    {
+      agentType: maybe(text('Absent: the agent of the registration', { maxLength: limits.lineCharacters })),
+      projectPath: maybe(text('Folder', { maxLength: limits.pathCharacters })),
+      change: maybe(Type.Pick(DefaultChange, ['id', 'value'])),
+      changedOn: maybe(text('Where the person chose', { maxLength: limits.nameCharacters })),
     },
   ),
   ask_content: versioned(
@@ -157,9 +170,16 @@ export const replies = {
   session_context: versioned('session_context', 'The answer of the daemon.', {
     context: text('The context as JSON', { maxLength: limits.contextBytes }),
   }),
-  session_settings: versioned('session_settings', 'The settings, as the daemon reports them.', {
-    settings: settingList,
-  }),
+  session_settings: versioned(
+    'session_settings',
+    'The settings, as the daemon reports them.',
+    Type.Omit(SessionSettings, ['sessionId']).properties,
+  ),
+  agent_settings: versioned(
+    'agent_settings',
+    'The settings of a new session, as the daemon reports them.',
+    Type.Omit(AgentSettings, ['deviceId', 'agentType']).properties,
+  ),
   item_content: versioned('item_content', 'The piece, as the daemon sent it.', piece),
   device_pong: versioned('device_pong', 'The daemon answered.', {}),
   device_folders: versioned('device_folders', 'The folder, as the daemon answered.', folder),

@@ -2,11 +2,25 @@
  * The frames from the relay to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`,
  * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
  */
-import { Type, type Static, count, flag, frame, id, limits, line, list, maybe, oneOf, text } from '../schema.ts';
+import {
+  Type,
+  type Static,
+  count,
+  flag,
+  frame,
+  id,
+  limits,
+  line,
+  list,
+  maybe,
+  nullable,
+  oneOf,
+  text,
+} from '../schema.ts';
 import { searchQuery } from '../rest/search.ts';
 import { deskChoice } from '../rest/desk.ts';
 import { changeLimits, scopeName } from '../rest/changes.ts';
-import { ChosenSetting } from '../rest/settings.ts';
+import { ChosenSetting, MessageSetting, settingLimits } from '../rest/settings.ts';
 import { calendarDay, timeZone } from '../rest/usage.ts';
 import { FieldValues, transcriptLimits, version } from '../transcript/index.ts';
 
@@ -31,6 +45,8 @@ export const capabilities = {
   prompts: 'prompts',
   /** Answers `settings_request`. */
   settings: 'settings',
+  /** Keeps choices and defaults, answers `agent_settings_request`, and takes `settings` with a task. */
+  controls: 'controls',
   /** Keeps images and whole outputs, and answers `content_request`. */
   content: 'content',
   /** Answers `get_folders`; with `changes` also `get_files` and `get_file`. */
@@ -56,6 +72,7 @@ export const relayCapabilities = {
   settings: 'settings',
   desk: 'desk',
   steer: 'steer',
+  controls: 'controls',
 } as const;
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 /** The capabilities in GET /health, for clients of REST. */
@@ -75,6 +92,20 @@ const messageUuid = maybe(
   id('Uuid of the item that the message of the user is, for a daemon with `transcript`: it was said to apps already'),
 );
 
+/** Only for a daemon with `controls`. */
+const chosen = {
+  settings: maybe(
+    list(MessageSetting, 'Set before the agent gets a word; else the task ends with ERROR `SETTING_NOT_APPLIED`', {
+      maxItems: settingLimits.choices,
+    }),
+  ),
+  restricted: maybe(
+    line(
+      'No person looks at it: `unattended` never takes a `danger` option, `agent` besides takes no mode but the default',
+    ),
+  ),
+};
+
 const Ping = frame('ping', 'Application-level keepalive. The daemon answers with `pong`.', {});
 
 const TaskStart = frame('task_start', 'Begin a new session and its first task.', {
@@ -84,6 +115,7 @@ const TaskStart = frame('task_start', 'Begin a new session and its first task.',
   images,
   message_uuid: messageUuid,
   agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
+  ...chosen,
 });
 
 const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_USER, in an existing session.', {
@@ -107,6 +139,7 @@ const TaskResume = frame('task_resume', 'A follow-up, or the answer to WAIT_FOR_
       'For a daemon with `steer`: the message was meant for the turn before, which was over when it arrived. It becomes `steer` of the item',
     ),
   ),
+  ...chosen,
 });
 
 const TaskSteer = frame(
@@ -183,6 +216,28 @@ const SettingsRequest = frame(
     request_id: id('Echoed by the answer'),
     session_id: id("The agent's native session id"),
     change: maybe(ChosenSetting),
+    known: maybe(
+      flag('Only known values: start no process of an agent. Only for a daemon with `controls`, as the rest'),
+    ),
+    keep: maybe(flag('The change is also the default of this agent')),
+    changed_on: maybe(line('Where the person chose, for people')),
+  },
+);
+
+const AgentSettingsRequest = frame(
+  'agent_settings_request',
+  'Ask with which settings a new session of an agent begins, or set a default. Answered by `agent_settings_response`. Only for a daemon that declared `controls`.',
+  {
+    request_id: id('Echoed by the answer'),
+    agent_type: maybe(line('Which of the agents in `X-Agents`; absent: the one that the device is registered for')),
+    project_path: maybe(path('The folder of the session')),
+    change: maybe(
+      Type.Object(
+        { id: id('Id of the setting'), value: nullable(id('Id of one of its options; null removes the default')) },
+        { description: 'The default to set' },
+      ),
+    ),
+    changed_on: maybe(line('Where the person chose, for people')),
   },
 );
 
@@ -312,6 +367,7 @@ export const toDaemonFrames = {
   usage_request: UsageRequest,
   spending_request: SpendingRequest,
   settings_request: SettingsRequest,
+  agent_settings_request: AgentSettingsRequest,
   content_request: ContentRequest,
   get_folders: GetFolders,
   search_request: SearchRequest,

@@ -19,6 +19,7 @@ export const AuditEntry = record('AuditEntry', 'One change, or one sign-in. Neve
   question: maybe(line('The id of the question that was answered')),
   digest: maybe(line('The digest of that question, as the answer named it')),
   deliver: maybe(line('When a message was to reach the agent (`now` or `next`), if the request chose')),
+  setting: maybe(line('The setting that was changed and its value, as ids of the agent')),
   requestId: maybe(line('`X-Request-Id` of the request')),
 });
 

@@ -53,6 +53,8 @@ export const restBodies = {
   CancelSession: conversation.CancelSession,
   SessionSettings: settings.SessionSettings,
   SettingChange: settings.SettingChange,
+  AgentSettings: settings.AgentSettings,
+  DefaultChange: settings.DefaultChange,
   ItemContent: content.ItemContent,
   ChangeList: changes.ChangeList,
   FileDiff: changes.FileDiff,

@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from '../schema.ts';
+import { messageSettings } from './settings.ts';
 import {
   QuestionField,
   Subject,
@@ -202,6 +203,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
     ),
   ),
   images,
+  settings: messageSettings,
   queueTtlSeconds,
 });
 
@@ -238,6 +240,7 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
     ),
   ),
   images,
+  settings: messageSettings,
   queueTtlSeconds,
   desk: deskChoice,
 });

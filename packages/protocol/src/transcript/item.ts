@@ -8,6 +8,7 @@ import {
   type TSchema,
   Type,
   count,
+  flag,
   id,
   limits,
   line,
@@ -140,6 +141,8 @@ export const parts = {
   mark: part('mark', 'MarkPart', 'Something that happened between the words.', {
     what: word(['cancelled', 'interrupted', 'mode', 'compacted', 'notice'], 'Kind'),
     text: maybe(text('For people', { maxLength: transcriptLimits.inputBytes })),
+    by: maybe(line('Of a mode: where a person chose it; absent: the agent changed it')),
+    danger: maybe(flag('Of a mode: the agent never asks now')),
   }),
 } as const satisfies Readonly<Record<string, TSchema>>;
 

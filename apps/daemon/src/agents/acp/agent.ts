@@ -49,14 +49,17 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const { clock = systemClock, limitsOf } = options;
   const notes = createNotes({ now: () => clock.now(), limitsOf });
   const settings = createSettings(timings.openMs, options);
+  let abilities: readonly string[] | undefined;
   let ownTurn: (sessionId: string) => TurnReport = () => unheard;
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     unknownCommand: notes.unknownCommand,
     heard(sessionId, update) {
-      settings.heard(sessionId, update);
-      return notes.heard(sessionId, update);
+      return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
+    },
+    ready(can) {
+      abilities = can.images ? ['images'] : [];
     },
   });
   const { conversations, dismiss, live } = pool;
@@ -78,6 +81,14 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       conversation ??= await reopen(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
       if (conversation.pid !== undefined) report.process(conversation.pid);
+      if (turn.settings) {
+        try {
+          await settings.apply(conversation.agent, turn.sessionId, turn.settings);
+        } catch (error) {
+          return report.error(reasonOf(error), 'SETTING_NOT_APPLIED');
+        }
+        report.chosen?.(turn.settings);
+      }
       // Opening it took a while, in which a terminal can have opened it too.
       if (options.holders?.of(turn.sessionId)?.sure && report.held) return report.held();
       await conversation.prompt(turn, report, signal);
@@ -88,7 +99,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
 
   return {
     // Whether it accepts images, or messages while it works, is known once its process runs: if it does not, the task says so.
-    capabilities: ['images', 'usage', 'settings', 'steer'],
+    capabilities: ['images', 'usage', 'settings', 'controls', 'steer'],
     holdsQuestions: true,
     tellsUpdates: true,
     ...(options.listed ? { messageName: listedName } : {}),
@@ -107,6 +118,11 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (!conversation?.usable()) return { outcome: 'refused', reason: 'The agent has not begun with its turn yet.' };
       return conversation.steer(message, injected);
     },
+    knownSettings(sessionId) {
+      const known = settings.of(sessionId);
+      return known && { settings: known, isLive: conversations.get(sessionId)?.usable() === true };
+    },
+    abilities: () => abilities,
     onSettings: settings.onChange,
     onCommands: notes.onCommands,
     onOwnTurn: (listener) => void (ownTurn = listener),

@@ -1,5 +1,13 @@
 /** The opening of a conversation at its agent, new or again, with the mode and the settings that it is to have. */
-import { type Opened, type Opening, type Turn, reasonOf, silentLog, unusableId } from '@relay/daemon-kit';
+import {
+  type Opened,
+  type Opening,
+  SettingNotApplied,
+  type Turn,
+  reasonOf,
+  silentLog,
+  unusableId,
+} from '@relay/daemon-kit';
 import { isNativeId } from '@relay/protocol';
 import { projectFolder } from '../project.ts';
 import type { Conversation } from './conversation.ts';
@@ -16,7 +24,7 @@ interface Openings {
   open: (opening: Opening) => Promise<Opened>;
   /** An earlier one: resume, else load, else an AgentFailure that says what to do. */
   reopen: (
-    turn: Pick<Turn, 'sessionId' | 'projectPath'>,
+    turn: Pick<Turn, 'sessionId' | 'projectPath' | 'choices'>,
     onPid: (pid: number) => void,
     signal: AbortSignal,
   ) => Promise<Conversation>;
@@ -42,18 +50,6 @@ export function createOpenings(
     settings.inMode(sessionId, options.mode);
   };
 
-  /** Restores the person's settings in every new process of the session. */
-  const chooseAgain = async (agent: AgentProcess, sessionId: string) => {
-    for (const change of settings.forgotten(sessionId))
-      await settings.change(agent, sessionId, change).catch((error: unknown) => {
-        log.warn('setting not restored', {
-          session: sessionId,
-          setting: change.id,
-          why: reasonOf(error).slice(0, 200),
-        });
-      });
-  };
-
   const open = async (opening: Opening): Promise<Opened> => {
     const { signal } = opening;
     const cwd = folderOf(opening.projectPath);
@@ -69,6 +65,10 @@ export function createOpenings(
           throw new AgentFailure(unusableId(wordsOf(sessionId)));
         settings.opened(sessionId, answer);
         await setMode(started.agent, sessionId);
+        if (opening.choices) await settings.restore(started.agent, sessionId, opening.choices);
+        await settings.apply(started.agent, sessionId, opening.settings ?? []).catch((error: unknown) => {
+          throw new SettingNotApplied(reasonOf(error));
+        });
         if (signal.aborted) throw new AgentFailure('The task was cancelled.');
         pool.keep(sessionId, cwd, started);
         return { sessionId, projectPath: cwd };
@@ -105,7 +105,7 @@ export function createOpenings(
       else throw new AgentFailure('This agent cannot continue an earlier session. Start a new one.');
       settings.opened(sessionId, answer);
       await setMode(agent, sessionId);
-      await chooseAgain(agent, sessionId);
+      if (turn.choices) await settings.restore(agent, sessionId, turn.choices);
       return pool.keep(sessionId, cwd, started);
     });
   };

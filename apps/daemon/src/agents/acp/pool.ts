@@ -48,8 +48,10 @@ export interface ProcessPool {
 
 interface PoolSurroundings {
   timings: AcpTimings;
-  /** Any update of a conversation. Returns it as the conversation gets it. */
-  heard: (sessionId: string, update: Fields) => Fields;
+  /** Any update of a conversation. Returns it as the conversation gets it; undefined if the log has it already. */
+  heard: (sessionId: string, update: Fields) => Fields | undefined;
+  /** A process reported its abilities. */
+  ready: (abilities: AgentAbilities) => void;
   /** As in a conversation. */
   ownTurn: (sessionId: string) => TurnReport;
   unknownCommand: (sessionId: string, message: string) => string | undefined;
@@ -59,7 +61,7 @@ interface PoolSurroundings {
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
-  { timings, heard, ownTurn, unknownCommand }: PoolSurroundings,
+  { timings, heard, ready, ownTurn, unknownCommand }: PoolSurroundings,
 ): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
@@ -91,13 +93,15 @@ export function createProcessPool(
       onUpdate:
         onUpdate ??
         ((sessionId, update) => {
-          conversation?.update(sessionId, heard(sessionId, update));
+          const kept = heard(sessionId, update);
+          if (kept) conversation?.update(sessionId, kept);
         }),
       onPermission: (request, signal) =>
         conversation?.permission(request, signal) ?? Promise.resolve({ outcome: { outcome: 'cancelled' } }),
       onForm: (request, signal) => conversation?.form(request, signal) ?? Promise.resolve({ action: 'cancel' }),
     });
     processes.add(agent);
+    agent.ready.then(ready, () => undefined);
     pids.write(processes);
     void agent.gone.then((how) => {
       processes.delete(agent);

@@ -1,9 +1,9 @@
 /**
- * The settings of a session, from ACP: config options, else modes and models. The person's choices are kept, and applied again when
- * the session gets another process. Knows only the process that it is given. Values from the wire are read by shape.
+ * The settings of a session, from ACP: config options, else modes and models. Knows only
+ * the process that it is given. Values from the wire are read by shape.
  */
-import { SettingRefused } from '@relay/daemon-kit';
-import type { Setting, SettingChange } from '@relay/protocol';
+import { type Choice, type SessionChoices, SettingRefused } from '@relay/daemon-kit';
+import type { Setting } from '@relay/protocol';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';
 import { isDangerous } from './danger.ts';
 import type { AcpOptions } from './options.ts';
@@ -14,16 +14,22 @@ export interface Settings {
   of(sessionId: string): readonly Setting[] | undefined;
   /** The reply with which the agent opened or reopened a session. */
   opened(sessionId: string, answer: Fields): void;
-  /** Any `session/update`; those about something else are ignored. */
-  heard(sessionId: string, update: Fields): void;
+  /**
+   * Any `session/update`; those about something else are ignored. Returns false for news of a known mode: the daemon keeps a mark of it.
+   */
+  heard(sessionId: string, update: Fields): boolean;
   /** The session is in this mode from now on. */
   inMode(sessionId: string, modeId: string): void;
   /** @throws SettingRefused, AgentFailure */
-  change(agent: AgentProcess, sessionId: string, change: SettingChange): Promise<readonly Setting[]>;
-  /** The person's choices that are not in effect. */
-  forgotten(sessionId: string): SettingChange[];
-  onChange: (listener: (sessionId: string) => void) => void;
+  change(agent: AgentProcess, sessionId: string, change: Choice): Promise<readonly Setting[]>;
+  /** Sets them, as far as they are not in effect. @throws SettingRefused, AgentFailure */
+  apply(agent: AgentProcess, sessionId: string, settings: readonly Choice[]): Promise<void>;
+  /** Sets the choices of a new process; one that the agent does not offer is gone. Never rejects. */
+  restore(agent: AgentProcess, sessionId: string, wanted: SessionChoices): Promise<void>;
+  onChange: (listener: Listener) => void;
 }
+
+type Listener = (sessionId: string, how: 'offered' | 'changed' | 'own') => void;
 
 interface Told {
   settings: readonly Setting[];
@@ -31,7 +37,6 @@ interface Told {
   isConfig: boolean;
   /** The agent has modes beside its config options. */
   hasModes: boolean;
-  chosen: Map<string, string>;
 }
 
 const maxSessions = 1000;
@@ -66,15 +71,16 @@ export function createSettings(
       configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) }),
     );
   const sessions = new Map<string, Told>();
-  let listener: (sessionId: string) => void = () => undefined;
+  /** Sessions whose settings the daemon is changing, and how often. */
+  const changing = new Map<string, number>();
+  let listener: Listener = () => undefined;
 
-  const tell = (sessionId: string, change: Partial<Told>) => {
+  const tell = (sessionId: string, change: Partial<Told>, how: Parameters<Listener>[1] = 'changed') => {
     const before = sessions.get(sessionId);
     const now = {
       settings: [],
       isConfig: false,
       hasModes: false,
-      chosen: new Map<string, string>(),
       ...before,
       ...change,
     };
@@ -82,13 +88,14 @@ export function createSettings(
     sessions.set(sessionId, now);
     const [oldest] = sessions.keys();
     if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
-    if (before && JSON.stringify(before.settings) !== JSON.stringify(now.settings)) listener(sessionId);
-    return now;
+    if (how === 'offered' || (before && JSON.stringify(before.settings) !== JSON.stringify(now.settings)))
+      listener(sessionId, how);
   };
 
-  const holds = (sessionId: string, id: string, value: string) => {
+  const holds = (sessionId: string, id: string, value: string, how: 'changed' | 'own' = 'changed') => {
     const told = sessions.get(sessionId);
-    if (told) tell(sessionId, { settings: told.settings.map((one) => (one.id === id ? { ...one, value } : one)) });
+    const settings = told?.settings.map((one) => (one.id === id ? { ...one, value } : one));
+    if (settings) tell(sessionId, { settings }, how);
   };
 
   /** Config options, and the mode of an agent that has modes beside them. */
@@ -97,10 +104,60 @@ export function createSettings(
     return hasModes ? [...config, ...settings.filter(({ kind }) => kind === 'mode')] : config;
   };
 
-  const inMode: Settings['inMode'] = (sessionId, modeId) => {
+  const modeHolds = (sessionId: string, modeId: string, how: 'changed' | 'own') => {
     const mode = sessions.get(sessionId)?.settings.find(({ kind }) => kind === 'mode');
-    if (mode?.options.some(({ id }) => id === modeId)) holds(sessionId, mode.id, modeId);
+    if (!mode?.options.some(({ id }) => id === modeId)) return false;
+    holds(sessionId, mode.id, modeId, how);
+    return true;
   };
+
+  /** News of the agent during `work` are effects of the daemon's own change. */
+  const whileChanging = async <T>(sessionId: string, work: () => Promise<T>): Promise<T> => {
+    changing.set(sessionId, (changing.get(sessionId) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (changing.get(sessionId) ?? 1) - 1;
+      if (left === 0) changing.delete(sessionId);
+      else changing.set(sessionId, left);
+    }
+  };
+
+  const ask = async (agent: AgentProcess, sessionId: string, { id, value, isSafe }: Choice): Promise<void> => {
+    const told = sessions.get(sessionId);
+    const setting = told?.settings.find((one) => one.id === id);
+    if (!told || (told.settings.length === 0 && !onlyModels))
+      throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
+    if (!setting)
+      throw new SettingRefused(
+        'INVALID_SETTING',
+        onlyModels
+          ? `"${id}" can be changed at the machine only: permissions are answered there (--ask-at-desk).`
+          : `The session has no setting "${id}".`,
+      );
+    if (hidesDanger && isDangerous(setting, { id: value, name: '' }, quirks))
+      throw new SettingRefused('SETTING_NOT_ALLOWED', 'This machine does not allow a mode that never asks.');
+    const option = setting.options.find((one) => one.id === value);
+    if (!option) throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
+    if (isSafe && option.danger === true)
+      throw new SettingRefused('SETTING_NOT_ALLOWED', 'A mode that never asks takes a person.');
+    if (told.isConfig && !(told.hasModes && setting.kind === 'mode')) {
+      const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
+      const config = configOf(answer);
+      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config) });
+      else holds(sessionId, id, value);
+      return;
+    }
+    if (setting.kind === 'mode') await agent.request('session/set_mode', { sessionId, modeId: value }, limitMs);
+    else await agent.request('session/set_model', { sessionId, modelId: value }, limitMs);
+    holds(sessionId, id, value);
+  };
+  const change: Settings['change'] = async (agent, sessionId, choice) => {
+    await whileChanging(sessionId, () => ask(agent, sessionId, choice));
+    return sessions.get(sessionId)?.settings ?? [];
+  };
+  const holdsNow = (sessionId: string, { id, value }: Choice) =>
+    sessions.get(sessionId)?.settings.some((one) => one.id === id && one.value === value) === true;
 
   return {
     of: (sessionId) => sessions.get(sessionId)?.settings,
@@ -108,58 +165,47 @@ export function createSettings(
       const config = configOf(answer);
       if (config.length > 0) {
         const modes = onlyModels || config.some(({ kind }) => kind === 'mode') ? [] : allowed(modesOf(answer));
-        tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 });
+        tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 }, 'offered');
       } else {
         const settings = allowed([...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)]);
         // An agent that resumes a session may omit settings that it reported before.
-        if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false });
+        if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false }, 'offered');
       }
     },
     heard(sessionId, update) {
-      if (update.sessionUpdate === 'current_mode_update') inMode(sessionId, wordsOf(update.currentModeId));
-      if (update.sessionUpdate !== 'config_option_update') return;
+      const how = changing.has(sessionId) ? 'changed' : 'own';
+      if (update.sessionUpdate === 'current_mode_update') {
+        return !modeHolds(sessionId, wordsOf(update.currentModeId), how);
+      }
+      if (update.sessionUpdate !== 'config_option_update') return true;
       const config = configOf(update);
       // The daemon ignores an empty list: it would take every choice from the person.
-      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config), isConfig: true });
+      if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config), isConfig: true }, how);
+      return true;
     },
-    inMode,
-    async change(agent, sessionId, { id, value }) {
-      const told = sessions.get(sessionId);
-      const setting = told?.settings.find((one) => one.id === id);
-      if (!told || (told.settings.length === 0 && !onlyModels))
-        throw new SettingRefused('SETTINGS_NOT_SUPPORTED', 'The agent of this session has no settings.');
-      if (!setting)
-        throw new SettingRefused(
-          'INVALID_SETTING',
-          onlyModels
-            ? `"${id}" can be changed at the machine only: permissions are answered there (--ask-at-desk).`
-            : `The session has no setting "${id}".`,
-        );
-      if (hidesDanger && isDangerous(setting, { id: value, name: '' }, quirks))
-        throw new SettingRefused('SETTING_NOT_ALLOWED', 'This machine does not allow a mode that never asks.');
-      if (!setting.options.some((option) => option.id === value))
-        throw new SettingRefused('INVALID_SETTING', `"${setting.name}" has no value "${value}".`);
-      if (told.isConfig && !(told.hasModes && setting.kind === 'mode')) {
-        const answer = await agent.request('session/set_config_option', { sessionId, configId: id, value }, limitMs);
-        const config = configOf(answer);
-        if (config.length > 0) tell(sessionId, { settings: withMode(sessionId, config) });
-        else holds(sessionId, id, value);
-      } else {
-        if (setting.kind === 'mode') await agent.request('session/set_mode', { sessionId, modeId: value }, limitMs);
-        else await agent.request('session/set_model', { sessionId, modelId: value }, limitMs);
-        holds(sessionId, id, value);
-      }
-      const now = sessions.get(sessionId);
-      now?.chosen.set(id, value);
-      return now?.settings ?? [];
+    inMode: (sessionId, modeId) => void modeHolds(sessionId, modeId, 'changed'),
+    change,
+    async apply(agent, sessionId, settings) {
+      await whileChanging(sessionId, async () => {
+        for (const choice of settings) {
+          const isRefused = choice.isSafe === true || hidesDanger;
+          if (isRefused || !holdsNow(sessionId, choice)) await change(agent, sessionId, choice);
+          if (!holdsNow(sessionId, choice))
+            throw new SettingRefused('INVALID_SETTING', `The agent did not take "${choice.id}": "${choice.value}".`);
+        }
+      });
     },
-    forgotten(sessionId) {
-      const { settings = [], chosen = new Map<string, string>() } = sessions.get(sessionId) ?? {};
-      return settings.flatMap(({ id, value, options }) => {
-        const wanted = chosen.get(id);
-        return wanted !== undefined && wanted !== value && options.some((option) => option.id === wanted)
-          ? [{ id, value: wanted }]
-          : [];
+    async restore(agent, sessionId, { choices, gone }) {
+      await whileChanging(sessionId, async () => {
+        for (const choice of choices) {
+          if (holdsNow(sessionId, choice)) continue;
+          const isKnown = sessions.get(sessionId)?.settings.find(({ id }) => id === choice.id);
+          const isRefused = await change(agent, sessionId, choice).then(
+            () => false,
+            (error: unknown) => error instanceof SettingRefused,
+          );
+          if (isRefused && isKnown) gone(choice, isKnown.value);
+        }
       });
     },
     onChange: (heard) => void (listener = heard),

@@ -183,7 +183,7 @@ export function questionOf(part: unknown): QuestionShape {
   };
 }
 
-export const markOf = (part: unknown): { what: string; text: string } => {
-  const { what, text } = fieldsOf(part);
-  return { what: textOf(what) ?? '', text: textOf(text) ?? '' };
+export const markOf = (part: unknown) => {
+  const { what, text, by, danger } = fieldsOf(part);
+  return { what: textOf(what) ?? '', text: textOf(text) ?? '', by: textOf(by), danger: danger === true };
 };

@@ -187,12 +187,26 @@ export function AskedLine({ question: { title, state, answer } }: { question: Qu
   );
 }
 
-export function Mark({ what, text }: { what: string; text: string }) {
+export function Mark({
+  what,
+  text,
+  by,
+  danger,
+}: {
+  what: string;
+  text: string;
+  by?: string | undefined;
+  danger?: boolean;
+}) {
   // Daemons add English words to what they name.
   const said = entryOf(words.mark, what) ?? text;
   if (said === '') return null;
   const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;
-  return <Note icon={<Icon className="i" aria-hidden />}>{said}</Note>;
+  return (
+    <Note kind={danger ? 'bad' : ''} icon={<Icon className="i" aria-hidden />} end={by && words.question.on(by)}>
+      {said}
+    </Note>
+  );
 }
 
 export const ErrorNote = ({ text, end }: { text: string; end?: ReactNode }) => (

@@ -1,0 +1,209 @@
+/** Permissions, model and effort in the composer and at New session, with a daemon that keeps them as the test expects. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  launchBrowser,
+  newPerson,
+  phone,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const offered = () => [
+  {
+    id: 'mode',
+    kind: 'mode',
+    category: 'mode',
+    applies: 'now',
+    name: 'Mode',
+    value: 'default',
+    options: [
+      { id: 'default', name: 'Manual', description: 'Always ask before making changes' },
+      { id: 'acceptEdits', name: 'Accept edits', description: 'Automatically accept all file edits' },
+      { id: 'bypassPermissions', name: 'Bypass permissions', description: 'Accepts all permissions', danger: true },
+    ],
+  },
+  {
+    id: 'model',
+    kind: 'model',
+    category: 'model',
+    name: 'Model',
+    value: 'opus',
+    options: [
+      { id: 'opus', name: 'Opus 4.6' },
+      { id: 'sonnet', name: 'Sonnet 5' },
+    ],
+  },
+  {
+    id: 'effort',
+    kind: 'option',
+    category: 'thought_level',
+    name: 'Effort',
+    value: 'high',
+    options: [
+      { id: 'low', name: 'Low' },
+      { id: 'medium', name: 'Medium' },
+      { id: 'high', name: 'High' },
+    ],
+  },
+];
+
+describeWith('chromium', 'the controls of the composer', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TestDaemon;
+  let settings = offered();
+  /** Changes as the daemon got them. */
+  const changes: unknown[] = [];
+  const headers = { 'X-Daemon-Capabilities': 'settings, controls' };
+
+  /** Answers questions about settings, and refuses the model "sonnet". */
+  const serve = (to: TestDaemon) => {
+    to.socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString('utf8')) as Record<string, unknown> & {
+        change?: { id: string; value: string | null };
+      };
+      const { type, request_id, session_id, change } = frame;
+      if (type !== 'settings_request' && type !== 'agent_settings_request') return;
+      const reply = { type: type.replace('request', 'response'), request_id, ...(session_id ? { session_id } : {}) };
+      if (change) changes.push({ ...change, ...(frame.keep ? { keep: true } : {}) });
+      if (change?.value === 'sonnet')
+        return to.send({ ...reply, code: 'INVALID_SETTING', error: 'This plan has no Sonnet.' });
+      settings = settings.map((one) => (one.id === change?.id ? { ...one, value: change.value ?? 'default' } : one));
+      to.send({ ...reply, settings });
+    });
+  };
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: phone });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person);
+    daemon = await connectDaemon(relay.relay, { registration, headers });
+    serve(daemon);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints).toEqual([]));
+
+  const permissions = () => person.page.locator('.box .set-chip').first();
+  const sheet = () => person.page.getByRole('dialog', { name: /this session|new session/ });
+  const faults = async () => {
+    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>(`${axe}; axe.run()`);
+    return violations.map(({ id }) => id);
+  };
+
+  it('1: New session shows how the agent works, and sends the choice with the first message', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Fix the test');
+    await person.page.getByRole('button', { name: 'Permissions: Manual' }).click();
+    await sheet()
+      .getByRole('radio', { name: /Accept edits/ })
+      .check();
+    expect(await faults()).toEqual([]);
+    await person.picture('new-session-sheet');
+    await person.page.keyboard.press('Escape');
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    await person.picture('new-session-controls');
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    expect(task).toMatchObject({ settings: [{ id: 'mode', value: 'acceptEdits', keep: true }] });
+    settings[0]!.value = 'acceptEdits';
+    daemon.send({ type: 'status', running_tasks: [task.task_id] });
+    daemon.event(task.task_id as string, 'SESSION_STARTED', { session_id: 'native/1' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'Done.' });
+    daemon.send({ type: 'status', running_tasks: [] });
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    await person.page.getByRole('button', { name: 'Model: Opus 4.6, High' }).waitFor();
+    await person.picture('composer-controls');
+  });
+
+  it('1: a choice counts at once, the sheet stays open, and a refusal puts the old value back', async () => {
+    await permissions().click();
+    await sheet().getByText('applies at once').waitFor();
+    await sheet()
+      .getByRole('radio', { name: /Manual/ })
+      .check();
+    await person.page.getByRole('button', { name: 'Low' }).click();
+    await sheet().locator('[aria-pressed=true]', { hasText: 'Low' }).waitFor();
+    await sheet().getByLabel('Model').selectOption('sonnet');
+    await sheet().getByRole('alert').waitFor();
+    expect(await sheet().getByRole('alert').innerText()).toContain('This plan has no Sonnet.');
+    expect(await sheet().getByLabel('Model').inputValue()).toBe('opus');
+    expect(await faults()).toEqual([]);
+    await person.picture('mode-sheet');
+    await sheet().getByRole('button', { name: 'Close' }).click();
+    await person.page.getByRole('button', { name: 'Model: Opus 4.6, Low' }).waitFor();
+    expect(changes).toContainEqual({ id: 'effort', value: 'low' });
+  });
+
+  it('5: a mode that never asks takes one confirmation, shows in red, and "Ask again" takes none', async () => {
+    await permissions().click();
+    await sheet()
+      .getByRole('radio', { name: /Bypass/ })
+      .click();
+    const question = person.page.getByRole('alertdialog');
+    await question.getByText('You won’t be notified of questions').waitFor();
+    expect(await faults()).toEqual([]);
+    await person.picture('confirm-danger');
+    const before = changes.length;
+    // The focus is on Cancel: Enter does not confirm.
+    await person.page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    expect(changes).toHaveLength(before);
+    await sheet()
+      .getByRole('radio', { name: /Bypass/ })
+      .click();
+    await question.getByRole('button', { name: 'Turn on Bypass permissions' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
+    await sheet().getByRole('button', { name: 'Close' }).click();
+    await person.page.getByRole('button', { name: 'Permissions: Bypass permissions, dangerous' }).waitFor();
+    expect(await faults()).toEqual([]);
+    await person.picture('full-access');
+    await person.click('Ask again');
+    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+  });
+
+  it('7: a change of another app shows in this one', async () => {
+    settings[0]!.value = 'acceptEdits';
+    daemon.send({ type: 'settings_activity', session_id: 'native/1' });
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    await person.page.getByLabel('Message').press('Shift+Tab');
+    await person.page.getByRole('button', { name: 'Permissions: Manual' }).waitFor();
+  });
+
+  it('9: a choice for a machine that is away goes with the next message', async () => {
+    await daemon.drop();
+    await person.page.locator('.set-chip .hollow').first().waitFor({ timeout: 30_000 });
+    await permissions().click();
+    await sheet().getByText('What you choose goes with your next message.').waitFor();
+    await sheet()
+      .getByRole('radio', { name: /Accept edits/ })
+      .check();
+    await sheet().getByRole('button', { name: 'Close' }).click();
+    await person.page.getByRole('button', { name: 'Permissions: Accept edits' }).waitFor();
+    await person.page.getByLabel('Message').fill('Go on');
+    await person.page.getByRole('button', { name: 'Send' }).click();
+    daemon = await connectDaemon(relay.relay, { registration, headers });
+    serve(daemon);
+    expect(await daemon.next('task_resume')).toMatchObject({
+      message: 'Go on',
+      settings: [{ id: 'mode', value: 'acceptEdits' }],
+    });
+  });
+});
