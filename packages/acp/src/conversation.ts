@@ -23,7 +23,7 @@ import { pictureOf } from './images.ts';
 import { pause } from './persist.ts';
 import { instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
-import { type Choices, readChoices } from './settings.ts';
+import { type Choices, choicesOf, readChoices } from './settings.ts';
 import { Prompts } from './prompts.ts';
 import { type Steered, steer } from './steering.ts';
 import { createTwins } from './twins.ts';

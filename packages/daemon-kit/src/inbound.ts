@@ -13,7 +13,6 @@ import type { Desk } from './desk.ts';
 import { type Spending, answerSpending } from './spending.ts';
 import type { Log } from './log.ts';
 import type { Agent } from './agent.ts';
-import type { Clock } from './clock.ts';
 import type { Reader, Store } from './store.ts';
 import type { Tasks } from './task.ts';
 
@@ -42,7 +41,7 @@ interface InboundOptions {
   /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
   content?: ContentReader | undefined;
   /** Figures of use and their caps. */
-  use: { spending: Spending; caps: Caps };
+  use: { spending: Spending; caps: Pick<Caps, 'settings'> };
   /** Reads folders of this machine. */
   browse?: Browse | undefined;
   /** Reads the files of sessions. */
@@ -181,7 +180,7 @@ export function createInbound({
     watch_session: (frame) => watched.add(frame.session_id),
     unwatch_session: (frame) => watched.remove(frame.session_id),
     usage_request: tellUsage,
-    spending_request: (frame) => send(answerSpending(options.spending, frame)),
+    spending_request: (frame) => send(answerSpending(options.use.spending, frame)),
     settings_request: (frame) => void options.controls.answer(frame).then(send),
     agent_settings_request: (frame) => send(options.controls.answerAgent(frame)),
     get_folders: (frame) => void folders(frame).then(send),

@@ -66,7 +66,10 @@ export function SettingsSheet(props: SheetProps) {
     setting && (
       <fieldset className="grp" key={setting.id}>
         <legend>
-          {heading} {setting.applies && <span className="faint">{words.controls.applies[setting.applies]}</span>}
+          {heading}{' '}
+          {(setting.applies === 'now' || setting.applies === 'next') && (
+            <span className="faint">{words.controls.applies[setting.applies]}</span>
+          )}
         </legend>
         {control(setting)}
         {refused?.id === setting.id && (

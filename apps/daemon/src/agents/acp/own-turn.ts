@@ -66,10 +66,10 @@ export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnO
       work.heard(update);
       wait();
     },
-    /** The answer to its question has arrived. Most agents report no end of a call that was refused, and some ask under another id. */
+    /** The answer to its question has arrived. */
     answered(active: ActiveTurn, call: Fields | undefined) {
       if (active !== own) return;
-      if (call && active.rejected && !open.delete(wordsOf(call.toolCallId))) open.clear();
+      if (call && active.rejected) work.refused(call);
       wait();
     },
     end: over,
@@ -88,6 +88,10 @@ export function createWork(isAsking: () => boolean) {
       else if (update.status !== undefined) open.delete(id);
       const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
       if (typeof type === 'string') saysActive = type === 'active';
+    },
+    /** Most agents report no end of a call that was refused, and some ask under another id. */
+    refused(call: Fields) {
+      if (!open.delete(wordsOf(call.toolCallId))) open.clear();
     },
     isOpen: () => isAsking() || open.size > 0 || saysActive,
     clear() {
