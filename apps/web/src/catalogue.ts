@@ -56,20 +56,17 @@ const de: Loaders = {
   controls: () => import('./languages/de/controls.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
-type LaterParts = typeof import('./languages/en/usage.ts').words;
 
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
+/** Words of the chunk of use, which loads them itself. */
+type LaterParts = typeof import('./languages/en/usage.ts').words;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
 /** Resolves when `words` has the parts. */
-export const loadWords = (...parts: readonly Part[]): Promise<void> =>
-  addWords(parts.map((part) => files[language][part]()));
-
-/** The same for parts that only a later chunk names. */
-export async function addWords(parts: readonly Promise<{ words: object }>[]): Promise<void> {
-  const loaded = (await Promise.all(parts)).map((part) => part.words);
+export async function loadWords(...parts: readonly Part[]): Promise<void> {
+  const loaded = await Promise.all(parts.map(async (part) => (await files[language][part]()).words));
   const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;
   for (const some of loaded) Object.assign(words, longer ? longer<object>(some) : some);
 }

@@ -142,12 +142,7 @@ export function Composer(props: ComposerProps) {
         )}
         <div className="ends">
           <Suspense>
-            <UsageRing
-              session={session}
-              device={device}
-              messages={props.messages}
-              onCommand={prompt ? undefined : (command) => void send.run(undefined, command, [])}
-            />
+            <UsageRing {...props} send={prompt ? undefined : send} />
           </Suspense>
           <StopButton session={session} queue={queue} cancel={cancel} onChosen={focus} />
           {(!working || text !== '') && (

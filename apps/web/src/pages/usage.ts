@@ -1,8 +1,4 @@
 /** `/usage`: a chunk of its own, with its words. */
-import { loadedLater, UnloadedPage } from '../ui/loaded-later.tsx';
-import { usageWords } from '../usage/words.ts';
+import { UnloadedPage, loadedLater } from '../ui/loaded-later.tsx';
 
-export const Usage = loadedLater(
-  async () => (await Promise.all([import('../usage/page.tsx'), usageWords()]))[0].Usage,
-  UnloadedPage,
-);
+export const Usage = loadedLater(async () => (await import('../usage/load.ts')).page(), UnloadedPage);

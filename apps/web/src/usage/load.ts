@@ -1,4 +1,17 @@
-/** Loads the ring with its words. Small, so that the conversation names one file alone. */
-import { usageWords } from './words.ts';
+/** Loads the parts of use, each with the words, which no other chunk names. */
+import { language, words } from '../catalogue.ts';
+import { pseudoLanguage } from '../languages/language.ts';
 
-export const ring = async () => (await Promise.all([import('./ring.tsx'), usageWords()]))[0].UsageRing;
+const files = {
+  en: () => import('../languages/en/usage.ts'),
+  de: () => import('../languages/de/usage.ts'),
+};
+
+async function withWords<Part>(load: Promise<Part>): Promise<Part> {
+  const [part, { words: own }] = await Promise.all([load, files[language]()]);
+  Object.assign(words, pseudoLanguage ? (await import('../languages/pseudo.ts')).longer<object>(own) : own);
+  return part;
+}
+
+export const ring = async () => (await withWords(import('./ring.tsx'))).UsageRing;
+export const page = async () => (await withWords(import('./page.tsx'))).Usage;

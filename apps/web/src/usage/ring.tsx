@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import type { Device, Message, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import type { Action } from '../ui/action.ts';
 import { figuresIn, percentOf } from './figures.ts';
 import { Gauge } from './gauge.tsx';
 import { UsageSheet } from './sheet.tsx';
@@ -11,8 +12,8 @@ export interface UsageProps {
   session: Session;
   device: Device | undefined;
   messages: readonly Message[];
-  /** Sends a command of the agent; absent while a question is open. */
-  onCommand: ((text: string) => void) | undefined;
+  /** Sends a message; absent while a question is open. */
+  send: Pick<Action<[to: undefined, text: string, attached: []]>, 'run'> | undefined;
 }
 
 export function UsageRing(props: UsageProps) {

@@ -19,7 +19,7 @@ interface SheetProps extends UsageProps {
   onClose: () => void;
 }
 
-export function UsageSheet({ session, device, figures: known, onCommand, onClose }: SheetProps) {
+export function UsageSheet({ session, device, figures: known, send, onClose }: SheetProps) {
   const { client } = useRooms();
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -55,10 +55,10 @@ export function UsageSheet({ session, device, figures: known, onCommand, onClose
         <Context
           figures={figures}
           onCompact={
-            canCompact && onCommand && isHere
+            canCompact && send && isHere
               ? () => {
                   dialog.current?.close();
-                  onCommand('/compact');
+                  void send.run(undefined, '/compact', []);
                 }
               : undefined
           }

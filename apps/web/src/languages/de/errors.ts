@@ -14,8 +14,7 @@ export const words: typeof english = {
 
       INVALID_EMAIL_OR_PASSWORD: 'E-Mail oder Passwort ist falsch.',
       ACCOUNT_DISABLED: 'Dieses Konto ist gesperrt. Frag den Betreiber dieses Relays.',
-      INVALID_CODE:
-        'Dieser Code ist falsch. Gib den ein, den die App jetzt zeigt, und prüfe die Uhr deines Telefons, wenn er wieder abgelehnt wird.',
+      INVALID_CODE: 'Dieser Code ist falsch. Gib den ein, den die App jetzt zeigt, und prüfe die Uhr deines Telefons.',
       INVALID_BACKUP_CODE: 'Dieser Wiederherstellungscode ist falsch oder wurde schon benutzt.',
       ONE_TIME_CODE_USED: 'Dieser Code wurde schon benutzt. Warte, bis die App den nächsten zeigt.',
       INVALID_TWO_FACTOR_COOKIE: 'Diese Anmeldung hat zu lange gewartet. Beginne noch einmal mit deinem Passwort.',
@@ -23,7 +22,7 @@ export const words: typeof english = {
       ACCOUNT_TEMPORARILY_LOCKED: 'Zu viele falsche Codes hintereinander. Versuch es in 15 Minuten noch einmal.',
       TOTP_ALREADY_ENABLED: 'Der zweite Schritt ist schon an. Lade diese Seite neu.',
       SECOND_FACTOR_UNREADABLE:
-        'Dieses Relay kann Codes dieses Kontos nicht prüfen. Bitte seinen Betreiber, deinen zweiten Schritt zurückzusetzen.',
+        'Dieses Relay kann deine Codes nicht prüfen. Bitte den Betreiber, den zweiten Schritt zurückzusetzen.',
       SECOND_FACTOR_REQUIRED: 'Das Passwort stimmte. Der zweite Schritt fehlt.',
       PASSKEY_CANCELLED: 'Nichts geschehen. Versuch es noch einmal und bestätige auf deinem Gerät.',
       PASSKEY_EXISTS: 'Dieses Gerät hat schon einen Passkey für dein Konto.',
@@ -87,8 +86,7 @@ export const words: typeof english = {
       IDEMPOTENCY_CONFLICT: 'Das wurde nicht gesendet. Sende es noch einmal.',
 
       AGENT_ERROR: 'Der Agent wurde mit einem Fehler beendet.',
-      DELIVERY_UNKNOWN:
-        'Die Verbindung brach beim Senden ab. Vielleicht läuft es schon: Sieh oben nach, bevor du es noch einmal sendest.',
+      DELIVERY_UNKNOWN: 'Die Verbindung brach beim Senden ab. Sieh oben nach, ob es schon läuft.',
       TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Ob sie fertig wurde, ist unbekannt.',
       TASK_EXPIRED: 'Der Rechner kam nicht rechtzeitig online, deshalb wurde das nicht gesendet. Sende es noch einmal.',
       DEVICE_REMOVED: 'Der Rechner wurde entfernt, während deine Nachricht wartete.',
