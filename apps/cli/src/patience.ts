@@ -25,7 +25,7 @@ export const listening = (
   });
 
 /** Its calls fail only with what does not pass, or when the signal is aborted; one with `retries` of its own fails as usual. */
-function patient(relay: Relay, say: (wait: Wait) => void, signal: AbortSignal): Relay {
+export function patient(relay: Relay, say: (wait: Wait) => void, signal: AbortSignal): Relay {
   const request = async <N extends RouteName>(name: N, ...[input]: CallArguments<N>) => {
     for (let step = 0; ; step += 1) {
       try {

@@ -30,6 +30,7 @@ const essential: Partial<Record<RouteName, readonly string[]>> = {
   changeDeviceSetting: ['settings'],
   readContent: ['data'],
   releaseSession: ['result'],
+  letGo: ['free'],
   cancelSession: ['taskId', 'state'],
   readTask: ['id', 'state'],
   listInbox: ['version', 'counts', 'items'],

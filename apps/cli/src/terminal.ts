@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { ReadableStream, WritableStream } from 'node:stream/web';
+import { StringDecoder } from 'node:string_decoder';
 import { visible } from '@relay/protocol';
 import { systemCode, usage } from './failure.ts';
 
@@ -27,6 +28,8 @@ export interface Terminal {
   readInput: (limitBytes: number) => Promise<string>;
   /** One line typed at the keyboard. */
   ask: (question: string) => Promise<string>;
+  /** Each key at once, as text, until the returned function is called. `onResize`: the screen has another size. */
+  keys: (onText: (text: string) => void, onResize: () => void) => () => void;
   /** Standard input and output for a program at the other end: bytes as they are, nothing is made harmless. */
   pipes: () => { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8Array> };
 }
@@ -70,7 +73,9 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
     env,
     outIsScreen: stdout.isTTY,
     inIsScreen: stdin.isTTY,
-    columns: stdout.columns || 80,
+    get columns() {
+      return stdout.columns || 80;
+    },
     drained: async () => {
       if (stdout.writableNeedDrain) await once(stdout as NodeJS.WriteStream, 'drain');
     },
@@ -88,6 +93,19 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
       stderr.write(shown(question));
       for await (const chunk of stdin as AsyncIterable<Buffer>) return chunk.toString('utf8').split('\n')[0]!.trim();
       return '';
+    },
+    keys(onText, onResize) {
+      const keyboard = stdin as NodeJS.ReadStream;
+      const decoder = new StringDecoder('utf8');
+      const onData = (chunk: Buffer) => onText(decoder.write(chunk));
+      keyboard.setRawMode(true);
+      keyboard.on('data', onData).resume();
+      process.on('SIGWINCH', onResize);
+      return () => {
+        process.off('SIGWINCH', onResize);
+        keyboard.off('data', onData).pause();
+        keyboard.setRawMode(false);
+      };
     },
     pipes: () => ({
       input: ReadableStream.from<Uint8Array>(stdin as AsyncIterable<Buffer>),

@@ -22,6 +22,8 @@ const commands = [
     'settings',
     'summary',
     'release',
+    'desk',
+    'attach',
     'cancel',
     'queue',
     'read',

@@ -364,3 +364,52 @@ describe('relay settings', () => {
     expect(await odd).toMatchObject({ code: 2, err: expect.stringContaining('There are: ask, code.') });
   });
 });
+
+describe('a session that a terminal has open', () => {
+  const held = {
+    state: 'idle',
+    program: 'Claude Code',
+    terminal: 'pts/3',
+    since: '2026-11-28T08:52:11.000Z',
+    at: '2026-11-28T09:04:02.000Z',
+    sure: true,
+    ends: true,
+  };
+
+  it('44: appears with its program in the list, takes a choice with a message, and closes with its turn', async () => {
+    const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'desk, transcript, prompts' });
+    await stage.session(daemon, 'held-one');
+    daemon.send({ type: 'session_held', session_id: 'held-one', held });
+    while (!(await stage.own.run(['sessions'])).out.includes('idle, open in Claude Code'));
+    expect(await stage.own.run(['send', 'held-one', 'go on', '--desk', 'take'])).toMatchObject({ code: 0 });
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: 'go on', desk: 'take' });
+    daemon.event(task.task_id as string, 'TASK_COMPLETE', { result: 'done' });
+    expect(await stage.own.run(['send', 'held-one', 'go on', '--desk', 'later'])).toMatchObject({ code: 2 });
+    const released = stage.own.run(['release', 'held-one', '--stop-turn']);
+    const { request_id: requestId, stop_turn: stopTurn } = await daemon.next('force_quit_session');
+    expect(stopTurn).toBe(true);
+    daemon.send({ type: 'force_quit_result', request_id: requestId, session_id: 'held-one', status: 'released' });
+    expect((await released).out).toBe('The program that held the session has ended.\n');
+  });
+
+  it('44: relay desk lets go and prints the command, and never runs a command of the relay', async () => {
+    const daemon = await stage.daemon('laptop', undefined, { 'X-Daemon-Capabilities': 'desk' });
+    await stage.session(daemon, 'own-one');
+    const command = 'cd ~/garden && claude --resume own-one';
+    const answer = async (more: object) => {
+      const frame = await daemon.next('desk_request');
+      daemon.send({ type: 'desk_response', request_id: frame.request_id, session_id: 'own-one', ...more });
+      return frame;
+    };
+    const shown = stage.own.run(['desk', 'own-one']);
+    expect((await answer({ free: true, command })).let_go).toBe(true);
+    expect(await shown).toMatchObject({ code: 0, out: `Nothing runs here, so the session is free.\n${command}\n` });
+    const busy = stage.own.run(['desk', 'own-one']);
+    await answer({ free: false, why: 'busy', command });
+    expect(await busy).toMatchObject({ code: 1, out: expect.stringContaining('The agent is working.') });
+    const gone = stage.own.run(['desk', 'own-one', '--go']);
+    await answer({ free: true, command: 'touch /tmp/never' });
+    expect(await gone).toMatchObject({ code: 1, err: expect.stringContaining('NO_COMMAND') });
+  });
+});

@@ -36,6 +36,7 @@ const en = {
   notify: () => import('./languages/en/notify.ts'),
   here: () => import('./languages/en/here.ts'),
   controls: () => import('./languages/en/controls.ts'),
+  desk: () => import('./languages/en/desk.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
@@ -54,6 +55,7 @@ const de: Loaders = {
   notify: () => import('./languages/de/notify.ts'),
   here: () => import('./languages/de/here.ts'),
   controls: () => import('./languages/de/controls.ts'),
+  desk: () => import('./languages/de/desk.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
 

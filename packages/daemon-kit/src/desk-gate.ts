@@ -7,7 +7,7 @@ import type { Held } from '@relay/protocol';
 import type { Cancel } from './clock.ts';
 import type { Ended } from './holders.ts';
 import { chosen } from './questions.ts';
-import type { Task } from './task.ts';
+import type { Task, Tasks } from './task.ts';
 import { type End, questionEnd } from './task-ends.ts';
 import type { TaskRoom } from './task-finish.ts';
 
@@ -49,7 +49,7 @@ interface GateOptions {
   finish: (task: Task, end: End) => void;
   /** Completes a turn without an agent: writes the message, and lets the next task of the session run. */
   settle: (task: Task, end: () => void) => void;
-  progress: (task: Task, action: string) => void;
+  progress: (task: Task, action: string, target: string) => void;
 }
 
 const maxKept = 100;
@@ -114,7 +114,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
   const wait = (task: Task, go: () => void, since = clock.now()) => {
     task.phase = 'queued';
     lines.leave(task);
-    progress(task, waitingForDesk);
+    progress(task, waitingForDesk, '');
     const cancel = clock.after(timings.stillWaitingMs, () => {
       if (!waiting.delete(task) || task.phase !== 'queued') return;
       if (clock.now() - since < maxWaitMs) return wait(task, go, since);
@@ -187,6 +187,18 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     },
   };
 }
+
+/** The gate as the rest of the daemon uses it. `asks`: the session has an open question. */
+export const deskOf = (
+  gate: DeskGate,
+  isBusy: (sessionId: string) => boolean,
+  asks: (sessionId: string) => boolean,
+): Pick<Tasks, 'release' | 'deskReason' | 'lookAtDesk'> => ({
+  release: (sessionId, stopTurn) => gate.end(sessionId, stopTurn),
+  deskReason: (sessionId) =>
+    gate.isWaiting(sessionId) ? 'waiting' : isBusy(sessionId) ? 'busy' : asks(sessionId) ? 'question' : undefined,
+  lookAtDesk: () => gate.look(),
+});
 
 const notSent = { sessionUpdate: 'notice', title: 'Not sent' };
 const isWorking = ({ state }: Held) => state === 'busy' || state === 'waiting';

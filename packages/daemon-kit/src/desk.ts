@@ -2,7 +2,6 @@
 import { type FromDaemon, type Held, type ToDaemon, relayCapabilities } from '@relay/protocol';
 import type { Agent } from './agent.ts';
 import type { Cancel, Clock } from './clock.ts';
-import type { DeskGate } from './desk-gate.ts';
 import { reasonOf } from './failure.ts';
 import type { Link } from './link.ts';
 import type { Outside } from './outside.ts';
@@ -127,10 +126,3 @@ export function createDesk(options: DeskOptions): Desk {
     },
   };
 }
-
-/** Why a session cannot go on elsewhere now, as far as tasks decide it. */
-export const deskReasonOf = (
-  sessionId: string,
-  { gate, isBusy, asks }: { gate: Pick<DeskGate, 'isWaiting'>; isBusy: boolean; asks: boolean },
-): 'waiting' | 'busy' | 'question' | undefined =>
-  gate.isWaiting(sessionId) ? 'waiting' : isBusy ? 'busy' : asks ? 'question' : undefined;

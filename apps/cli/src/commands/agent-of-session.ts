@@ -7,8 +7,10 @@ import { catCommand, diffCommand, filesCommand } from './diff.ts';
 import { queueCommand } from './queue.ts';
 import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
+import { attachCommand } from './attach.ts';
+import { deskCommand } from './desk.ts';
 import { releaseCommand, summaryCommand } from './summary.ts';
-import { sending } from './shared-options.ts';
+import { reading, sending } from './shared-options.ts';
 import { contextCommand, usageCommand } from './usage.ts';
 
 export function addAgentCommands(program: Command, run: Run): void {
@@ -90,9 +92,34 @@ export function addAgentCommands(program: Command, run: Run): void {
     'release',
     'end the program that holds a session on its machine, so that the session can continue here',
     'relay release k3j9x2ab',
+    'relay release k3j9x2ab --stop-turn',
   )
     .argument('<session>', 'id or part of it')
+    .option('--stop-turn', 'also while that program works, which interrupts its turn')
     .action(run(releaseCommand));
+
+  reading(
+    addCommand(
+      program,
+      'attach',
+      'open a window on a session in this terminal: it shows what happens, takes messages and answers questions',
+      'relay attach k3j9x2ab',
+      'relay attach                                      the newest session of this folder',
+    )
+      .argument('[session]', 'id or part of it')
+      .option('--read-only', 'show only'),
+  ).action(run(attachCommand));
+
+  addCommand(
+    program,
+    'desk',
+    'free a session here, and print the command that continues it in a terminal of its machine',
+    'relay desk k3j9x2ab',
+    'relay desk k3j9x2ab --go',
+  )
+    .argument('<session>', 'id or part of it')
+    .option('--go', 'run the command, on that machine')
+    .action(run(deskCommand));
 
   sending(
     addCommand(

@@ -65,7 +65,11 @@ export function addConversationCommands(program: Command, run: Run): void {
       )
         .argument('<session>', 'id or part of it')
         .argument('[message]', 'the message; "-" or a pipe reads standard input')
-        .option('--now', 'into the turn that runs, without waiting for its end'),
+        .option('--now', 'into the turn that runs, without waiting for its end')
+        .option(
+          '--desk <choice>',
+          'while a terminal has the session open: take (close it there first) or wait (send when it was closed)',
+        ),
     ),
   ).action(run(sendCommand));
 

@@ -1,6 +1,6 @@
 /** The text of a message as it comes from the command line or standard input, and the options of commands that send one. */
 import { randomUUID } from 'node:crypto';
-import { limits } from '@relay/protocol';
+import { type DeskChoice, deskChoices, limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChoiceOptions } from './choices.ts';
@@ -14,6 +14,14 @@ export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOpti
   queue: boolean;
   ttl?: string;
   key?: string;
+  desk?: string;
+}
+
+/** The choice about a terminal that has the session open. */
+export function deskChoiceOf({ desk }: SendingOptions): { desk?: DeskChoice } {
+  const choice = deskChoices.find((name) => name === desk);
+  if (desk !== undefined && choice === undefined) throw usage(`--desk must be one of ${deskChoices.join(', ')}.`);
+  return choice === undefined ? {} : { desk: choice };
 }
 
 /** `-`, or nothing when something is piped in, reads standard input; one newline at its end is not part of the message. */

@@ -9,7 +9,7 @@ import { choicesOf, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
 import { imagesOf } from './images.ts';
-import { type SendingOptions, idempotencyKeyOf, messageOf, queueing } from './message.ts';
+import { type SendingOptions, deskChoiceOf, idempotencyKeyOf, messageOf, queueing } from './message.ts';
 import { tellTask } from './telling.ts';
 
 interface SendOptions extends SendingOptions {
@@ -24,6 +24,7 @@ export async function sendCommand(
   terminal: Terminal,
 ): Promise<number> {
   queueing(options);
+  deskChoiceOf(options);
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const content = await messageOf(typedMessage, terminal);
@@ -153,7 +154,7 @@ async function messageTo(
   message: { content: string; answers?: string; settings?: MessageSetting[]; deliver?: 'now' },
   options: SendingOptions,
 ): Promise<Send> {
-  const body = { ...message, ...(await imagesOf(options)), ...queueing(options) };
+  const body = { ...message, ...(await imagesOf(options)), ...queueing(options), ...deskChoiceOf(options) };
   return async () => {
     const sent = await relay.request('sendMessage', {
       params: { id },

@@ -1,5 +1,5 @@
 /** `relay sessions`: the conversations of this account, newest first. */
-import { type SessionStatus, sessionStatuses } from '@relay/protocol';
+import { type Session, type SessionStatus, sessionStatuses } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
 import { allSessions } from '../relay.ts';
@@ -48,7 +48,7 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
       ['ID', 'STATUS', shrinking('DEVICE'), shrinking('TITLE'), 'CHANGED'],
       sessions.map((session) => [
         short.get(session.id) ?? session.id,
-        { text: session.status, paint: paintOf(session.status) },
+        { text: `${session.status}${heldOf(session)}`, paint: paintOf(session.status) },
         names.get(session.deviceId) ?? session.deviceId,
         `${session.pinned ? '^ ' : ''}${session.unread ? '* ' : ''}${session.title}${session.archived ? ' (archived)' : ''}`,
         ago(session.updatedAt),
@@ -57,3 +57,6 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
     );
   });
 }
+
+/** A program of the machine has the session open. */
+const heldOf = ({ held }: Session) => (held ? `, open in ${held.program}` : '');

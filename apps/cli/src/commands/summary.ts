@@ -26,19 +26,24 @@ export async function summaryCommand(typed: string, options: CommonOptions, term
   });
 }
 
+interface ReleaseOptions extends CommonOptions {
+  stopTurn?: boolean;
+}
+
 const sentences: Readonly<Record<string, string>> = {
   released: 'The program that held the session has ended.',
   not_held: 'No program held the session.',
-  busy: 'The session is in the middle of a turn, so it was not released.',
+  busy: 'The session is in the middle of a turn, so it was not released. Use --stop-turn to interrupt the turn.',
   foreign: 'Something other than your agent holds the session, so it was not released.',
   shared: 'The program that holds the session runs other sessions too, so it was not ended.',
   unknown_session: 'The device has no such session.',
   failed: 'The session could not be released.',
 };
 
-export async function releaseCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
+export async function releaseCommand(typed: string, options: ReleaseOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
-  const released = await relay.call('releaseSession', { params: { id: await findSessionId(relay, typed) } });
+  const body = options.stopTurn ? { stopTurn: true } : {};
+  const released = await relay.call('releaseSession', { params: { id: await findSessionId(relay, typed) }, body });
   const { result, detail } = released;
   say(released, () => `${sentences[result] ?? oneLine(result)}${detail ? ` (${oneLine(detail)})` : ''}\n`);
   return result === 'released' || result === 'not_held' ? exitCodes.ok : exitCodes.failed;

@@ -10,6 +10,7 @@ import { nameOfAgent } from '../ui/agents.ts';
 import { useRooms } from '../rooms.ts';
 import { type Attached, AttachedImages, ImageInput, dropping, pasting, takesImages, useImages } from './images.tsx';
 import { isWorking } from './activity.tsx';
+import { Desk } from '../desk/door.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { Queue } from './queue.tsx';
 import type { Waiting } from './waiting.ts';
@@ -56,7 +57,10 @@ export function Composer(props: ComposerProps) {
   };
   const attached = takes ? images.all : [];
   const [send, isLater, onEdit] = useSending(props, prompts, text, attached, onSent);
-  const submit = submitting(() => text.trim() !== '' && send.run(prompt, text, attached));
+  const [isAsking, setAsking] = useState(false);
+  const submit = submitting(
+    () => text.trim() !== '' && (session.held && !prompt ? setAsking(true) : void send.run(prompt, text, attached)),
+  );
   // On a keyboard Enter sends; on glass it makes a new line.
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
@@ -79,6 +83,14 @@ export function Composer(props: ComposerProps) {
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
     <form className="in-lane" onSubmit={submit} {...(takes && dropping(images))}>
+      <Desk
+        part="composer"
+        {...{ session, device, text, isAsking }}
+        onDone={(given) => {
+          setAsking(false);
+          if (given) void send.run(undefined, text, attached, given);
+        }}
+      />
       {prompt && (
         <QuestionCard
           key={prompt.id ?? prompt.at}

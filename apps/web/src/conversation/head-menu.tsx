@@ -1,5 +1,5 @@
 /** The other actions on a session, in a menu of its head. */
-import { useId, useRef } from 'react';
+import { type ReactNode, useId, useRef } from 'react';
 import type { Session, UpdateSession } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import type { Action } from '../ui/action.ts';
@@ -11,9 +11,11 @@ interface HeadMenuProps {
   update: Action<[body: UpdateSession]>;
   onRename: () => void;
   onRemove: () => void;
+  /** Further entries. */
+  children?: ReactNode;
 }
 
-export function HeadMenu({ session: { pinned, archived }, update, onRename, onRemove }: HeadMenuProps) {
+export function HeadMenu({ session: { pinned, archived }, update, onRename, onRemove, children }: HeadMenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   const id = useId();
   const choose = (act: () => void) => () => {
@@ -37,6 +39,7 @@ export function HeadMenu({ session: { pinned, archived }, update, onRename, onRe
         >
           {archived ? words.list.unarchive : words.list.archive}
         </button>
+        {children}
         <button type="button" className="danger" onClick={choose(onRemove)}>
           {words.list.remove}
         </button>

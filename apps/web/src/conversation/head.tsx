@@ -7,6 +7,7 @@ import { useHistoryState } from 'wouter/use-browser-location';
 import { words } from '../catalogue.ts';
 import { useLiveState, useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
+import { Desk } from '../desk/door.tsx';
 import { useAction } from '../ui/action.ts';
 import { devicePath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
@@ -79,7 +80,9 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
             update={update}
             onRename={() => setRenaming(true)}
             onRemove={() => setRemoving(true)}
-          />
+          >
+            <Desk part="resume" {...{ session, device }} />
+          </HeadMenu>
         </Suspense>
       </header>
       <Suspense>

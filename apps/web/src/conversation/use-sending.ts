@@ -1,6 +1,6 @@
 /** Words of the composer on their way to the relay: a message, or the answer to the question that is shown. They arrive once. */
 import { useEffect, useRef, useState } from 'react';
-import type { FieldValues, Message, Prompt, Session } from '@relay/protocol';
+import type { DeskChoice, FieldValues, Message, Prompt, Session } from '@relay/protocol';
 import { sendingTimeout } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
@@ -14,7 +14,8 @@ interface Conversation {
   onSaid: (message: Message) => void;
 }
 
-type Given = { option: string } | { fields: FieldValues };
+/** An answer to a question, or of a message: what becomes of a terminal that has the session open. */
+type Given = { option: string } | { fields: FieldValues } | { desk?: DeskChoice };
 
 const urlOf = ({ previewUrl }: Attached) => previewUrl;
 
@@ -61,7 +62,7 @@ export function useSending(
               content,
               ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
               ...(settings.length > 0 && !to ? { settings } : {}),
-              ...(id === undefined ? {} : { answers: id }),
+              ...(id === undefined ? given : { answers: id }),
             },
             idempotencyKey,
             ...sendingTimeout(dataUrls),

@@ -1,12 +1,10 @@
 /** `/sessions/:id`: a conversation, live. */
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
-import { WifiOff } from '../transcript/icons.tsx';
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef } from 'react';
 import { ChevronLeft } from '../ui/icons.tsx';
 import type { Message, Prompt, Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
-import { sentenceFor } from '../api/words.ts';
-import { momentOf, words } from '../catalogue.ts';
+import { words } from '../catalogue.ts';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer } from '../conversation/composer.tsx';
 import { Head } from '../conversation/head.tsx';
@@ -19,6 +17,7 @@ import { useRetry } from '../conversation/use-retry.ts';
 import { sessionPath, useLastSegment } from '../ui/address.ts';
 import { distinct, useDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
+import { loadedLater } from '../ui/loaded-later.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page, WayOn } from '../ui/page.tsx';
@@ -27,10 +26,11 @@ import { titled } from '../sessions/attention.ts';
 import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
-import { Note } from '../transcript/parts/small-parts.tsx';
 import { useItems } from '../transcript/use-items.ts';
 import { withoutQuestions } from '../conversation/messages.ts';
 import '../styles/conversation.css';
+
+const Unread = loadedLater(async () => (await import('../conversation/unread.tsx')).Unread);
 
 export function Conversation() {
   const inAddress = useLastSegment();
@@ -181,24 +181,9 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
         <div className="dock">
           <div className="in-lane">
             {messagesError && messagesError.code !== 'SESSION_NOT_RESOLVED' && (
-              <div role="status">
-                <Note
-                  icon={<WifiOff className="i" aria-hidden />}
-                  end={
-                    <button type="button" className="small" onClick={onReload}>
-                      {words.retry}
-                    </button>
-                  }
-                >
-                  {known.asOf !== undefined && <strong>{words.asOf(momentOf(known.asOf))} </strong>}
-                  {words.dock.unread(device?.name ?? words.list.machine)}{' '}
-                  {sentenceFor({
-                    code: messagesError.code,
-                    message: messagesError.error,
-                    retryAfterSeconds: undefined,
-                  })}
-                </Note>
-              </div>
+              <Suspense>
+                <Unread why={messagesError} asOf={known.asOf} device={device} onReload={onReload} />
+              </Suspense>
             )}
             <Problem refusal={refusal} />
             <Activity

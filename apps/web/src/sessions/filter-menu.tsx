@@ -1,13 +1,13 @@
 /** How the list is grouped, and what of it is shown; and what is done to many sessions at once. */
-import { useId, useRef, useState } from 'react';
+import { Suspense, useId, useRef, useState } from 'react';
 import { SlidersHorizontal } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
-import { useRooms } from '../rooms.ts';
-import { useAction } from '../ui/action.ts';
-import { Confirm } from '../ui/confirm.tsx';
 import { IconButton } from '../ui/icon-button.tsx';
+import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { type Filter, type Grouping, groupings, queryOf, statuses } from './listed.ts';
+
+const DeleteArchived = loadedLater(async () => (await import('./delete-archived.tsx')).DeleteArchived, Unloaded);
 
 interface FilterMenuProps {
   filter: Filter;
@@ -92,32 +92,11 @@ export function FilterMenu({ filter, by, devices, onFilter, onGroup, onSelect }:
           </div>
         )}
       </div>
-      {emptying && <DeleteArchived filter={filter} onDone={() => setEmptying(false)} />}
+      {emptying && (
+        <Suspense>
+          <DeleteArchived query={queryOf(filter)} onDone={() => setEmptying(false)} />
+        </Suspense>
+      )}
     </>
-  );
-}
-
-/** All that the filter means, those that are not loaded too. */
-function DeleteArchived({ filter, onDone }: { filter: Filter; onDone: () => void }) {
-  const { client } = useRooms();
-  const empty = useAction(async () => {
-    const { archived, ...others } = queryOf(filter);
-    for (;;) {
-      const body = { action: 'delete' as const, filter: { ...others, archived } };
-      const { changed, more } = await client.call('changeSessions', { body });
-      if (!more || changed === 0) break;
-    }
-    onDone();
-  });
-  return (
-    <Confirm
-      title={words.list.deleteArchivedTitle}
-      action={words.list.remove}
-      doing={words.list.removing}
-      yes={empty}
-      onNo={onDone}
-    >
-      <p className="soft">{words.list.deleteMore}</p>
-    </Confirm>
   );
 }

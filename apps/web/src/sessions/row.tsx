@@ -9,6 +9,7 @@ import { doingNow } from '../ui/doing.ts';
 import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { useNow } from '../ui/time.tsx';
+import { Desk } from '../desk/door.tsx';
 import { hitOf } from './hit.ts';
 import { Marked } from './marked.tsx';
 import type { Selection } from './selection.ts';
@@ -103,6 +104,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
   const state = rowState(session, device);
   const line = search === '' ? lately(session, device) : withoutMarks(session.lastMessage);
   const hit = hitOf(line, titleOf(session), session.projectPath, search);
+  const text = <Marked text={hit.slice(0, 200)} words={search} />;
   const select = () => selection.pick(session.id);
   const selecting = useSelecting(selection.isOn ? undefined : select);
   const swipe = useSwipe((side) => (side === 'right' ? changes.mark(session) : changes.archive([session])));
@@ -116,7 +118,7 @@ export function Row({ session, device, isOpen, search, selection, changes }: Row
         {shortAgo(session.updatedAt, now)}
       </time>
       <span className="w cut">
-        <Marked text={hit.slice(0, 200)} words={search} />
+        {session.held ? <Desk part="row" {...{ session, device, state, search, text }} /> : text}
       </span>
       {device && <span className="sr">{device.name}</span>}
     </>

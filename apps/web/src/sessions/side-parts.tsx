@@ -1,6 +1,5 @@
-/** Parts of the list of sessions: the filter that is on, the foot, and what is there when no session is. */
-import type { ReactNode } from 'react';
-import { Inbox, Laptop, SearchX, Settings, X } from '../ui/icons.tsx';
+/** Parts of the list of sessions: the filter that is on, and the foot. */
+import { Laptop, Settings, X } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
@@ -33,36 +32,6 @@ export function FilterLine({
       >
         <X className="i" aria-hidden /> {words.list.clear}
       </button>
-    </div>
-  );
-}
-
-interface NothingProps {
-  /** Looked for; empty while nothing is. */
-  search: string;
-  filter: Filter;
-  hasMachine: boolean;
-  onClear: () => void;
-}
-
-export function Nothing({ search, filter, hasMachine, onClear }: NothingProps): ReactNode {
-  const isFiltered = filter.archived || filter.status !== undefined || filter.device !== undefined;
-  if (search !== '')
-    return (
-      <div className="empty s" role="status">
-        <SearchX className="i" aria-hidden />
-        <h2>{words.list.noResult}</h2>
-        <p className="soft">{words.list.noResultMore(search.length > 60 ? `${search.slice(0, 60)}…` : search)}</p>
-        <button type="button" className="small" onClick={onClear}>
-          {words.list.clearSearch}
-        </button>
-      </div>
-    );
-  return (
-    <div className="empty s" role="status">
-      <Inbox className="i" aria-hidden />
-      <h2>{filter.archived ? words.list.noneArchived : isFiltered ? words.list.noneLikeThis : words.list.none}</h2>
-      {!isFiltered && <p className="soft">{hasMachine ? words.list.noneMore : words.list.noneYet}</p>}
     </div>
   );
 }

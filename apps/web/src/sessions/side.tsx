@@ -22,13 +22,19 @@ import { type Grouping, arranged, beginningOf, groupings } from './listed.ts';
 import { Groups } from './groups.tsx';
 import { Row } from './row.tsx';
 import { useSelection } from './selection.ts';
-import { FilterLine, Foot, Nothing, Skeleton, UndoToast } from './side-parts.tsx';
+import { FilterLine, Foot, Skeleton, UndoToast } from './side-parts.tsx';
 import { useChanges } from './use-changes.ts';
 import { useFilter } from './use-filter.ts';
 import { useListScroll } from './use-list-scroll.ts';
 import { searchCharacters, useSearch } from './use-search.ts';
 import { useSessions } from './use-sessions.ts';
 
+const Nothing = loadedLater(async () => (await import('./nothing.tsx')).Nothing);
+const Empty = (props: ComponentProps<typeof Nothing>) => (
+  <Suspense>
+    <Nothing {...props} />
+  </Suspense>
+);
 const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
 
 const MessageHits = loadedLater(
@@ -200,7 +206,7 @@ export function Side({ isHome }: { isHome: boolean }) {
         />
         {search.kind === 'searching' && shown.length === 0 && <Skeleton text={words.list.searching} />}
         {list.kind === 'ready' && (search.kind === 'off' || search.kind === 'found') && shown.length === 0 && (
-          <Nothing search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
+          <Empty search={search.words} filter={filter} hasMachine={devices.length > 0} onClear={clear} />
         )}
         {isSearch && (
           <Suspense>

@@ -121,7 +121,7 @@ function signal({ pid, start }: Holder, name: 'SIGINT' | 'SIGTERM'): boolean {
   }
 }
 
-/** The process behind a record, if it is not ours and the record proves it. */
+/** Returns the process of a record, if it is not ours and the record proves it. */
 function holderOf(record: HolderRecord, { preset, marker, desk }: HoldersOptions): Holder | undefined {
   const facts = factsOf(record.pid);
   if (!facts || !preset || facts.uid !== process.getuid?.() || !facts.isNear) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The records by which agents note who has a session open: one reader for each agent (rules, 24.2). Read only; a record that is torn, too
+ * Reads the records that agents keep of their own programs: one reader for each agent (rules, 24.2). Read only; a record that is torn, too
  * large or from a newer agent is skipped.
  */
 import { readFileSync, readdirSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The command with which a person continues a session in the agent itself, for a POSIX shell. */
+/** The command that continues a session in the agent itself, for a POSIX shell. */
 import { homedir } from 'node:os';
 
 /** Undefined for an agent whose command was not tried, and for a folder or id that cannot be shown in one line. */

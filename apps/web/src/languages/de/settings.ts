@@ -253,6 +253,7 @@ export const words: typeof english = {
       giveAnswer: 'Eine Frage in einer Mitteilung beantwortet',
       cancelSession: 'Einen Agenten gestoppt',
       releaseSession: 'Eine Sitzung freigegeben',
+      letGo: 'Eine Sitzung für ihren Rechner freigegeben',
       changeSetting: 'Eine Einstellung einer Sitzung geändert',
       changeQueued: 'Eine wartende Nachricht geändert',
       removeQueued: 'Eine wartende Nachricht entfernt',

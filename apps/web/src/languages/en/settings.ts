@@ -248,6 +248,7 @@ export const words = {
       giveAnswer: 'Answered a question in a notification',
       cancelSession: 'Stopped an agent',
       releaseSession: 'Released a session',
+      letGo: 'Freed a session for its machine',
       changeSetting: 'Changed a setting of a session',
       changeQueued: 'Changed a queued message',
       removeQueued: 'Removed a queued message',

@@ -1,0 +1,207 @@
+/** `relay attach`: a terminal as one more window on a session. Nothing moves, and nothing stops when it leaves. */
+import { hostname } from 'node:os';
+import type { Prompt, Session } from '@relay/protocol';
+import { createEditor } from '../attach/editor.ts';
+import { deskWays, footerOf, isWorking, mostSubjectLines, subjectLines } from '../attach/footer.ts';
+import { createScreen } from '../attach/screen.ts';
+import { createSending } from '../attach/sending.ts';
+import { Failure, exitCodes, usage } from '../failure.ts';
+import { type Said, follow } from '../follow.ts';
+import { findSession, nameOf } from '../naming.ts';
+import { patient } from '../patience.ts';
+import { type Relay, allSessions } from '../relay.ts';
+import { createItemsView } from '../show/items.ts';
+import { questionsOf } from '../show/question.ts';
+import { oneLine } from '../show/text.ts';
+import { type Terminal, untilInterrupted } from '../terminal.ts';
+import { type Context, contextOf } from './context.ts';
+import type { ReadingOptions } from './messages.ts';
+
+interface AttachOptions extends ReadingOptions {
+  readOnly?: boolean;
+}
+
+const shownItems = 40;
+const againMs = 2000;
+const choicesShown = 9;
+const commands = ['/queue', '/stop', '/desk', '/take', '/help'] as const;
+const help =
+  'Alt-Enter begins a new line. 1 to 9 answer a question. /queue lists waiting messages, /stop stops the agent, /desk frees the session and prints its command, /take closes the terminal that has it. Other words with / go to the agent.';
+
+export async function attachCommand(
+  typed: string | undefined,
+  options: AttachOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (!terminal.outIsScreen || !terminal.inIsScreen) throw usage('relay attach needs a terminal. Use relay tail.');
+  const context = contextOf(options, terminal);
+  const session = typed === undefined ? await chosenHere(context) : await findSession(context.relay, typed);
+  await attach(context, session, options);
+  return exitCodes.ok;
+}
+
+/** The newest session of this folder on this machine, else one from a list. */
+async function chosenHere({ relay, terminal }: Context): Promise<Session> {
+  const { devices } = await relay.call('listDevices');
+  const mine = new Set(devices.filter((device) => device.hostname === hostname()).map(({ id }) => id));
+  const sessions = await allSessions(relay, {});
+  const here = sessions.find(({ deviceId, projectPath }) => mine.has(deviceId) && projectPath === process.cwd());
+  if (here) return here;
+  const shown = sessions.slice(0, choicesShown);
+  if (shown.length === 0) throw new Failure('NO_SESSION', 'There is no session yet. Start one with "relay new".');
+  terminal.out(shown.map(({ title, id }, index) => `${index + 1}) ${oneLine(title) || nameOf(id)}\n`).join(''));
+  const found = shown[Number(await terminal.ask('Session: ')) - 1];
+  if (!found) throw usage('Choose a session by its number.');
+  return found;
+}
+
+/** A choice that holds for good is confirmed. */
+const isLasting = ({ kind }: Prompt['options'][number]) => kind === 'allow_always';
+
+function attach(context: Context, first: Session, { readOnly = false, thoughts = false, full = false }: AttachOptions) {
+  const { relay, terminal, style } = context;
+  const editor = createEditor();
+  const items = createItemsView({ style, columns: terminal.columns, thoughts, full });
+  const leaving = new AbortController();
+  let session: Session | undefined;
+  let note = '';
+  let lostUntilMs: number | undefined;
+  let armedUntilMs = 0;
+  let choosing: string | undefined;
+  let confirming: Prompt['options'][number] | undefined;
+  const idOf = () => session?.id ?? first.id;
+
+  const screen = createScreen(terminal, () =>
+    footerOf(
+      {
+        session,
+        note,
+        readOnly,
+        lostForMs: lostUntilMs === undefined ? undefined : Math.max(0, lostUntilMs - Date.now()),
+        choosing: choosing !== undefined,
+        text: editor.text(),
+        cursor: editor.cursor(),
+      },
+      terminal.columns,
+      style,
+    ),
+  );
+  const tell = (text: string) => {
+    note = oneLine(text);
+    screen.changed();
+  };
+  const { send, answer } = createSending({ relay, editor, idOf, tell, signal: leaving.signal });
+  const prompt = () => (session?.status === 'waiting' ? questionsOf(session)[0] : undefined);
+
+  const run = async (command: string): Promise<void> => {
+    const params = { id: idOf() };
+    if (command === '/help') return tell(help);
+    if (command === '/stop') return void (await relay.call('cancelSession', { params, body: {} }));
+    if (command === '/take') return tell((await relay.call('releaseSession', { params, body: {} })).result);
+    if (command === '/desk') {
+      const { free, why, command: line = '' } = await relay.call('letGo', { params });
+      return tell(free ? line : `The session is not free: ${why ?? ''}`);
+    }
+    const { tasks } = await relay.call('readQueue', { params });
+    tell(tasks.length === 0 ? 'No message waits.' : tasks.map(({ content }) => oneLine(content)).join(' · '));
+  };
+
+  const enter = (): unknown => {
+    const text = editor.text();
+    if (text.trim() === '' || readOnly) return undefined;
+    editor.set('');
+    if (confirming) {
+      const option = confirming;
+      const asked = prompt();
+      confirming = undefined;
+      return text.trim() === 'yes' && asked ? answer(asked, option) : tell('Not allowed.');
+    }
+    if (commands.some((name) => name === text.trim()))
+      return run(text.trim()).catch((error: unknown) => tell(error instanceof Error ? error.message : 'It failed.'));
+    const asked = prompt();
+    if (asked) return asked.text === false ? tell('Choose a number.') : send(text, undefined, asked.id);
+    if (!session?.held) return send(text);
+    choosing = text;
+    return tell('');
+  };
+  const digit = (number: number): unknown => {
+    if (readOnly) return undefined;
+    if (choosing !== undefined) {
+      const content = choosing;
+      choosing = undefined;
+      if (number === 1) return send(content, 'take');
+      if (number === 2) return send(content, 'wait');
+      editor.set(content);
+      return tell(deskWays[2]);
+    }
+    const asked = prompt();
+    const option = asked?.options[number - 1];
+    if (!asked || !option) {
+      editor.set(String(number));
+      return screen.changed();
+    }
+    if (!isLasting(option)) return answer(asked, option);
+    confirming = option;
+    return tell('Type yes to allow:');
+  };
+  const interrupt = (): unknown => {
+    if (editor.text() !== '') return editor.set('');
+    if (!session || !isWorking(session)) return tell('Ctrl-D leaves.');
+    if (Date.now() > armedUntilMs) {
+      armedUntilMs = Date.now() + againMs;
+      return tell('Ctrl-C again stops the agent');
+    }
+    return relay.call('cancelSession', { params: { id: idOf() }, body: { which: 'running' } }).catch(() => undefined);
+  };
+
+  const onText = (input: string) => {
+    for (const key of editor.take(input)) {
+      if (key.kind === 'enter') void enter();
+      else if (key.kind === 'digit') void digit(key.digit);
+      else if (key.kind === 'interrupt') void interrupt();
+      else if (key.kind === 'leave') leaving.abort();
+      else editor.set(commands.find((name) => name.startsWith(editor.text())) ?? editor.text());
+    }
+    screen.changed();
+  };
+  const updated = (now: Session) => {
+    const before = prompt()?.id;
+    session = now;
+    const asked = prompt();
+    const lines = asked && asked.id !== before ? subjectLines(asked) : [];
+    // All of it is read before it is answered.
+    if (lines.length > mostSubjectLines) screen.print(lines.map((line) => `  ${line}\n`).join(''));
+  };
+  const show = (said: Said) => {
+    if (said.type === 'item') screen.print(items.item(said.item));
+    else if (said.type === 'new_message') screen.print(items.message(said.message));
+    else if (said.type === 'session_update') updated(said.session);
+    else if (said.type === 'session_removed' || said.type === 'device_removed') leaving.abort();
+    else if (said.type === 'history_error') note = oneLine(said.error);
+    else if (said.type === 'connection') lostUntilMs = said.state === 'lost' ? Date.now() + said.waitMs : undefined;
+    screen.changed();
+  };
+
+  const facts = [oneLine(first.title) || nameOf(first.id), first.agentType, oneLine(first.projectPath)];
+  screen.print(`${style('bold', facts.filter((fact) => fact !== '').join(' · '))}\n`);
+  const release = terminal.keys(onText, () => screen.changed());
+  terminal.out(`${terminal.mark}[?2004h`);
+  return untilInterrupted((interrupted) => {
+    const signal = AbortSignal.any([interrupted, leaving.signal]);
+    return watch(patient(relay, show, signal), signal, first.id, show);
+  }).finally(() => {
+    leaving.abort();
+    screen.close();
+    terminal.out(`${terminal.mark}[?2004l`);
+    release();
+  });
+}
+
+async function watch(relay: Relay, signal: AbortSignal, sessionId: string, show: (said: Said) => void): Promise<void> {
+  const wish = { begin: () => Promise.resolve({ sessionId }), history: shownItems, output: false, once: false };
+  try {
+    for await (const said of follow({ relay, signal, ...wish })) show(said);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

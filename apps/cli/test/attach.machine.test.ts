@@ -1,0 +1,156 @@
+/** `relay attach` in a terminal: what happens appears, what a person types arrives, and leaving stops nothing. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { TestDaemon } from '@relay/testing';
+import { scene } from './scene.ts';
+
+const stage = scene();
+const bundle = fileURLToPath(new URL('../dist/bundle.js', import.meta.url));
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+/** The program in a terminal of this size. */
+function attached(words: string, size = { rows: 24, columns: 80 }) {
+  const command = `stty rows ${size.rows} cols ${size.columns}; exec ${process.execPath} ${bundle} attach ${words}`;
+  const env = { ...process.env, RELAY_CLI_CONFIG_DIR: stage.own.folder, TERM: 'xterm-256color' };
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: 'pipe' });
+  running.push(child);
+  let output = '';
+  child.stdout.on('data', (piece: Buffer) => (output += piece.toString('utf8')));
+  const exit = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return {
+    type: (text: string) => child.stdin.write(text),
+    output: () => output,
+    exit,
+    /** Waits for words that come from now on. */
+    async sees(words: string | RegExp, from = 0): Promise<void> {
+      const plain = () => output.slice(from).replace(/\u001b\[[\d;?]*[A-Za-z]/g, '');
+      const isThere = () => (typeof words === 'string' ? plain().includes(words) : words.test(plain()));
+      while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+  };
+}
+const able = { 'X-Daemon-Capabilities': 'desk, transcript, prompts' };
+/** Answers the first question for the history: nothing is there yet. */
+async function empty(daemon: TestDaemon) {
+  const { request_id: requestId, session_id: sessionId } = await daemon.next('get_messages');
+  const about = { type: 'messages', request_id: requestId, session_id: sessionId };
+  daemon.send({ ...about, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, v: 0 });
+}
+const put = (uuid: string, seq: number, role: string, content: string) => ({
+  op: 'put',
+  item: {
+    uuid,
+    seq,
+    role,
+    content,
+    timestamp: new Date().toISOString(),
+    part: { kind: role === 'USER' ? 'user' : 'text' },
+  },
+});
+
+describe('relay attach', () => {
+  it('44: needs a terminal', async () => {
+    expect(await stage.own.run(['attach', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('relay attach needs a terminal. Use relay tail.'),
+    });
+  });
+
+  it.each([
+    { rows: 24, columns: 80 },
+    { rows: 60, columns: 200 },
+  ])('44: shows a turn, sends a message, and leaves with Ctrl-D ($columns columns)', async (size) => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'live-one', 'Rate limit');
+    const window = attached('live-one', size);
+    await empty(daemon);
+    await window.sees('Rate limit · scripted');
+    await window.sees('Enter sends');
+    window.type('And the tests\r');
+    const task = await daemon.next('task_resume');
+    expect(task).toMatchObject({ message: 'And the tests' });
+    const taskId = task.task_id as string;
+    daemon.send({ type: 'status', running_tasks: [taskId] });
+    daemon.event(taskId, 'PROGRESS', { action: 'Running', target: 'npm test' });
+    await window.sees('Working: Running npm test');
+    daemon.transcript(taskId, 'live-one', [put('a1', 9, 'AGENT', 'All 41 pass.')]);
+    await window.sees('All 41 pass.');
+    window.type('\u0003');
+    await window.sees('Ctrl-C again stops the agent');
+    window.type('\u0003');
+    expect(await daemon.next('task_cancel')).toMatchObject({ task_id: taskId });
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44: answers a question by its number, and confirms a lasting choice', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'asking-one');
+    const window = attached('asking-one');
+    await empty(daemon);
+    await window.sees('Enter sends');
+    window.type('go\r');
+    const { task_id: taskId } = (await daemon.next('task_resume')) as unknown as { task_id: string };
+    const options = [
+      { id: 'once', label: 'Allow once', kind: 'allow_once' },
+      { id: 'always', label: 'Always allow', kind: 'allow_always' },
+    ];
+    const question = { uuid: 'q1', title: 'Run the migration?', kind: 'permission', options, text: true, subject: { type: 'command', command: 'npm run db:migrate' } }; // prettier-ignore
+    daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Run the migration?', options, question });
+    await window.sees('Run the migration?');
+    await window.sees('npm run db:migrate');
+    await window.sees('1 Allow once   2 Always allow');
+    window.type('2');
+    await window.sees('Type yes to allow:');
+    window.type('yes\r');
+    const answer = await daemon.next('task_resume');
+    expect(answer).toMatchObject({ prompt_uuid: 'q1', option_id: 'always' });
+    expect(answer.answered_on).toMatch(/^in a terminal on /);
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44: asks what happens to a terminal that has the session open, and closes it with /take', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'held-two');
+    const at = new Date().toISOString();
+    const held = { state: 'idle', program: 'Claude Code', terminal: 'pts/3', since: at, at, sure: true, ends: true };
+    daemon.send({ type: 'session_held', session_id: 'held-two', held });
+    const window = attached('held-two');
+    await empty(daemon);
+    await window.sees('Open at the desk: Claude Code in pts/3');
+    window.type('go on\r');
+    await window.sees('1 Close it there and send');
+    window.type('2');
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'go on', desk: 'wait' });
+    window.type('/take\r');
+    const { request_id: requestId } = await daemon.next('force_quit_session');
+    daemon.send({ type: 'force_quit_result', request_id: requestId, session_id: 'held-two', status: 'released' });
+    await window.sees('released');
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+
+  it('44: keeps pasted lines together, and text of strangers moves nothing', async () => {
+    const daemon = await stage.daemon('laptop', undefined, able);
+    await stage.session(daemon, 'hostile-one');
+    const window = attached('hostile-one');
+    await empty(daemon);
+    await window.sees('Enter sends');
+    const from = window.output().length;
+    const hostile = '\u001b[2J\u001b[1;1H\u001b]0;owned\u0007\u001b[?1049h\u009b5n gone';
+    daemon.send({ type: 'session_activity', session_id: 'hostile-one', last_message: 'x', message_count: 2 });
+    daemon.transcript('', 'hostile-one', [put('h1', 9, 'AGENT', hostile)]);
+    await window.sees('gone', from);
+    const own = /\u001b\[(?:\?2026[hl]|\?2004h|J|\d+[AG]|\d+m)/g;
+    expect(window.output().slice(from).replace(own, '')).not.toContain('\u001b');
+    window.type('\u001b[200~one\ntwo\u001b[201~\r');
+    expect(await daemon.next('task_resume')).toMatchObject({ message: 'one\ntwo' });
+    window.type('\u0004');
+    expect(await window.exit).toBe(0);
+  });
+});
