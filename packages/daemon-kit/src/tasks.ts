@@ -7,8 +7,7 @@ import { fieldBytes, keepHead } from './bounds.ts';
 import { settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { type Task, type Tasks, type TasksOptions, maxAgentsDefault } from './task.ts';
-import { createDeskGate } from './desk-gate.ts';
-import { deskReasonOf } from './desk.ts';
+import { createDeskGate, deskOf } from './desk-gate.ts';
 import { createArrivals } from './task-arrivals.ts';
 import { type TaskRoom, createFinish } from './task-finish.ts';
 import { createLines } from './task-lines.ts';
@@ -64,13 +63,10 @@ export function createTasks(options: TasksOptions): Tasks {
   });
   const own = createOwnTurns({ ...options, asked }, told);
   agent.onOwnTurn?.(own.begin);
-  const gate = createDeskGate(room, {
-    finish: ends.finish,
-    settle: (task, end) => turns.settle(task, end),
-    progress: (task, action) => progress(task, action, ''),
-  });
+  const gate = createDeskGate(room, { finish: ends.finish, settle: (task, end) => turns.settle(task, end), progress });
   const turns = createTurns(room, ends, { told, reportOf, own, gate });
   const arrivals = createArrivals(room, ends.finish);
+  const isBusy = (sessionId: string) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId);
 
   const steers = createSteers(room, {
     remember: (taskId) => arrivals.remember(taskId),
@@ -141,15 +137,8 @@ export function createTasks(options: TasksOptions): Tasks {
     heard: (taskId) => questions.heard(taskId),
     isActive: (sessionId) =>
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
-    isBusy: (sessionId) => own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId),
-    release: (sessionId, stopTurn) => gate.end(sessionId, stopTurn),
-    deskReason: (sessionId) =>
-      deskReasonOf(sessionId, {
-        gate,
-        isBusy: own.runs(sessionId) || room.resumed.has(sessionId) || lines.has(sessionId),
-        asks: asked.of(sessionId).length > 0,
-      }),
-    lookAtDesk: () => gate.look(),
+    isBusy,
+    ...deskOf(gate, isBusy, (sessionId) => asked.of(sessionId).length > 0),
     tellWaiting: () => lines.tellWaiting(),
     recover() {
       transcripts.recover();

@@ -67,9 +67,8 @@ export function SettingsSheet(props: SheetProps) {
       <fieldset className="grp" key={setting.id}>
         <legend>
           {heading}{' '}
-          {(setting.applies === 'now' || setting.applies === 'next') && (
-            <span className="faint">{words.controls.applies[setting.applies]}</span>
-          )}
+          {setting.applies === 'now' && <span className="faint">{words.controls.applies.now}</span>}
+          {setting.applies === 'next' && <span className="faint">{words.controls.applies.next}</span>}
         </legend>
         {control(setting)}
         {refused?.id === setting.id && (

@@ -1,5 +1,5 @@
 /** The list of sessions: beside every page, and on a phone the first page. */
-import { type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, Suspense, startTransition, useEffect, useRef, useState } from 'react';
 import { Search as SearchIcon, SquarePen } from '../ui/icons.tsx';
 import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
