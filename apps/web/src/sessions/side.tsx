@@ -13,7 +13,6 @@ import { Unloaded, loadedLater } from '../ui/loaded-later.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { keyName } from '../palette/hot-keys.ts';
-import { FilterMenu } from './filter-menu.tsx';
 import { share } from './known.ts';
 import { moveIn, useListKeys } from './list-keys.ts';
 import { snoozedSessions, useInbox } from '../inbox/use-inbox.ts';
@@ -37,6 +36,7 @@ const Empty = (props: ComponentProps<typeof Nothing>) => (
 );
 const SelectionBar = loadedLater(async () => (await import('./selection-bar.tsx')).SelectionBar, Unloaded);
 
+const FilterMenu = loadedLater(async () => (await import('./filter-menu.tsx')).FilterMenu);
 const MessageHits = loadedLater(
   async () => (await Promise.all([import('./message-hits.tsx'), loadWords('keys')]))[0].MessageHits,
 );
@@ -148,14 +148,16 @@ export function Side({ isHome }: { isHome: boolean }) {
               <span>Relay</span>
             </Link>
             <span className="grow" />
-            <FilterMenu
-              filter={filter}
-              by={by}
-              devices={devices}
-              onFilter={show}
-              onGroup={group}
-              onSelect={selectable.length === 0 ? undefined : () => selection.only([])}
-            />
+            <Suspense fallback={<span className="button ghost icon" />}>
+              <FilterMenu
+                filter={filter}
+                by={by}
+                devices={devices}
+                onFilter={show}
+                onGroup={group}
+                onSelect={selectable.length === 0 ? undefined : () => selection.only([])}
+              />
+            </Suspense>
             <Link
               href={newSessionPath(filter.device)}
               className="button ghost icon wide"
