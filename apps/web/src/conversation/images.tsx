@@ -5,6 +5,7 @@ import {
   type DragEvent,
   type InputHTMLAttributes,
   type Ref,
+  Suspense,
   type SyntheticEvent,
   useEffect,
   useId,
@@ -12,11 +13,9 @@ import {
   useState,
 } from 'react';
 import { ImagePlus } from '../transcript/icons.tsx';
-import { X } from '../ui/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
-import { IconButton } from '../ui/icon-button.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { loadedLater } from '../ui/loaded-later.tsx';
 
 export interface Attached {
   name: string;
@@ -35,6 +34,11 @@ interface Images {
   remove: (image: Attached) => void;
   /** Takes away those that were sent; what came meanwhile stays. */
   sent: (images: readonly Attached[]) => void;
+}
+
+export interface AttachedProps {
+  images: Images;
+  onRemoved?: () => void;
 }
 
 /** Why an image is not taken. */
@@ -119,27 +123,16 @@ export const dropping = (images: Images) => ({
   onDrop: (event: DragEvent) => taking(images, event, event.dataTransfer),
 });
 
-/** The attached images; each can be removed. */
-export function AttachedImages({ images, onRemoved }: { images: Images; onRemoved?: () => void }) {
-  const remove = (image: Attached) => {
-    images.remove(image);
-    onRemoved?.();
-  };
-  if (images.problem === undefined && images.all.length === 0) return null;
+const Shown = loadedLater(async () => (await import('./attached-images.tsx')).AttachedImages);
+
+/** The attached images, once there are some; each can be removed. */
+export function AttachedImages(props: AttachedProps) {
+  const { all, problem } = props.images;
+  if (problem === undefined && all.length === 0) return null;
   return (
-    <div className="images">
-      {images.problem !== undefined && <Notice kind="bad">{images.problem}</Notice>}
-      {images.all.length > 0 && (
-        <ul aria-label={words.images.attached}>
-          {images.all.map((image) => (
-            <li key={image.previewUrl}>
-              <img src={image.previewUrl} alt={image.name} />
-              <IconButton icon={X} label={words.images.remove(image.name)} onClick={() => remove(image)} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <Suspense>
+      <Shown {...props} />
+    </Suspense>
   );
 }
 
