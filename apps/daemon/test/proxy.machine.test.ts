@@ -98,7 +98,7 @@ describeWith('openssl', 'B7: https through a proxy with a password', () => {
   it('B7: names the proxy that refuses the password', async () => {
     const folder = registered(home, relay);
     const place = homeOf({ home: folder, env: {} });
-    writeConfig(place, { ...readConfig(place), server: url });
+    writeConfig(place, { ...readConfig(place)!, server: url });
     const { out, err } = await runProgram(['doctor', '--home', folder], {
       ...env,
       HTTPS_PROXY: env.HTTPS_PROXY!.replace('ada', 'eve'),

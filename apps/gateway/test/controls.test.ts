@@ -35,7 +35,7 @@ describe('the settings that a daemon with `controls` keeps', () => {
     await relay.call('createSession', { body: { deviceId, message: 'hello' } });
     const task = await plain.next('task_start');
     expect(Object.keys(task).sort()).toEqual(['instruction', 'task_id', 'type']);
-    const { sessionId } = await idleSession(relay, plain);
+    const sessionId = await idleSession(relay, plain, app, 'settings-1');
     const params = { id: sessionId };
     expect((await relay.call('readSettings', { params, query: { known: '1' } })).body).toMatchObject({
       code: 'NOT_SUPPORTED_BY_DEVICE',
@@ -76,7 +76,7 @@ describe('the settings that a daemon with `controls` keeps', () => {
   });
 
   it('asks for known values without starting an agent, and tells where a choice was made', async () => {
-    const { sessionId } = await idleSession(relay, daemon);
+    const sessionId = await idleSession(relay, daemon, app, 'settings-2');
     const params = { id: sessionId };
     const read = relay.call('readSettings', { params, query: { known: '1' } });
     const asked = await daemon.next('settings_request');

@@ -189,7 +189,11 @@ export async function play(story: Story, root: string, fault: Fault = {}): Promi
     return undefined;
   };
 
-  const reply = (taskId: string, { uuid, digest }: { uuid: string; digest: string }, question: Step | undefined) => {
+  const reply = (
+    taskId: string,
+    { uuid, digest }: { uuid: string; digest?: string | undefined },
+    question: Step | undefined,
+  ) => {
     const { option, ...answer } = { option: undefined, ...answerTo(question) };
     daemon.send({
       type: 'task_resume',
