@@ -62,13 +62,14 @@ export function SettingsSheet(props: SheetProps) {
         void set(setting, setting.value, true).catch(() => undefined);
   };
   const valueOf = (setting: Setting) => (wanted?.id === setting.id ? wanted.value : setting.value);
-  const group = (setting: Setting | undefined, heading: string, control: (setting: Setting) => ReactNode) =>
-    setting && (
+  const group = (setting: Setting | undefined, heading: string, control: (setting: Setting) => ReactNode) => {
+    if (!setting) return undefined;
+    const { now, next } = words.controls.applies;
+    const when = setting.applies === 'now' ? now : setting.applies === 'next' ? next : '';
+    return (
       <fieldset className="grp" key={setting.id}>
         <legend>
-          {heading}{' '}
-          {setting.applies === 'now' && <span className="faint">{words.controls.applies.now}</span>}
-          {setting.applies === 'next' && <span className="faint">{words.controls.applies.next}</span>}
+          {heading} {when !== '' && <span className="faint">{when}</span>}
         </legend>
         {control(setting)}
         {refused?.id === setting.id && (
@@ -78,6 +79,7 @@ export function SettingsSheet(props: SheetProps) {
         )}
       </fieldset>
     );
+  };
   const select = (setting: Setting) => (
     <Select setting={setting} value={valueOf(setting)} label={setting.name} onChoose={choose(setting)} />
   );
