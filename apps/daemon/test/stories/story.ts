@@ -309,7 +309,11 @@ export function storyOf(seed: number): Story {
         finish(after, call);
       }
       if (chance(0.4)) picture(after);
-      if (chance(0.5)) (chance(0.7) ? ask : form)(after);
+      if (chance(0.5)) {
+        (chance(0.7) ? ask : form)(after);
+        // The daemon ends the task of the answer with a text of its own.
+        truth.push({ kind: 'text', free: true });
+      }
       after.push({ do: 'quiet' });
       for (const call of open) call.truth.status = 'unknown';
     }
