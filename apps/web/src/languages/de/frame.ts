@@ -81,7 +81,7 @@ export const words: typeof english = {
     endSelection: 'Auswahl beenden',
     deleteArchived: 'Alle archivierten löschen…',
     deleteArchivedTitle: 'Alle archivierten Sitzungen löschen?',
-    deleteMore: 'Nur in Relay gelöscht. Dateien und Verlauf auf der Maschine bleiben.',
+    deleteMore: 'Dateien und Verlauf auf dem Rechner bleiben.',
     state: {
       news: 'Neu',
       pending: 'Startet',
@@ -185,7 +185,7 @@ export const words: typeof english = {
     tooLarge: (name) => `${name} ist zu groß. Bilder dürfen bis zu 5 MB haben.`,
     unreadable: (name) => `${name} lässt sich nicht lesen.`,
     tooMany: (name) => `${name} ist eines zu viel. Höchstens acht Bilder.`,
-    tooMuch: (name) => `${name} ist zu viel. Alle Bilder zusammen dürfen bis zu 10 MB haben.`,
+    tooMuch: (name) => `${name} ist zu viel. Zusammen höchstens 10 MB.`,
   },
   notFound: { title: 'Seite nicht gefunden', more: 'Prüfe die Adresse, oder geh zurück zu deinen Sitzungen.' },
   doing: {
