@@ -93,7 +93,7 @@ describe('a hostile repository', () => {
     expect(answers[0]!.files.map(({ path }: { path: string }) => path)).toEqual(
       expect.arrayContaining(['f.txt', 'g.txt', 'new.txt']),
     );
-    expect(answers[4]!.hunks[0].lines).toEqual(['-one', '+two']);
+    expect(answers[4]!.hunks[0]!.lines).toEqual(['-one', '+two']);
     expect(await scene.diff('README.md')).toMatchObject({ hunks: [], change: { hidden: 'missing' } });
     expect(await scene.file('README.md', { side: 'before' })).toEqual({ code: 'FILE_NOT_FOUND' });
     expect(readdirSync(markers)).toEqual([]);

@@ -59,13 +59,13 @@ describe('the settings that a daemon with `controls` keeps', () => {
   it('sends the settings of a message with its task, and compares them under the key of the request', async () => {
     const { deviceId } = daemon;
     const body = { deviceId, message: 'with settings', settings };
-    const idempotencyKey = 'settings-1';
-    expect((await relay.call('createSession', { body, idempotencyKey })).status).toBe(201);
+    const headers = { 'Idempotency-Key': 'settings-1' };
+    expect((await relay.call('createSession', { body, headers })).status).toBe(201);
     const task = await daemon.next('task_start', ({ instruction }) => instruction === 'with settings');
     expect(task).toMatchObject({ settings });
     expect(task).not.toHaveProperty('restricted');
     const other = { ...body, settings: [{ id: 'mode', value: 'yolo' }] };
-    expect((await relay.call('createSession', { body: other, idempotencyKey })).body).toMatchObject({
+    expect((await relay.call('createSession', { body: other, headers })).body).toMatchObject({
       code: 'IDEMPOTENCY_CONFLICT',
     });
     daemon.event(task.task_id as string, 'ERROR', { error: 'gone', code: 'SETTING_NOT_APPLIED' });
