@@ -57,7 +57,8 @@ export function filesReply(frame: FileAnswer): { reply: Reply; rest: string } {
     const why = `The device answered: ${cutText(error || 'nothing', 1024)}`;
     return failed({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: why });
   }
-  const { session_id: _session, includes_earlier: includesEarlier, ...same } = fields as Record<string, unknown>;
+  // `written`: the text of the frame, which the connection adds.
+  const { session_id: _session, written: _text, includes_earlier: includesEarlier, ...same } = fields as Record<string, unknown>;
   const given = Object.entries({ ...same, includesEarlier }).filter(
     ([, value]) => value !== undefined && value !== null,
   );

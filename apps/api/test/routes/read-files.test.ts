@@ -77,7 +77,7 @@ describe('files of a session', () => {
     expect(answered).toBe(status);
     if (status === 502) return expect(body.code).toBe('DEVICE_ERROR');
     expect(body).toMatchObject({ code, scopes: ['edits'] });
-    return expect(body.error).not.toContain('secret');
+    return expect(body.error).not.toContain('/home/ada');
   });
 
   it('are a 502 where the answer is none, and an answer to another request is ignored', async () => {
