@@ -41,7 +41,9 @@ export async function readEntries(
   const entries = await entriesOf(root.path, path, rules);
   if (!entries) throw missing();
   const { repository } = root;
-  const changes = repository?.head ? await changesSince(repository, repository.head, root.path, rules) : [];
+  const comparing = repository?.head ? changesSince(repository, repository.head, root.path, rules) : [];
+  // A folder that is too large to compare can still be listed.
+  const changes = await Promise.resolve(comparing).catch(() => []);
   const changed = new Set(changes.map((change) => change.path));
   const at = (name: string) => (path === '' ? name : `${path}/${name}`);
   const all = entries
