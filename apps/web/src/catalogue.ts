@@ -37,6 +37,7 @@ const en = {
   here: () => import('./languages/en/here.ts'),
   controls: () => import('./languages/en/controls.ts'),
   desk: () => import('./languages/en/desk.ts'),
+  queue: () => import('./languages/en/queue.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
@@ -56,6 +57,7 @@ const de: Loaders = {
   here: () => import('./languages/de/here.ts'),
   controls: () => import('./languages/de/controls.ts'),
   desk: () => import('./languages/de/desk.ts'),
+  queue: () => import('./languages/de/queue.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
 

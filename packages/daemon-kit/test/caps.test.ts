@@ -93,7 +93,8 @@ describe('§2: a cap on a session', () => {
     await first.daemon.stop();
 
     const second = await begun({}, { storeDir: first.storeDir, isNew: false });
-    await second.done('15.1', session);
+    const { error } = await second.connection.event('ERROR', second.task('15.1', session));
+    expect(error).toContain('Stopped at about $15.10');
     const again = await second.asked('16', session);
     expect(again.prompt).toBe('This session has cost about $15.10. Continue?');
     expect(statSync(join(first.storeDir, 'caps.json')).mode & 0o777).toBe(0o600);

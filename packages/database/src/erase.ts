@@ -36,7 +36,7 @@ export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => eras
 export async function eraseLeftovers(db: Db): Promise<void> {
   const left = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${sql.raw(`'${prefix}%'`)} OR s.title <> ''
-      OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.held IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
+      OR s.last_message <> '' OR s.prompt IS NOT NULL OR s.progress IS NOT NULL OR s.project_path <> '' OR s.file_path <> '')
     LIMIT 5000`;
   // One by one: no other writer waits for more than one session, and nothing deadlocks.
   for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);

@@ -122,7 +122,7 @@ describe('POST /mcp', () => {
     for (const api of [0, 1]) {
       const { status, body } = await agentOf(relay).post(list, { api });
       expect(status).toBe(200);
-      expect((body as { result: { tools: unknown[] } }).result.tools).toHaveLength(8);
+      expect((body as { result: { tools: unknown[] } }).result.tools).toHaveLength(9);
     }
   });
 

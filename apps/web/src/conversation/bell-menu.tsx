@@ -1,7 +1,7 @@
 /** The bell of a session: whether its person is notified of everything, of what the settings say, or of nothing. */
 import { useId, useRef } from 'react';
-import { BellOff, BellRing } from '../transcript/icons.tsx';
-import { Bell, Check } from '../ui/icons.tsx';
+import { Check } from '../ui/icons.tsx';
+import { BellOff, BellRing, Bell } from '../ui/later-icons.tsx';
 import type { Session, UpdateSession } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';

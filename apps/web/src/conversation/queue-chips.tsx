@@ -1,6 +1,7 @@
 /** Messages that wait above the composer: each can be edited, moved or taken back until it is sent. */
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { GripVertical, Pencil } from '../transcript/icons.tsx';
+import { Pencil } from '../transcript/icons.tsx';
+import { GripVertical } from '../ui/later-icons.tsx';
 import { Clock, X } from '../ui/icons.tsx';
 import type { QueuedTask } from '@relay/protocol';
 import { words } from '../catalogue.ts';

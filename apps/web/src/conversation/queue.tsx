@@ -1,6 +1,7 @@
 /** The messages of a session that wait to be sent. */
 import { Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import type { Message, QueuedTask, Session } from '@relay/protocol';
+import { loadWords } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { useResource } from '../ui/resource.ts';
@@ -58,7 +59,7 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
 }
 
 /** Most sessions never have one. */
-const Chips = loadedLater(async () => (await import('./queue-chips.tsx')).Chips);
+const Chips = loadedLater(async () => (await Promise.all([import('./queue-chips.tsx'), loadWords('queue')]))[0].Chips);
 
 export function Queue({ session, queue }: { session: Session; queue: Waiting }) {
   // They stay mounted: one may be edited when it stops waiting.

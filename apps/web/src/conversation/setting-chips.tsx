@@ -2,7 +2,7 @@
 import { icon } from '../ui/icon.tsx';
 import type { Setting } from '@relay/protocol';
 import { words } from '../catalogue.ts';
-import { ShieldCheck } from '../ui/icons.tsx';
+import { ShieldCheck } from '../ui/later-icons.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { effortOf, isDangerous, modeOf, modelOf, optionOf } from './settings.ts';
 

@@ -29,10 +29,10 @@ export function StopButton({ session, queue, cancel, onChosen }: StopButtonProps
       {hasQueue && (
         <div className="menu up" id={id} popover="auto" ref={menu}>
           <button type="button" onClick={stop('running')}>
-            {words.queue.stopThis}
+            {words.dock.stopThis}
           </button>
           <button type="button" onClick={stop('all')}>
-            {words.queue.stopAll}
+            {words.dock.stopAll}
           </button>
         </div>
       )}

@@ -1,6 +1,7 @@
 /** Items of the inbox as cards and rows: what waits, and what can be done about it. */
 import { type ReactNode, useId, useRef } from 'react';
-import { AlarmClock, CircleAlert, CircleCheck, CircleHelp, Laptop, X } from '../ui/icons.tsx';
+import { CircleCheck, CircleHelp, Laptop, X } from '../ui/icons.tsx';
+import { AlarmClock, CircleAlert } from '../ui/later-icons.tsx';
 import type { InboxItem } from '@relay/protocol';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link } from 'wouter';

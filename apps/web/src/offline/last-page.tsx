@@ -1,6 +1,7 @@
 /** The pages while the relay can't be reached: what was read here last, to be read only. */
 import { Suspense, useEffect } from 'react';
-import { ChevronRight, CloudOff } from '../ui/icons.tsx';
+import { ChevronRight } from '../ui/icons.tsx';
+import { CloudOff } from '../ui/later-icons.tsx';
 import { withoutMarks } from '@relay/protocol/plain';
 import { Link, useLocation } from 'wouter';
 import type { Refusal } from '../api/refusal.ts';

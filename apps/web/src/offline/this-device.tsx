@@ -1,6 +1,6 @@
 /** In the settings: the app on this device, and whether it keeps what was read last. */
 import { useState, useSyncExternalStore } from 'react';
-import { Download } from '../ui/icons.tsx';
+import { Download } from '../ui/later-icons.tsx';
 import { words } from '../catalogue.ts';
 import { forgetLast } from '../forget.ts';
 import { installOffer } from './install.ts';

@@ -1,6 +1,7 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
-import { AppWindow, Bell, ChevronRight, History } from '../ui/icons.tsx';
+import { ChevronRight } from '../ui/icons.tsx';
+import { AppWindow, Bell, History } from '../ui/later-icons.tsx';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
 import { words } from '../catalogue.ts';

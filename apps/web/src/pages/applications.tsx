@@ -1,5 +1,5 @@
 /** `/applications`: programs that act for the person. */
-import { AppWindow } from '../ui/icons.tsx';
+import { AppWindow } from '../ui/later-icons.tsx';
 import type { Application } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';

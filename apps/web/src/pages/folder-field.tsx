@@ -1,6 +1,7 @@
 /** The folder in which an agent works: typed, a recent one, or looked for on the machine (an editable combobox of the ARIA APG). */
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { CornerLeftUp, Folder, History } from '../ui/icons.tsx';
+import { Folder } from '../ui/icons.tsx';
+import { CornerLeftUp, History } from '../ui/later-icons.tsx';
 import type { Device, FolderList } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';

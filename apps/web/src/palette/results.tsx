@@ -1,6 +1,7 @@
 /** The results of the palette: sessions, machines and pages that fit some words, in groups. */
 import type { ReactNode } from 'react';
-import { AppWindow, Keyboard, Laptop, MessageSquare, Plus, Settings } from '../ui/icons.tsx';
+import { Laptop, MessageSquare, Plus, Settings } from '../ui/icons.tsx';
+import { AppWindow, Keyboard } from '../ui/later-icons.tsx';
 import type { Device, Session } from '@relay/protocol';
 import { shortAgo, words as catalogue } from '../catalogue.ts';
 import { agentName } from '../ui/agents.ts';

@@ -1,6 +1,6 @@
 /** How the list is grouped, and what of it is shown; and what is done to many sessions at once. */
 import { Suspense, useId, useRef, useState } from 'react';
-import { SlidersHorizontal } from '../ui/icons.tsx';
+import { SlidersHorizontal } from '../ui/later-icons.tsx';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';

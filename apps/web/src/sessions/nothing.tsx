@@ -1,6 +1,6 @@
 /** The list of sessions while there is none to show. */
 import type { ReactNode } from 'react';
-import { Inbox, SearchX } from '../ui/icons.tsx';
+import { Inbox, SearchX } from '../ui/later-icons.tsx';
 import { words } from '../catalogue.ts';
 import type { Filter } from './listed.ts';
 

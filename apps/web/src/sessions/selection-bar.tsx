@@ -1,6 +1,7 @@
 /** The bar over chosen sessions: how many they are, and what can be done with them. */
 import type { IconComponent } from '../ui/icon.tsx';
-import { Archive, ArchiveRestore, Pin, PinOff, Trash2, X } from '../ui/icons.tsx';
+import { Pin, Trash2, X } from '../ui/icons.tsx';
+import { Archive, ArchiveRestore, PinOff } from '../ui/later-icons.tsx';
 import type { Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';

@@ -22,24 +22,6 @@ export const Ban = icon(
     <path d="M4.929 4.929 19.07 19.071" />
   </>,
 );
-export const BellOff = icon(
-  'bell-off',
-  <>
-    <path d="M10.268 21a2 2 0 0 0 3.464 0" />
-    <path d="M17 17H4a1 1 0 0 1-.74-1.673C4.59 13.956 6 12.499 6 8a6 6 0 0 1 .258-1.742" />
-    <path d="m2 2 20 20" />
-    <path d="M8.668 3.01A6 6 0 0 1 18 8c0 2.687.77 4.653 1.707 6.05" />
-  </>,
-);
-export const BellRing = icon(
-  'bell-ring',
-  <>
-    <path d="M10.268 21a2 2 0 0 0 3.464 0" />
-    <path d="M22 8c0-2.3-.8-4.3-2-6" />
-    <path d="M3.262 15.326A1 1 0 0 0 4 17h16a1 1 0 0 0 .74-1.673C19.41 13.956 18 12.499 18 8A6 6 0 0 0 6 8c0 4.499-1.411 5.956-2.738 7.326" />
-    <path d="M4 2C2.8 3.7 2 5.7 2 8" />
-  </>,
-);
 export const BookOpen = icon(
   'book-open',
   <>
@@ -75,17 +57,6 @@ export const Globe = icon(
     <circle cx="12" cy="12" r="10" />
     <path d="M12 2a14.5 14.5 0 0 0 0 20 14.5 14.5 0 0 0 0-20" />
     <path d="M2 12h20" />
-  </>,
-);
-export const GripVertical = icon(
-  'grip-vertical',
-  <>
-    <circle cx="9" cy="12" r="1" />
-    <circle cx="9" cy="5" r="1" />
-    <circle cx="9" cy="19" r="1" />
-    <circle cx="15" cy="12" r="1" />
-    <circle cx="15" cy="5" r="1" />
-    <circle cx="15" cy="19" r="1" />
   </>,
 );
 export const Hand = icon(

@@ -1,6 +1,7 @@
 /** On every page: a device or a program was allowed on the account just now (rules, 8.13). */
 import { useState } from 'react';
-import { ShieldCheck, X } from './icons.tsx';
+import { X } from './icons.tsx';
+import { ShieldCheck } from './later-icons.tsx';
 import { Link } from 'wouter';
 import type { Attention } from '@relay/protocol';
 import { words } from '../catalogue.ts';
