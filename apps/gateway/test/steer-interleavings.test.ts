@@ -1,6 +1,6 @@
 /**
  * Messages, completions and cut connections in random orders: each message reaches the agent at most once, the relay loses a message only as
- * `unknown`, and its states match the deliveries to the agent. STEER_ROUNDS (60) and STEER_SEED choose how many and which.
+ * `unknown`, and its states match the deliveries to the agent. STEER_ROUNDS (4) and STEER_SEED choose how many and which.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -15,7 +15,7 @@ import {
 import { userItemUuid } from '@relay/protocol/identity';
 import { idOf, readSession, readTask, run, say, until } from './conversation.ts';
 
-const rounds = Number(process.env['STEER_ROUNDS'] ?? 60);
+const rounds = Number(process.env['STEER_ROUNDS'] ?? 4);
 const firstSeed = Number(process.env['STEER_SEED'] ?? 1);
 const capabilities = ['transcript', 'prompts', 'steer'] as const;
 
