@@ -47,7 +47,7 @@ describe('the bench', () => {
       const { stdout } = await bench('--only', 'events,counts', '--rounds', '1', '--share', '0.01', '--json');
       const { tables } = JSON.parse(stdout) as Result;
       const ratios = tables.filter(({ title }) => /ratios/.test(title));
-      expect(ratios.map(({ rows }) => Object.keys(rows).length)).toEqual([5]);
+      expect(ratios.map(({ rows }) => Object.keys(rows).length)).toEqual([6]);
       for (const { rows } of ratios)
         for (const row of Object.values(rows))
           for (const cell of Object.values(row)) expect(cell.median).toBeGreaterThan(0);

@@ -58,12 +58,17 @@ export function filesReply(frame: FileAnswer): { reply: Reply; rest: string } {
     return failed({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: why });
   }
   // `written`: the text of the frame, which the connection adds.
-  const { session_id: _session, written: _text, includes_earlier: includesEarlier, ...same } = fields as Record<string, unknown>;
+  const {
+    session_id: _session,
+    written: _text,
+    includes_earlier: includesEarlier,
+    ...same
+  } = fields as Record<string, unknown>;
   const given = Object.entries({ ...same, includesEarlier }).filter(
     ([, value]) => value !== undefined && value !== null,
   );
   const rest = JSON.stringify(Object.fromEntries(given));
   if (Buffer.byteLength(rest) > changeLimits.frameBytes)
     return failed({ v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: 'The device answered too much.' });
-  return { reply: { v: 1, kind: 'files' }, rest };
+  return { reply: { v: 1, kind: 'device_files' }, rest };
 }

@@ -132,7 +132,7 @@ export function createHistory(backplane: Pick<Commands, 'reply'>, metrics: Gatew
 const bodyOf = (reply: Reply, rest = ''): string =>
   reply.kind === 'items'
     ? encodeItems(reply, rest)
-    : reply.kind === 'files'
+    : reply.kind === 'device_files'
       ? encodeFiles(rest)
       : JSON.stringify(reply);
 

@@ -26,5 +26,5 @@ export async function readFiles(
   requireNamed(place, 'files');
   const given = Object.fromEntries(Object.entries(question).filter(([, value]) => value !== undefined));
   const command = { v: 1, kind: 'ask_files', sessionId: place.nativeId, ...given } as Command;
-  return (await askDaemon(deps, place.deviceId, command, 'files')).rest;
+  return (await askDaemon(deps, place.deviceId, command, 'device_files')).rest;
 }

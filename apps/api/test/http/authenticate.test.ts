@@ -169,6 +169,13 @@ describe('while the database is away', () => {
     unwatch: { sessionId: 'a:b:c' },
     deleteMe: { confirm: 'delete my account' },
     createAcpToken: { deviceId: 'x' },
+    changeDeviceSetting: { id: 'x', value: 'y' },
+  };
+  const queries: Partial<Record<RouteName, string>> = {
+    searchMessages: '?q=two%20words',
+    readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
+    readDiff: '?path=a',
+    readFile: '?path=a',
   };
   const withoutDatabase: RouteName[] = ['health', 'openapi', 'asyncapi', 'me', 'createTicket', 'ready'];
   const pathOf = (route: Route) =>
@@ -178,7 +185,8 @@ describe('while the database is away', () => {
     database.lose();
     for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
       const body = bodies[name];
-      const answer = await relay.call(route.method, pathOf(route), body === undefined ? {} : { body });
+      const path = `${pathOf(route)}${queries[name] ?? ''}`;
+      const answer = await relay.call(route.method, path, body === undefined ? {} : { body });
       if (withoutDatabase.includes(name))
         expect({ name, status: answer.status < 300 || name === 'ready' }).toEqual({ name, status: true });
       else expectRefusal(answer, codeOf(route));

@@ -80,7 +80,7 @@ export const replyExamples: ExamplesOf<typeof replies> = {
   device_pong: { v: 1, kind: 'device_pong' },
   device_folders: { v: 1, kind: 'device_folders', ...folder },
   device_hits: { v: 1, kind: 'device_hits', hits: [{ sessionId: nativeId, ...hit }] },
-  files: { v: 1, kind: 'files' },
+  device_files: { v: 1, kind: 'device_files' },
   device_spending: {
     v: 1,
     kind: 'device_spending',

@@ -103,22 +103,26 @@ export const commands = {
     'Ask the daemon to search its transcripts; answered by `device_hits` or `failure`.',
     { query: searchQuery },
   ),
-  ask_files: versioned('ask_files', 'Ask the daemon about files of a session; answered by `files` or `failure`.', {
-    sessionId: id("The agent's native session id"),
-    about: oneOf(
-      ['changes', 'diff', 'files', 'file'],
-      'The frame: `get_` and this word; the other fields are its fields',
-    ),
-    scope: maybe(scopeName('The comparison')),
-    turn: maybe(id('The uuid of the message that began it')),
-    path: maybe(text('The file or folder', { maxLength: limits.pathCharacters })),
-    after: maybe(text('Only files behind this one', { maxLength: limits.pathCharacters })),
-    from: maybe(count('First hunk')),
-    find: maybe(text('Letters of the path', { maxLength: limits.folderCharacters })),
-    side: maybe(oneOf(['now', 'before'], 'Which of the two files')),
-    offset: maybe(Type.Integer({ minimum: 0 })),
-    limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
-  }),
+  ask_files: versioned(
+    'ask_files',
+    'Ask the daemon about files of a session; answered by `device_files` or `failure`.',
+    {
+      sessionId: id("The agent's native session id"),
+      about: oneOf(
+        ['changes', 'diff', 'files', 'file'],
+        'The frame: `get_` and this word; the other fields are its fields',
+      ),
+      scope: maybe(scopeName('The comparison')),
+      turn: maybe(id('The uuid of the message that began it')),
+      path: maybe(text('The file or folder', { maxLength: limits.pathCharacters })),
+      after: maybe(text('Only files behind this one', { maxLength: limits.pathCharacters })),
+      from: maybe(count('First hunk')),
+      find: maybe(text('Letters of the path', { maxLength: limits.folderCharacters })),
+      side: maybe(oneOf(['now', 'before'], 'Which of the two files')),
+      offset: maybe(Type.Integer({ minimum: 0 })),
+      limit: maybe(Type.Integer({ minimum: 1, maximum: changeLimits.pieceBytes })),
+    },
+  ),
   ask_spending: versioned(
     'ask_spending',
     'Ask the daemon for its figures of use by day; answered by `device_spending` or `failure`.',
@@ -189,8 +193,8 @@ export const replies = {
     }),
     more: maybe(flag('It stopped early')),
   }),
-  files: versioned(
-    'files',
+  device_files: versioned(
+    'device_files',
     'The answer of the daemon: this head, a line break, and its fields in camelCase as the text of an object, which is not decoded.',
     {},
   ),
@@ -291,7 +295,7 @@ export function decodeTranscript(text: string): { head: () => TranscriptHead; fr
 }
 
 /** The head of an answer about files, and the text of its object. */
-export const encodeFiles = (text: string): string => `{"v":1,"kind":"files"}\n${text}`;
+export const encodeFiles = (text: string): string => `{"v":1,"kind":"device_files"}\n${text}`;
 
 /** The head of a page of items, and the rest of its object as text: from `"messages":` to its end. */
 export const encodeItems = (head: Extract<Reply, { kind: 'items' }>, rest: string): string =>

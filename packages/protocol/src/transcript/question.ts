@@ -21,7 +21,7 @@ export const Hunk = record('Hunk', 'Lines of a file that changed, as a unified d
   lines: list(text('Begins with a space, `-` or `+`', { maxLength: transcriptLimits.diffBytes }), 'Lines'),
 });
 
-export const Diff = record('Diff', 'The change of one file.', {
+export const Diff = record('DiffPart', 'The change of one file.', {
   path: path('Relative to the project where it is inside of it'),
   change: word(['add', 'edit', 'delete', 'move'], 'What happened to it'),
   from: maybe(path('Where it was before a move')),
