@@ -77,6 +77,7 @@ export default defineConfig({
         },
         // Words by language and part: `en-frame`.
         chunkFileNames: ({ facadeModuleId }) => {
+          if (/\/node_modules\/remend\//.test(facadeModuleId ?? '')) return 'assets/mend-[hash].js';
           const [, language, part] = /languages\/(\w+)\/(\w+)\.ts$/.exec(facadeModuleId ?? '') ?? [];
           return language === undefined ? 'assets/[name]-[hash].js' : `assets/${language}-${part}-[hash].js`;
         },

@@ -80,7 +80,7 @@ function stage(responses: Fields[] = []) {
       mapper.begin('own');
       return reportOf('own');
     },
-    unknownCommand: notes.unknownCommand,
+    unknownCommand: (sessionId, message) => notes.unknownCommand(sessionId, message),
     log: silentLog,
   });
   const prompt = (taskId: string, signal = never) =>

@@ -92,7 +92,7 @@ describe('the settings that a daemon with `controls` keeps', () => {
     await change;
     const audit = await relay.call('listAudit', { query: { limit: 1 } });
     expect(audit.body.entries[0]).toMatchObject({ action: 'changeSetting', setting: 'mode=yolo', outcome: 'done' });
-    daemon.send({ type: 'settings_activity', session_id: asked.session_id as string, defaults: true });
+    daemon.send({ type: 'settings_activity', session_id: asked.session_id, defaults: true });
     expect(await app.next('device_settings_changed')).toMatchObject({ deviceId: daemon.deviceId });
   });
 

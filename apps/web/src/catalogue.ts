@@ -2,6 +2,7 @@
  * Every text on screen, by meaning, in the language of the pages (ADR 44). A part of it is loaded with the pages that speak it, so
  * texts are read while a component renders, never while a module loads.
  */
+import type { words as usageWords } from './languages/en/usage.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
 export {
@@ -65,7 +66,7 @@ type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends
   ? Every
   : never;
 /** Words of the chunk of use, which loads them itself. */
-type LaterParts = typeof import('./languages/en/usage.ts').words;
+type LaterParts = typeof usageWords;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
 /** Resolves when `words` has the parts. */

@@ -1,10 +1,12 @@
 /** Texts that are made to cost time: each becomes few elements, and no long text is understood beyond its budget. */
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Token } from 'marked';
-import { blocksOf } from '../src/transcript/markdown/blocks.ts';
+import { blocksOf, loadMend } from '../src/transcript/markdown/blocks.ts';
 import { budget, inlineCost, isCostly, mostPieces } from '../src/transcript/markdown/cost.ts';
 import { piecesOf } from '../src/transcript/markdown/plain-text.tsx';
 import { bombs } from './bombs.ts';
+
+beforeAll(loadMend);
 
 /** All tokens, those of lists and cells among them. */
 function count(tokens: readonly Token[]): number {

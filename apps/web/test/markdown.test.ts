@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { loadWords } from '../src/catalogue.ts';
-import { blocksOf, noBlocks, withoutLooseEnd } from '../src/transcript/markdown/blocks.ts';
+import { blocksOf, loadMend, noBlocks, withoutLooseEnd } from '../src/transcript/markdown/blocks.ts';
 import { decoded } from '../src/transcript/markdown/entities.ts';
 import { safeAddress } from '../src/transcript/markdown/link.ts';
 import { Markdown } from '../src/transcript/markdown/markdown.tsx';
 
 beforeAll(async () => {
   await loadWords('frame', 'session');
+  await loadMend();
 });
 
 const html = (text: string, open = false) => renderToStaticMarkup(createElement(Markdown, { text, open }));

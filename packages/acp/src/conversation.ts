@@ -4,15 +4,7 @@
  */
 import type { PromptRequest, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
-import {
-  type MessageSetting,
-  type Setting,
-  type Item,
-  type Message,
-  type Prompt,
-  type Session,
-  isItem,
-} from '@relay/protocol';
+import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
 import { copyBytes } from './budget.ts';
@@ -23,8 +15,9 @@ import { pictureOf } from './images.ts';
 import { pause } from './persist.ts';
 import { instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
-import { type Choices, choicesOf, readChoices } from './settings.ts';
 import { Prompts } from './prompts.ts';
+import { SessionChoices } from './session-choices.ts';
+import type { Choices } from './settings.ts';
 import { type Steered, steer } from './steering.ts';
 import { createTwins } from './twins.ts';
 import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
@@ -45,6 +38,7 @@ export class Conversation {
   readonly #begin: Begin;
   readonly #asking: Asking;
   readonly #prompts: Prompts;
+  readonly #choices: SessionChoices;
   /** The session has one id at a time, and earlier ones lead to it. */
   readonly #ids = new Set<string>();
   #sessionId: string | undefined;
@@ -66,10 +60,6 @@ export class Conversation {
   #seenAt = 0;
   #askedAt = -Infinity;
   #isChecking = false;
-  #choices = '';
-  /** The settings of a session that has not begun, and the client's choices among them. */
-  #offered: readonly Setting[] = [];
-  #chosen: MessageSetting[] = [];
 
   constructor(host: Host, begin: Begin) {
     this.#host = host;
@@ -85,11 +75,12 @@ export class Conversation {
       options: (prompt) => this.#askOptions(prompt),
       onElsewhere: (prompt) => this.#tellElsewhere(prompt),
     });
+    this.#choices = new SessionChoices(host, begin);
     this.#prompts = new Prompts(host, {
       begin,
       sessionId: () => this.#sessionId,
       isPlain: () => this.#isPlain === true,
-      settings: () => this.#chosen,
+      settings: () => this.#choices.chosen,
       run: (work) => this.#run(work),
       catchUp: () => this.#catchUp(),
       tell: (message) => this.#tell(message, 'history'),
@@ -194,31 +185,8 @@ export class Conversation {
   }
 
   /** Its settings for the client. Nothing where the device offers none, or cannot say now. */
-  async choices(change?: { id: string; value: string }): Promise<Choices> {
-    if (this.#sessionId === undefined) return this.#beginWith(change);
-    const choices = await readChoices(this.#host.client, this.#sessionId, change);
-    if (choices.configOptions) this.#choices = JSON.stringify(choices.configOptions);
-    return choices;
-  }
-
-  /** The settings of a session that has not begun: a choice goes with its first prompt. */
-  async #beginWith(change?: { id: string; value: string }): Promise<Choices> {
-    const { client, device } = this.#host;
-    const { deviceId: id, agentType } = device;
-    if (this.#offered.length === 0 && device.keepsItems) {
-      const { cwd: projectPath } = this.#begin;
-      const query = { agentType, ...(projectPath === '' ? {} : { projectPath }) };
-      const answer = await client.call('readDeviceSettings', { params: { id }, query }).catch(() => undefined);
-      this.#offered = answer?.settings ?? [];
-    }
-    if (change) {
-      const setting = this.#offered.find((one) => one.id === change.id);
-      if (!setting?.options.some((option) => option.id === change.value))
-        throw acpError('The session has no such setting, or no such value.', { code: 'INVALID_SETTING', status: 400 });
-      this.#chosen = [...this.#chosen.filter((one) => one.id !== change.id), { id: change.id, value: change.value }];
-      this.#offered = this.#offered.map((one) => (one === setting ? { ...one, value: change.value } : one));
-    }
-    return choicesOf(this.#offered);
+  choices(change?: { id: string; value: string }): Promise<Choices> {
+    return this.#choices.read(this.#sessionId, change);
   }
 
   /** The client no longer has the session open. */
@@ -260,7 +228,7 @@ export class Conversation {
       case 'new_message':
         return this.#takeMessage(frame.message);
       case 'settings_changed':
-        return this.#tellChoices();
+        return this.#choices.send(this.#sessionId);
       case 'session_removed':
         return this.end(acpError('The session was deleted.', { code: 'SESSION_NOT_FOUND', status: 404 }));
       case 'device_removed':
@@ -297,7 +265,7 @@ export class Conversation {
       this.#title = session.title;
       await this.#update({ sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt });
     }
-    if (isNamed) await this.#tellChoices();
+    if (isNamed) await this.#choices.send(this.#sessionId);
     this.#asking.see(session);
     await this.#prompts.see(session);
   }
@@ -392,14 +360,6 @@ export class Conversation {
 
   #update(update: SessionUpdate): Promise<void> {
     return this.#host.update(this.id, update);
-  }
-
-  async #tellChoices(): Promise<void> {
-    const before = this.#choices;
-    const { modes, configOptions } = await this.choices();
-    if (!configOptions || JSON.stringify(configOptions) === before) return;
-    await this.#update({ sessionUpdate: 'config_option_update', configOptions });
-    if (modes) await this.#update({ sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId });
   }
 
   async #tellElsewhere(prompt: Prompt): Promise<void> {

@@ -1,9 +1,9 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import { type FromDaemon, relayCapabilities } from '@relay/protocol';
+import type { FromDaemon } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
-import { type Cancel, systemClock } from './clock.ts';
+import { type Cancel, type Clock, systemClock } from './clock.ts';
 import { type Connection, type ConnectionState, createConnection } from './connection.ts';
 import { marking } from './changes.ts';
 import { contentReader } from './contents.ts';
@@ -16,7 +16,7 @@ import { capabilitiesOf, headersOf } from './introduction.ts';
 import { type FinalEvent, type Journal, forRelay } from './journal.ts';
 import { createLink } from './link.ts';
 import { createLocalSessions } from './local-sessions.ts';
-import { silentLog } from './log.ts';
+import { type Log, silentLog } from './log.ts';
 import { withOlder } from './older.ts';
 import type { Stop } from './reconnect.ts';
 import { reportOf } from './report.ts';
@@ -53,16 +53,62 @@ const statusOf = (tasks: Tasks, names: boolean): FromDaemon<'status'> => ({
   ...(names ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
 });
 
+type Files = ReturnType<typeof openFiles>;
+
+/** All agents of the daemon as one. */
+function agentsOf(options: DaemonOptions, store: Files['store']) {
+  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
+  const main = { agent: options.agent, outside: options.outside };
+  const { agent, outside } = joinAgents(main, options.further ?? [], typeOf);
+  return { agent: marking(agent, options.workspace, store), outside };
+}
+
+interface ControlParts {
+  options: DaemonOptions;
+  files: Pick<Files, 'caps' | 'store'>;
+  agent: Agent;
+  transcripts: Pick<ReturnType<typeof openTranscripts>['transcripts'], 'update'>;
+  link: Pick<ReturnType<typeof createLink>, 'send' | 'isDeclared'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** The settings of the agents. Their marks go into the transcripts, and their notices go to the relay. */
+const controlsOf = ({ options, files: { caps, store }, agent, transcripts, link, clock, log }: ControlParts) =>
+  createControls({
+    agents: new Map([
+      ['', options.agent],
+      ...(options.further ?? []).map((one) => [one.agentType, one.agent] as const),
+    ]),
+    agent,
+    caps,
+    store,
+    folder: options.storeDir,
+    clock,
+    log,
+    mark: (sessionId, about) => void transcripts.update(sessionId, { sessionUpdate: settingUpdate, ...about }),
+    send: (frame) => void link.send(frame),
+    declares: link.isDeclared,
+  });
+
+/** Runs an action at once and then at an interval, until it is stopped. */
+function repeating(action: () => unknown, clock: Clock, intervalMs: number) {
+  let cancel: Cancel = () => undefined;
+  const begin = () => {
+    cancel();
+    action();
+    cancel = clock.after(intervalMs, begin);
+  };
+  return { begin, stop: () => cancel() };
+}
+
 /** Reads the folder. Throws when it cannot be used. */
 export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }: Life): Assembled {
   const { clock = systemClock, random = Math.random, log = silentLog } = options;
   const timings: DaemonTimings = { ...daemonTimings, ...options.timings };
   const files = openFiles(options);
-  const { store, contents, journal, questions, spending, caps } = files;
-  const typeOf = (sessionId: string) => store.session(sessionId)?.agentType;
-  const main = { agent: options.agent, outside: options.outside };
-  const { agent: bare, outside } = joinAgents(main, options.further ?? [], typeOf);
-  const agent = marking(bare, options.workspace, store);
+  const { store, contents, journal, spending, caps } = files;
+  const { agent, outside } = agentsOf(options, store);
   const watched = createWatched();
   const settings: TranscriptSettings = { ...transcriptSettings, ...options.transcript };
   const link = createLink(settings, (frame, hot) => connection.send(JSON.stringify(frame), hot));
@@ -78,32 +124,13 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     isWatched: (sessionId) => watched.has(sessionId),
   });
 
-  const controls = createControls({
-    agents: new Map([
-      ['', options.agent],
-      ...(options.further ?? []).map((one) => [one.agentType, one.agent] as const),
-    ]),
-    agent,
-    caps,
-    store,
-    folder: options.storeDir,
-    clock,
-    log,
-    mark: (sessionId, about) => void transcripts.update(sessionId, { sessionUpdate: settingUpdate, ...about }),
-    send: (frame) => void send(frame),
-    declares: link.isDeclared,
-  });
+  const controls = controlsOf({ options, files, agent, transcripts, link, clock, log });
 
   const sendStatus = () => send(statusOf(tasks, tellsPrompts()));
-  let cancelReport: Cancel = () => undefined;
   const isBusy = (sessionId: string) => tasks.isBusy(sessionId);
   const report = () => send(reportOf(local.known(), isBusy, undefined, tellsTranscript(), desk.reported()));
   const onNew = () => isOpen(shown) && report();
-  const sendReport = () => {
-    cancelReport();
-    report();
-    cancelReport = clock.after(timings.reportIntervalMs, sendReport);
-  };
+  const reports = repeating(report, clock, timings.reportIntervalMs);
   const local = createLocalSessions({
     agent,
     outside,
@@ -195,7 +222,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     sendStatus();
     asking.again();
     tasks.tellWaiting();
-    sendReport();
+    reports.begin();
     transcripts.announce();
     commands.tell();
     local.look();
@@ -205,7 +232,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
 
   const onState = (now: ConnectionState) => {
     if (now.phase === 'waiting' || now.phase === 'stopped') {
-      cancelReport();
+      reports.stop();
       local.stop();
       desk.stop();
     }

@@ -115,7 +115,12 @@ export function createInbound({
       send({ ...reply, messages: [], has_more: false, oldest_uuid: null, newest_uuid: null, error });
     try {
       sync?.(sessionId);
-      if (parts) return answerParts(reply, { limit, beforeUuid, afterUuid, changed }, fail);
+      if (parts) {
+        options.flush?.(sessionId);
+        const found = partsOf(store, sessionId, { limit, beforeUuid, afterUuid, changed });
+        if (!found) return fail();
+        return 'error' in found ? fail(found.error) : send({ ...reply, ...found });
+      }
       const reader = options.reader?.() ?? 'messages';
       const result = store.page(sessionId, { limit, beforeUuid, afterUuid, maxBytes: maxPageBytes }, reader);
       if (!result) return fail();
@@ -131,28 +136,6 @@ export function createInbound({
     } catch (error) {
       fail(notRead(sessionId, error));
     }
-  };
-
-  const answerParts = (
-    reply: { type: 'messages'; request_id: string; session_id: string },
-    request: Parameters<Store['items']>[1],
-    fail: (error?: string) => void,
-  ) => {
-    options.flush?.(reply.session_id);
-    const found = store.items(reply.session_id, request);
-    if (!found) return fail();
-    if ('error' in found) return fail(found.error);
-    const { items, hasMore, v, reset } = found;
-    send({
-      ...reply,
-      has_more: hasMore,
-      oldest_uuid: items[0]?.uuid ?? null,
-      newest_uuid: items.at(-1)?.uuid ?? null,
-      v,
-      ...(reset ? { reset } : {}),
-      // Last: an instance of the relay forwards it as text.
-      messages: items,
-    });
   };
 
   const tellUsage = ({ request_id: requestId, session_id: sessionId }: ToDaemon<'usage_request'>) => {
@@ -240,6 +223,22 @@ export function createWatched(maxSessions: number = 10_000): Watched {
     has: (sessionId) => sessions.has(sessionId),
     all: () => [...sessions],
     clear: () => sessions.clear(),
+  };
+}
+
+/** A page of items, as fields of `messages`. */
+function partsOf(store: Store, sessionId: string, request: Parameters<Store['items']>[1]) {
+  const found = store.items(sessionId, request);
+  if (!found || 'error' in found) return found;
+  const { items, hasMore, v, reset } = found;
+  return {
+    has_more: hasMore,
+    oldest_uuid: items[0]?.uuid ?? null,
+    newest_uuid: items.at(-1)?.uuid ?? null,
+    v,
+    ...(reset ? { reset } : {}),
+    // Last: an instance of the relay forwards it as text.
+    messages: items,
   };
 }
 

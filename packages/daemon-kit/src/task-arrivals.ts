@@ -28,15 +28,7 @@ interface Arrivals extends Pick<Tasks, 'start' | 'resume'> {
 
 export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arrivals {
   const { agent, controls, store, journal, questions, voice, log, lines, tasks, asked } = room;
-  const seen = new Set<string>();
-
-  const remember = (taskId: string): boolean => {
-    if (seen.has(taskId)) return false;
-    seen.add(taskId);
-    const [oldest] = seen;
-    if (seen.size > maxRememberedIds && oldest !== undefined) seen.delete(oldest);
-    return true;
-  };
+  const { remember, isNoted } = createNotedIds();
 
   const accept = (task: Task) => {
     tasks.set(task.id, task);
@@ -133,7 +125,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
 
   return {
     remember,
-    isNoted: (taskId) => seen.has(taskId),
+    isNoted,
     start(frame) {
       const { task_id: id, instruction: message, project_path: projectPath = '', images = [] } = frame;
       const { message_uuid: messageUuid, agent_type: agentType, settings, restricted } = frame;
@@ -150,7 +142,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       if (!refused(task)) lines.whenRoom(task, () => void open(task, new AbortController()));
     },
     resume(frame) {
-      const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
+      const { task_id: id, session_id: sessionId, message, project_path: projectPath = '' } = frame;
       if (!remember(id)) return;
       const answer = answerOf(frame);
       const isGone = answer !== undefined && !asked.isOpen(sessionId, answer.question, answer.digest);
@@ -162,23 +154,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
         return finish(late, refusal === undefined ? tooLate : unanswerable(refusal));
       }
       const wait = room.bring?.(sessionId);
-      const phase = wait ? 'opening' : 'queued';
-      const { message_uuid: messageUuid, desk, steer } = frame;
-      // An answer goes on with the turn as it is.
-      const chosen = answer === undefined ? { settings: frame.settings, restricted: frame.restricted } : {};
-      const task: Task = {
-        id,
-        sessionId,
-        message,
-        images,
-        projectPath,
-        messageUuid,
-        answer,
-        desk,
-        steer,
-        ...chosen,
-        phase,
-      };
+      const task = resumedTask(frame, answer, wait ? 'opening' : 'queued');
       if (!wait) takeUp(task);
       accept(task);
       if (!wait) return continued(task);
@@ -190,6 +166,30 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       });
     },
   };
+}
+
+/** The ids of the newest tasks. */
+function createNotedIds(): Pick<Arrivals, 'remember' | 'isNoted'> {
+  const seen = new Set<string>();
+  return {
+    remember(taskId) {
+      if (seen.has(taskId)) return false;
+      seen.add(taskId);
+      const [oldest] = seen;
+      if (seen.size > maxRememberedIds && oldest !== undefined) seen.delete(oldest);
+      return true;
+    },
+    isNoted: (taskId) => seen.has(taskId),
+  };
+}
+
+/** The task of a message to a session that exists. */
+function resumedTask(frame: ToDaemon<'task_resume'>, answer: TaskAnswer | undefined, phase: Task['phase']): Task {
+  const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
+  const { message_uuid: messageUuid, desk, steer, settings, restricted } = frame;
+  // An answer goes on with the turn as it is.
+  const chosen = answer === undefined ? { settings, restricted } : {};
+  return { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, ...chosen, phase };
 }
 
 /** The answer that a message is; undefined for one that names no question. */

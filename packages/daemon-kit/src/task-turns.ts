@@ -1,26 +1,12 @@
 /** The turn of a task: whether its answer still fits, the start of its agent, and the next task of the session once it has fully finished. */
-import type { TurnReport } from './agent.ts';
-import type { CapQuestion } from './caps.ts';
+import { SettingNotApplied, type Turn, type TurnReport } from './agent.ts';
 import { reasonOf } from './failure.ts';
 import type { DeskGate } from './desk-gate.ts';
-import { chosen } from './questions.ts';
 import type { OwnTurns } from './own-turns.ts';
-import { SettingNotApplied } from './agent.ts';
 import type { Task } from './task.ts';
-import { questionEnd, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
+import { createCapTurns } from './task-caps.ts';
+import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
-
-/** A message whose turn has not begun. */
-interface Held extends Pick<Task, 'message' | 'images'> {
-  asked: CapQuestion;
-}
-
-interface Opening {
-  /** It continues a turn that runs. */
-  isAnswer: boolean;
-  /** The message that waited for the answer to the question of a cap. */
-  before: Held | undefined;
-}
 
 interface Turns {
   /** Runs the turn of a task that has its place. */
@@ -45,11 +31,8 @@ export function createTurns(
     gate: DeskGate;
   },
 ): Turns {
-  const { agent, controls, transcripts, questions, spending, caps, voice, lines, asked } = room;
-  /** Messages that wait for the answer to the question of a cap, by session. */
-  const held = new Map<string, Held>();
-  /** How the turn of a written task begins. */
-  const openings = new WeakMap<Task, Opening>();
+  const { agent, controls, transcripts, questions, voice, lines, asked } = room;
+  const refuse = createRefusal(room, finish);
 
   /** Follows a turn until it has fully finished, then lets the next one of the session run. */
   const watch = async (task: Task) => {
@@ -72,34 +55,6 @@ export function createTurns(
     }
     lines.leave(task);
     lines.advance(task.sessionId);
-  };
-
-  /** The answer was refused, and the relay counts the question as answered: it may be answered again. */
-  const repeat = (task: Task) => {
-    const question = asked.at(task);
-    const about = { task_id: task.id, session_id: task.sessionId };
-    if (question) voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
-  };
-
-  /** Ends a task whose answer is late or does not fit. Returns whether it did. */
-  const refuse = (task: Task): boolean => {
-    const { sessionId, answer } = task;
-    if (answer && !asked.isOpen(sessionId, answer.question, answer.digest)) {
-      // Words are a message, unless it would be taken for the answer to another question.
-      if (answer.isChoice || asked.of(sessionId).length > 0) {
-        finish(task, tooLate);
-        return true;
-      }
-      delete task.answer;
-    }
-    const problem =
-      task.answer && agent.holdsQuestions && task.images.length > 0
-        ? 'An answer cannot contain images: send them after it.'
-        : asked.problemOf(task);
-    if (problem === undefined) return false;
-    finish(task, unfit(problem));
-    repeat(task);
-    return true;
   };
 
   /** Ends the turn that holds the questions of this session: no answer to them will come. */
@@ -135,46 +90,11 @@ export function createTurns(
     }
   };
 
-  /** Begins the turn, unless a cap has to be asked first or the person stopped there. */
-  const beginTurn = (task: Task) => {
-    const { isAnswer, before } = openings.get(task)!;
-    const { sessionId, answer, message, images } = task;
-    if (before && !caps.answer(before.asked, answer?.option ?? optionOf(before.asked, message)))
-      return finish(task, { type: 'TASK_COMPLETE', result: 'Stopped here. The message was not sent to the agent.' });
-    const asks = before || !isAnswer ? caps.question(sessionId) : undefined;
-    const waits = before ?? { message, images };
-    if (asks) {
-      held.set(sessionId, { ...waits, asked: asks });
-      return finish(task, questionEnd(asks.question));
-    }
-    if (before) {
-      Object.assign(task, { message: before.message, images: before.images });
-      delete task.answer;
-    }
-    if (before || !isAnswer) spending.turn(sessionId);
-    start(task);
-  };
-
   const start = (task: Task) => {
-    const { id: taskId, sessionId, message, messageUuid, images, projectPath } = task;
+    const { message, images } = task;
     try {
-      voice.activity(sessionId, false);
-      const { question, option, fields } = task.answer ?? {};
-      const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
-      const answer = question === undefined ? {} : { answer: { question, ...given } };
-      const named = messageUuid === undefined ? {} : { messageUuid };
-      const settings = controls.wanted(sessionId, task);
-      const turn = {
-        taskId,
-        sessionId,
-        message,
-        projectPath,
-        ...named,
-        ...(images.length > 0 ? { images } : {}),
-        ...answer,
-        choices: controls.forSession(sessionId),
-        ...(settings.length > 0 ? { settings } : {}),
-      };
+      voice.activity(task.sessionId, false);
+      const turn = turnOf(task, controls);
       task.images = [];
       const report: TurnReport = { ...reportOf(task), held: () => gate.ask(task, message, images) };
       task.turn = agent.start(turn, report);
@@ -184,18 +104,17 @@ export function createTurns(
     }
   };
 
+  const capTurns = createCapTurns(room, finish, start);
+
   /** Writes its message once. Fails a task whose answer or message is not possible, and returns false then. */
   const prepare = (task: Task): boolean => {
     if (task.written) return true;
     if (refuse(task)) return false;
-    const { sessionId, answer } = task;
-    const waits = held.get(sessionId);
-    // A relay without named questions sends words alone.
-    const isMeant = answer ? answer.question === waits?.asked.question.uuid : !room.namesQuestions();
+    const before = capTurns.answeredBy(task);
     const isAnswer = write(task);
-    held.delete(sessionId);
+    capTurns.forget(task.sessionId);
     if (isAnswer === undefined) return false;
-    openings.set(task, { isAnswer, before: isMeant ? waits : undefined });
+    capTurns.prepare(task, { isAnswer, before });
     return (task.written = true);
   };
 
@@ -207,7 +126,7 @@ export function createTurns(
 
   const begin = (task: Task) =>
     settle(task, () => {
-      beginTurn(task);
+      capTurns.begin(task);
     });
 
   return {
@@ -217,7 +136,7 @@ export function createTurns(
       if (kept) {
         task.phase = 'running';
         if (!prepare(task)) return void watch(task);
-        openings.set(task, { isAnswer: false, before: undefined });
+        capTurns.prepare(task, { isAnswer: false, before: undefined });
         const option = task.answer?.option;
         delete task.answer;
         return gate.decide(task, kept, option, () => begin(task));
@@ -229,11 +148,54 @@ export function createTurns(
   };
 }
 
-/** The choice that these words are. */
-const optionOf = ({ question: { choices = [] } }: CapQuestion, words: string): string | undefined =>
-  choices[
-    chosen(
-      words,
-      choices.map(({ label }) => label),
-    )
-  ]?.id;
+/** Refuses answers that are late or do not fit. */
+function createRefusal({ agent, asked, voice }: TaskRoom, finish: Finish['finish']) {
+  /** The answer was refused, and the relay counts the question as answered: it may be answered again. */
+  const repeat = (task: Task) => {
+    const question = asked.at(task);
+    const about = { task_id: task.id, session_id: task.sessionId };
+    if (question) voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
+  };
+
+  /** Ends a task whose answer is late or does not fit. Returns whether it did. */
+  return (task: Task): boolean => {
+    const { sessionId, answer } = task;
+    if (answer && !asked.isOpen(sessionId, answer.question, answer.digest)) {
+      // Words are a message, unless it would be taken for the answer to another question.
+      if (answer.isChoice || asked.of(sessionId).length > 0) {
+        finish(task, tooLate);
+        return true;
+      }
+      delete task.answer;
+    }
+    const problem =
+      task.answer && agent.holdsQuestions && task.images.length > 0
+        ? 'An answer cannot contain images: send them after it.'
+        : asked.problemOf(task);
+    if (problem === undefined) return false;
+    finish(task, unfit(problem));
+    repeat(task);
+    return true;
+  };
+}
+
+/** The turn that the agent starts. @throws SettingNotApplied */
+function turnOf(task: Task, controls: TaskRoom['controls']): Turn {
+  const { id: taskId, sessionId, message, messageUuid, images, projectPath } = task;
+  const { question, option, fields } = task.answer ?? {};
+  const given = { ...(option === undefined ? {} : { option }), ...(fields === undefined ? {} : { fields }) };
+  const answer = question === undefined ? {} : { answer: { question, ...given } };
+  const named = messageUuid === undefined ? {} : { messageUuid };
+  const settings = controls.wanted(sessionId, task);
+  return {
+    taskId,
+    sessionId,
+    message,
+    projectPath,
+    ...named,
+    ...(images.length > 0 ? { images } : {}),
+    ...answer,
+    choices: controls.forSession(sessionId),
+    ...(settings.length > 0 ? { settings } : {}),
+  };
+}

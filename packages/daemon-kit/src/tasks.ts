@@ -123,17 +123,7 @@ export function createTasks(options: TasksOptions): Tasks {
     running: () => [...room.tasks.keys()],
     steering: steers.ids,
     steeredAgain: steers.again,
-    asking: () =>
-      options.store
-        .asking()
-        .slice(-transcriptLimits.openPrompts)
-        .map(({ sessionId, item }): DaemonEvent<'PROMPT_OPEN'> => ({
-          type: 'event',
-          event_type: 'PROMPT_OPEN',
-          task_id: askerOf(sessionId),
-          session_id: sessionId,
-          question: item.part.question as AskedQuestion,
-        })),
+    asking: () => promptsOf(options.store, askerOf),
     heard: (taskId) => questions.heard(taskId),
     isActive: (sessionId) =>
       own.runs(sessionId) || room.resumed.has(sessionId) || lines.get(sessionId)?.[0]?.phase === 'running',
@@ -169,5 +159,18 @@ export function createTasks(options: TasksOptions): Tasks {
     },
   };
 }
+
+/** The newest open questions of all sessions, as events. */
+const promptsOf = (store: TasksOptions['store'], askerOf: (sessionId: string) => string) =>
+  store
+    .asking()
+    .slice(-transcriptLimits.openPrompts)
+    .map(({ sessionId, item }): DaemonEvent<'PROMPT_OPEN'> => ({
+      type: 'event',
+      event_type: 'PROMPT_OPEN',
+      task_id: askerOf(sessionId),
+      session_id: sessionId,
+      question: item.part.question as AskedQuestion,
+    }));
 
 const waitingForPlace = 'Waiting for another agent to finish';

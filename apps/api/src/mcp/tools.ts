@@ -205,16 +205,20 @@ export function createTools(deps: Operations, waits: Waits) {
       const call = tools[name] as (caller: Caller, input: unknown, meta: Value) => Promise<Value>;
       return { isError: false, value: await call(caller, given, meta) };
     } catch (error) {
-      const known = toRelayError(error);
-      deps.metrics
-        .counter('relay_tool_errors_total', 'Tool calls of agents answered with an error, by code', ['code'])
-        .inc({ code: known.code });
-      if (isRelayFault(known))
-        deps.logger.error({ err: known.cause ?? known, code: known.code, tool: name }, 'a tool call failed');
-      const { retryAfter } = known;
-      return { isError: true, value: { ...known.body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
+      return failed(deps, name, error);
     }
   };
+}
+
+/** Counts an error, writes a fault of the relay to the log, and returns the answer of the tool. */
+function failed({ metrics, logger }: Operations, tool: AgentTool, error: unknown): ToolResult {
+  const known = toRelayError(error);
+  metrics
+    .counter('relay_tool_errors_total', 'Tool calls of agents answered with an error, by code', ['code'])
+    .inc({ code: known.code });
+  if (isRelayFault(known)) logger.error({ err: known.cause ?? known, code: known.code, tool }, 'a tool call failed');
+  const { retryAfter } = known;
+  return { isError: true, value: { ...known.body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
 }
 
 const shownSession = ({ id, title, status, deviceId, agentType, projectPath, updatedAt, lastMessage }: Session) => ({

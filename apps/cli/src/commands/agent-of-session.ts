@@ -54,38 +54,7 @@ export function addAgentCommands(program: Command, run: Run): void {
     .argument('<session>', 'id or part of it')
     .action(run(summaryCommand));
 
-  addCommand(
-    program,
-    'diff',
-    'show what changed in the folder of a session',
-    'relay diff k3j9x2ab --stat',
-    'relay diff k3j9x2ab src/limits.ts --scope turn',
-    'relay diff k3j9x2ab --patch | git apply --check',
-  )
-    .argument('<session>', 'id or part of it')
-    .argument('[path]', 'only this file')
-    .option('--scope <scope>', 'uncommitted, session, turn (the last one) or edits (reported by the agent)')
-    .option('--stat', 'only the files and their numbers')
-    .option('--patch', 'as a patch for git')
-    .option('--exit-code', 'exit with 1 when something changed')
-    .action(run(diffCommand));
-
-  addCommand(
-    program,
-    'files',
-    'list files of a session',
-    'relay files k3j9x2ab src',
-    'relay files k3j9x2ab --find limits',
-  )
-    .argument('<session>', 'id or part of it')
-    .argument('[folder]', 'folder below the root of the session')
-    .option('--find <letters>', 'files whose path has these letters in this order')
-    .action(run(filesCommand));
-
-  addCommand(program, 'cat', 'print a file of a session', 'relay cat k3j9x2ab src/limits.ts')
-    .argument('<session>', 'id or part of it')
-    .argument('<path>', 'the file')
-    .action(run(catCommand));
+  addFileCommands(program, run);
 
   addCommand(
     program,
@@ -170,4 +139,40 @@ export function addAgentCommands(program: Command, run: Run): void {
     .option('--before <task>', 'for "move": before this task')
     .option('--after <task>', 'for "move": after this task')
     .action(run(queueCommand));
+}
+
+/** Declares the commands that show the files of a session and their changes. */
+function addFileCommands(program: Command, run: Run): void {
+  addCommand(
+    program,
+    'diff',
+    'show what changed in the folder of a session',
+    'relay diff k3j9x2ab --stat',
+    'relay diff k3j9x2ab src/limits.ts --scope turn',
+    'relay diff k3j9x2ab --patch | git apply --check',
+  )
+    .argument('<session>', 'id or part of it')
+    .argument('[path]', 'only this file')
+    .option('--scope <scope>', 'uncommitted, session, turn (the last one) or edits (reported by the agent)')
+    .option('--stat', 'only the files and their numbers')
+    .option('--patch', 'as a patch for git')
+    .option('--exit-code', 'exit with 1 when something changed')
+    .action(run(diffCommand));
+
+  addCommand(
+    program,
+    'files',
+    'list files of a session',
+    'relay files k3j9x2ab src',
+    'relay files k3j9x2ab --find limits',
+  )
+    .argument('<session>', 'id or part of it')
+    .argument('[folder]', 'folder below the root of the session')
+    .option('--find <letters>', 'files whose path has these letters in this order')
+    .action(run(filesCommand));
+
+  addCommand(program, 'cat', 'print a file of a session', 'relay cat k3j9x2ab src/limits.ts')
+    .argument('<session>', 'id or part of it')
+    .argument('<path>', 'the file')
+    .action(run(catCommand));
 }

@@ -3,7 +3,7 @@ import { words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { X } from '../ui/icons.tsx';
 import { Notice } from '../ui/notice.tsx';
-import type { Attached, AttachedProps } from './images.tsx';
+import type { Attached, AttachedProps } from './attached.ts';
 
 export function AttachedImages({ images, onRemoved }: AttachedProps) {
   const remove = (image: Attached) => {

@@ -16,30 +16,7 @@ import { ImagePlus } from '../transcript/icons.tsx';
 import type { Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
-
-export interface Attached {
-  name: string;
-  bytes: number;
-  /** The image as it is sent. */
-  dataUrl: string;
-  /** The image as it is shown; also its identity. */
-  previewUrl: string;
-}
-
-interface Images {
-  all: readonly Attached[];
-  /** Why the last one was not taken. */
-  problem: string | undefined;
-  add: (files: Iterable<File>) => void;
-  remove: (image: Attached) => void;
-  /** Takes away those that were sent; what came meanwhile stays. */
-  sent: (images: readonly Attached[]) => void;
-}
-
-export interface AttachedProps {
-  images: Images;
-  onRemoved?: () => void;
-}
+import type { Attached, AttachedProps, Images } from './attached.ts';
 
 /** Why an image is not taken. */
 type Refusals = Pick<typeof words.images, 'invalid' | 'tooLarge' | 'unreadable' | 'tooMany' | 'tooMuch'>;

@@ -5,7 +5,7 @@ import { sendingTimeout } from '../api/bounds.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { useSendingKey, useSentLater } from '../ui/sending.ts';
-import type { Attached } from './images.tsx';
+import type { Attached } from './attached.ts';
 import { keepPending, pendingSettings } from './pending-settings.ts';
 
 interface Conversation {

@@ -18,7 +18,7 @@ const Sheet = loadedLater(async () => (await import('../conversation/settings-sh
 interface NewSessionControlsProps {
   device: Device;
   agent: DeviceAgent;
-  /** What goes with the first message. */
+  /** Receives the settings of the first message. */
   onSettings: (settings: readonly MessageSetting[]) => void;
 }
 

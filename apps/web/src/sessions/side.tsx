@@ -71,6 +71,30 @@ function useIsDrawn(isReady: boolean): boolean {
   return isDrawn;
 }
 
+/** The line above the search: the brand, the menu of filters and the link to a new session. */
+function Top(menu: ComponentProps<typeof FilterMenu>) {
+  return (
+    <div className="side-top">
+      <Link href="/" className="brand">
+        <Mark />
+        <span>Relay</span>
+      </Link>
+      <span className="grow" />
+      <Suspense fallback={<span className="button ghost icon" />}>
+        <FilterMenu {...menu} />
+      </Suspense>
+      <Link
+        href={newSessionPath(menu.filter.device)}
+        className="button ghost icon wide"
+        aria-label={words.list.newSession}
+        title={words.list.newSessionKey}
+      >
+        <SquarePen className="i" aria-hidden />
+      </Link>
+    </div>
+  );
+}
+
 const noSessions: readonly Session[] = [];
 
 export function Side({ isHome }: { isHome: boolean }) {
@@ -142,31 +166,14 @@ export function Side({ isHome }: { isHome: boolean }) {
         </Suspense>
       ) : (
         <>
-          <div className="side-top">
-            <Link href="/" className="brand">
-              <Mark />
-              <span>Relay</span>
-            </Link>
-            <span className="grow" />
-            <Suspense fallback={<span className="button ghost icon" />}>
-              <FilterMenu
-                filter={filter}
-                by={by}
-                devices={devices}
-                onFilter={show}
-                onGroup={group}
-                onSelect={selectable.length === 0 ? undefined : () => selection.only([])}
-              />
-            </Suspense>
-            <Link
-              href={newSessionPath(filter.device)}
-              className="button ghost icon wide"
-              aria-label={words.list.newSession}
-              title={words.list.newSessionKey}
-            >
-              <SquarePen className="i" aria-hidden />
-            </Link>
-          </div>
+          <Top
+            filter={filter}
+            by={by}
+            devices={devices}
+            onFilter={show}
+            onGroup={group}
+            onSelect={selectable.length === 0 ? undefined : () => selection.only([])}
+          />
           <label className="find">
             <SearchIcon className="i" aria-hidden />
             <input

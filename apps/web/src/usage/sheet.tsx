@@ -12,7 +12,7 @@ import { useResource } from '../ui/resource.ts';
 import { Caps } from './caps.tsx';
 import { type Figures, calendarDay, capsIn, money, percentOf, sums, whenOf, withAnswer, zoneHere } from './figures.ts';
 import { Gauge } from './gauge.tsx';
-import type { UsageProps } from './ring.tsx';
+import type { UsageProps } from './props.ts';
 
 interface SheetProps extends UsageProps {
   figures: Figures;

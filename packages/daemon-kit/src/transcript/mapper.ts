@@ -121,15 +121,8 @@ export function createMapper(options: MapperOptions): Mapper {
   };
 
   const used = (update: Fields, at: string | undefined): Change[] => {
-    const cost = costIn(update.cost);
-    const limits = limitsIn(update.limits);
     size = Object.keys(natural('size', update.size)).length > 0 ? update.size : size;
-    const fields = {
-      ...natural('used', update.used),
-      ...natural('size', size),
-      ...(cost ? { cost } : {}),
-      ...(limits.length > 0 ? { limits } : {}),
-    };
+    const fields = usageIn(update, size);
     if (Object.keys(fields).length === 0) return [];
     if (usage !== undefined) return [{ op: 'set', uuid: usage, part: fields }];
     usage = names.beside('usage');
@@ -212,6 +205,18 @@ export function createMapper(options: MapperOptions): Mapper {
     last: words.last,
     forget: words.forget,
     spoken: words.spoken,
+  };
+}
+
+/** The figures of use that an update contains, with the newest size of the context. */
+function usageIn(update: Fields, size: unknown) {
+  const cost = costIn(update.cost);
+  const limits = limitsIn(update.limits);
+  return {
+    ...natural('used', update.used),
+    ...natural('size', size),
+    ...(cost ? { cost } : {}),
+    ...(limits.length > 0 ? { limits } : {}),
   };
 }
 

@@ -21,13 +21,7 @@ import {
   record,
   text,
 } from '../schema.ts';
-import { Change, changeList, fileDiff, filePiece, folderEntries } from '../rest/changes.ts';
-import { cut, piece } from '../rest/content.ts';
 import { Held, deskAnswer } from '../rest/desk.ts';
-import { folder } from '../rest/folders.ts';
-import { hit, searchLimits } from '../rest/search.ts';
-import { abilities, settingList } from '../rest/settings.ts';
-import { agentName, figures, since, spendingLimits } from '../rest/usage.ts';
 import {
   type AnyPart,
   type Cost,
@@ -38,6 +32,19 @@ import {
   transcriptLimits,
   version,
 } from '../transcript/index.ts';
+import {
+  AgentSettingsResponse,
+  Changes,
+  ContentResponse,
+  ContextResponse,
+  File,
+  FileDiff,
+  Files,
+  Folders,
+  SearchResponse,
+  SettingsResponse,
+  SpendingResponse,
+} from './answers.ts';
 
 /** A time as daemons in the field write it: parsed leniently, never refused. */
 const when = (description: string) => opaque(`${description} (ISO 8601)`, limits.timeCharacters);
@@ -166,53 +173,11 @@ export const Usage = Type.Object(
   { description: '`used_tokens`, `max_tokens` (integers or null); the relay passes on everything else in it' },
 );
 
-const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or why there is none.', {
+const UsageResponse = frame('usage_response', 'Answer to `usage_request`, or an error.', {
   request_id: id('From the request'),
   session_id: lenient(opaque("The agent's native session id")),
   usage: lenient(Usage),
   error: lenient(text('Why the daemon could not answer')),
-});
-
-const SpendingResponse = frame('spending_response', 'Answer to `spending_request`, or why there is none.', {
-  request_id: id('From the request'),
-  days: maybe(
-    list(
-      record('SpendingDay', 'Use of one agent on one day. A second currency has a row of its own.', {
-        ...figures,
-        agent_type: agentName,
-      }),
-      'By day, then by agent; days without use are left out',
-      { maxItems: spendingLimits.rows },
-    ),
-  ),
-  since: maybe(since),
-  error: lenient(text('Why the daemon could not answer')),
-});
-
-const SettingsResponse = frame('settings_response', 'Answer to `settings_request`, or why there is none.', {
-  request_id: id('From the request'),
-  session_id: id("The agent's native session id"),
-  settings: maybe(settingList),
-  as_of: maybe(line('No process of the agent runs: the time of these values')),
-  can: maybe(abilities),
-  code: maybe(
-    text(
-      'With `error`, for programs: SETTINGS_NOT_SUPPORTED, INVALID_SETTING or SETTING_NOT_ALLOWED; others can come',
-      {
-        maxLength: 64,
-      },
-    ),
-  ),
-  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
-});
-
-const AgentSettingsResponse = frame('agent_settings_response', 'Answer to `agent_settings_request`.', {
-  request_id: id('From the request'),
-  settings: maybe(settingList),
-  as_of: maybe(line('When the agent reported them')),
-  can: maybe(abilities),
-  code: maybe(text('With `error`, for programs', { maxLength: 64 })),
-  error: maybe(text('Why the daemon could not answer, or why nothing was changed')),
 });
 
 const SettingsActivity = frame(
@@ -223,115 +188,6 @@ const SettingsActivity = frame(
     defaults: maybe(flag('The defaults of its agent changed, too')),
   },
 );
-
-const ContentResponse = frame('content_response', 'Answer to `content_request`, or why there is none.', {
-  request_id: id('From the request'),
-  session_id: id("The agent's native session id"),
-  mime: lenient(piece.mime),
-  size: lenient(piece.size),
-  cut: lenient(cut),
-  data: lenient(piece.data),
-  code: lenient(opaque('With `error`, for programs: CONTENT_NOT_FOUND; others may come', 64)),
-  error: lenient(text('Why the daemon could not answer')),
-});
-
-const Folders = frame(
-  'folders',
-  'Answer to `get_folders`, or why there is none. Only what agents may work in is named; a path outside answers as one that does not exist.',
-  {
-    request_id: id('From the request'),
-    path: lenient(folder.path),
-    parent: lenient(folder.parent),
-    folders: lenient(folder.folders),
-    more: lenient(folder.more),
-    code: lenient(opaque('With `error`, for programs: FOLDER_NOT_FOUND; others may come', 64)),
-    error: lenient(text('Why the daemon could not answer')),
-  },
-);
-
-const SearchResponse = frame('search_response', 'Answer to `search_request`, or why there is none.', {
-  request_id: id('From the request'),
-  hits: lenient(
-    list(
-      Type.Object({ session_id: id("The agent's native session id"), ...hit }),
-      'The newest sessions first, and in each the newest message',
-      { maxItems: searchLimits.hits },
-    ),
-  ),
-  more: lenient(flag('It stopped before it had looked at all transcripts')),
-  error: lenient(text('Why the daemon could not answer')),
-});
-
-const refusal = {
-  code: lenient(opaque('With `error`, for programs; others may come', 64)),
-  error: lenient(text('Why the daemon could not answer')),
-};
-
-const Changes = frame('changes', 'Answer to `get_changes`, or an error.', {
-  request_id: id('From the request'),
-  session_id: lenient(opaque("The agent's native session id")),
-  scope: lenient(changeList.scope),
-  scopes: lenient(changeList.scopes),
-  root: lenient(changeList.root),
-  branch: lenient(changeList.branch),
-  head: lenient(changeList.head),
-  since: lenient(changeList.since),
-  about: lenient(changeList.about),
-  state: lenient(changeList.state),
-  files: lenient(changeList.files),
-  more: lenient(changeList.more),
-  count: lenient(changeList.count),
-  added: lenient(changeList.added),
-  removed: lenient(changeList.removed),
-  note: lenient(changeList.note),
-  ...refusal,
-});
-
-const FileDiff = frame('diff', 'Answer to `get_diff`, or an error.', {
-  request_id: id('From the request'),
-  path: lenient(fileDiff.path),
-  change: maybe(Change),
-  hunks: lenient(fileDiff.hunks),
-  next: lenient(fileDiff.next),
-  includes_earlier: lenient(flag('The file had changes before the turn or the session, and they are among these')),
-  head: lenient(fileDiff.head),
-  ...refusal,
-});
-
-const Files = frame('files', 'Answer to `get_files`, or an error.', {
-  request_id: id('From the request'),
-  path: lenient(folderEntries.path),
-  entries: lenient(folderEntries.entries),
-  more: lenient(folderEntries.more),
-  ...refusal,
-});
-
-const File = frame('file', 'Answer to `get_file`, or an error.', {
-  request_id: id('From the request'),
-  path: lenient(filePiece.path),
-  kind: lenient(filePiece.kind),
-  mime: lenient(filePiece.mime),
-  bytes: lenient(filePiece.bytes),
-  text: lenient(filePiece.text),
-  data: lenient(filePiece.data),
-  next: lenient(filePiece.next),
-  ...refusal,
-});
-
-const ContextResponse = frame('context_response', 'Answer to `context_request`, or why there is none.', {
-  request_id: id('From the request'),
-  session_id: lenient(opaque("The agent's native session id")),
-  context: lenient(
-    Type.Object(
-      {},
-      {
-        description:
-          '`title`, `project_path`, `initial_prompt`, `recent_messages` (of `role` and `content`), `last_tool_use`, `message_count`, `started_at`, `last_activity_at`, `status` (`working`, `waiting_for_input`, `completed`, `errored`, `stale`), `status_detail`: each may be missing, and one of another type counts as missing',
-      },
-    ),
-  ),
-  error: lenient(text('Why the daemon could not answer')),
-});
 
 const ForceQuitResult = frame('force_quit_result', 'The outcome of a `force_quit_session`.', {
   request_id: id('From the request'),
@@ -352,7 +208,7 @@ const SessionHeld = frame(
   },
 );
 
-const DeskResponse = frame('desk_response', 'Answer to `desk_request`, or why there is none.', {
+const DeskResponse = frame('desk_response', 'Answer to `desk_request`, or an error.', {
   request_id: id('From the request'),
   session_id: id("The agent's native session id"),
   free: maybe(flag('Nothing of the daemon is in the way')),

@@ -54,7 +54,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   const pool = createProcessPool(options, {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
-    unknownCommand: notes.unknownCommand,
+    unknownCommand: (sessionId, message) => notes.unknownCommand(sessionId, message),
     heard(sessionId, update) {
       return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
     },

@@ -168,26 +168,12 @@ export function createProcessPool(
     dismiss(idle);
   };
 
-  const withProcess = async <T>(
-    cwd: string,
-    onPid: (pid: number) => void,
-    signal: AbortSignal,
-    use: (started: Started, abilities: AgentAbilities) => Promise<T>,
-  ): Promise<T> => {
+  const withProcess: ProcessPool['withProcess'] = async (cwd, onPid, signal, use) => {
     makeRoom();
     const started = start(cwd);
     const { agent } = started;
     if (agent.pid !== undefined) onPid(agent.pid);
-    const stop = () => void agent.kill();
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await use(started, await agent.ready);
-    } catch (error) {
-      void agent.kill();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
+    return useProcess(started, signal, use);
   };
 
   const live = async (sessionId: string): Promise<Conversation | undefined> => {
@@ -214,4 +200,23 @@ export function createProcessPool(
       for (const agent of processes) agent.abort();
     },
   };
+}
+
+/** Runs `use` when the process is ready, and ends the process when that fails or is no longer wanted. */
+async function useProcess<T>(
+  started: Started,
+  signal: AbortSignal,
+  use: (started: Started, abilities: AgentAbilities) => Promise<T>,
+): Promise<T> {
+  const { agent } = started;
+  const stop = () => void agent.kill();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await use(started, await agent.ready);
+  } catch (error) {
+    void agent.kill();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

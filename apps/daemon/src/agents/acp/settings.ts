@@ -48,6 +48,26 @@ const isOfModel = ({ category, id }: Fields): boolean =>
   (typeof category !== 'string' &&
     /^(?:effort|reasoning|thinking|thought)(?:[_-]?(?:effort|level))?$/i.test(wordsOf(id)));
 
+/** The changes that the daemon makes itself, by session. */
+function createOwnChanges() {
+  /** Sessions whose settings the daemon is changing, and how often. */
+  const changing = new Map<string, number>();
+  return {
+    isChanging: (sessionId: string): boolean => changing.has(sessionId),
+    /** News of the agent during `work` are effects of the daemon's own change. */
+    whileChanging: async <T>(sessionId: string, work: () => Promise<T>): Promise<T> => {
+      changing.set(sessionId, (changing.get(sessionId) ?? 0) + 1);
+      try {
+        return await work();
+      } finally {
+        const left = (changing.get(sessionId) ?? 1) - 1;
+        if (left === 0) changing.delete(sessionId);
+        else changing.set(sessionId, left);
+      }
+    },
+  };
+}
+
 /** Apps see and change only the model and its reasoning if `askAtDesk` is set. */
 export function createSettings(
   limitMs: number,
@@ -71,8 +91,7 @@ export function createSettings(
       configIn({ configOptions: listOf(answer.configOptions).filter((option) => !onlyModels || isOfModel(option)) }),
     );
   const sessions = new Map<string, Told>();
-  /** Sessions whose settings the daemon is changing, and how often. */
-  const changing = new Map<string, number>();
+  const { isChanging, whileChanging } = createOwnChanges();
   let listener: Listener = () => undefined;
 
   const tell = (sessionId: string, change: Partial<Told>, how: Parameters<Listener>[1] = 'changed') => {
@@ -109,18 +128,6 @@ export function createSettings(
     if (!mode?.options.some(({ id }) => id === modeId)) return false;
     holds(sessionId, mode.id, modeId, how);
     return true;
-  };
-
-  /** News of the agent during `work` are effects of the daemon's own change. */
-  const whileChanging = async <T>(sessionId: string, work: () => Promise<T>): Promise<T> => {
-    changing.set(sessionId, (changing.get(sessionId) ?? 0) + 1);
-    try {
-      return await work();
-    } finally {
-      const left = (changing.get(sessionId) ?? 1) - 1;
-      if (left === 0) changing.delete(sessionId);
-      else changing.set(sessionId, left);
-    }
   };
 
   const ask = async (agent: AgentProcess, sessionId: string, { id, value, isSafe }: Choice): Promise<void> => {
@@ -173,7 +180,7 @@ export function createSettings(
       }
     },
     heard(sessionId, update) {
-      const how = changing.has(sessionId) ? 'changed' : 'own';
+      const how = isChanging(sessionId) ? 'changed' : 'own';
       if (update.sessionUpdate === 'current_mode_update') {
         return !modeHolds(sessionId, wordsOf(update.currentModeId), how);
       }
@@ -195,16 +202,16 @@ export function createSettings(
         }
       });
     },
-    async restore(agent, sessionId, { choices, gone }) {
+    async restore(agent, sessionId, wanted) {
       await whileChanging(sessionId, async () => {
-        for (const choice of choices) {
+        for (const choice of wanted.choices) {
           if (holdsNow(sessionId, choice)) continue;
           const isKnown = sessions.get(sessionId)?.settings.find(({ id }) => id === choice.id);
           const isRefused = await change(agent, sessionId, choice).then(
             () => false,
             (error: unknown) => error instanceof SettingRefused,
           );
-          if (isRefused && isKnown) gone(choice, isKnown.value);
+          if (isRefused && isKnown) wanted.gone(choice, isKnown.value);
         }
       });
     },

@@ -89,7 +89,6 @@ export const words: typeof en = {
     undoFileAsk: 'Bitten, diese Datei zurückzusetzen…',
     undoAllAsk: 'Bitten, alles zurückzusetzen…',
     summaryAsk: 'Um Zusammenfassung bitten',
-    copyPatch: 'Als Patch kopieren',
     browse: 'Dateien durchsehen',
     more_: 'Mehr',
     heading: 'Kommentare zu deinen Änderungen:',

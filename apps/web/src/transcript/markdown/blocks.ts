@@ -3,7 +3,7 @@
  * them is rendered again. The raw texts of the blocks, one after another, are the whole text.
  */
 import { Lexer, type Token, type TokensList } from 'marked';
-import remend from 'remend';
+import type { RemendOptions } from 'remend';
 import { AgentTokenizer } from './tokenizer.ts';
 import { budget, inlineCost, isCostly, mostPieces } from './cost.ts';
 
@@ -95,9 +95,20 @@ function isDelimiter(head: string, line: string): boolean {
   return cells(head) === cells(line);
 }
 
-/** Marks that are still open, closed: bold, code, links. A fence closes itself. */
-const closed = (text: string): string =>
-  remend(withoutLooseEnd(text), { linkMode: 'text-only', images: false, katex: false });
+let mend: ((text: string, options: RemendOptions) => string) | undefined;
+
+/** Loads the repair of open marks. Only text that grows needs it. */
+export const loadMend = async (): Promise<void> => {
+  mend ??= (await import('remend')).default;
+};
+
+/** Closes marks that are still open: bold, code, links. A fence closes itself. The first text that grows shows its marks until `mend` is here. */
+function closed(text: string): string {
+  const shown = withoutLooseEnd(text);
+  if (mend) return mend(shown, { linkMode: 'text-only', images: false, katex: false });
+  loadMend().catch(() => undefined);
+  return shown;
+}
 
 const isSpace = ({ type }: Token) => type === 'space' || type === 'def';
 

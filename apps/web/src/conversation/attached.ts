@@ -1,0 +1,25 @@
+/** The images of a message that is being written. */
+
+export interface Attached {
+  name: string;
+  bytes: number;
+  /** The image as it is sent. */
+  dataUrl: string;
+  /** The image as it is shown; also its identity. */
+  previewUrl: string;
+}
+
+export interface Images {
+  all: readonly Attached[];
+  /** Why the last one was not taken. */
+  problem: string | undefined;
+  add: (files: Iterable<File>) => void;
+  remove: (image: Attached) => void;
+  /** Takes away those that were sent; what came meanwhile stays. */
+  sent: (images: readonly Attached[]) => void;
+}
+
+export interface AttachedProps {
+  images: Images;
+  onRemoved?: () => void;
+}
