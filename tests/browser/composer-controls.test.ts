@@ -170,9 +170,9 @@ describeWith('chromium', 'the controls of the composer', () => {
       .click();
     await question.getByRole('button', { name: 'Turn on Bypass permissions' }).click();
     await question.waitFor({ state: 'detached' });
-    expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     await sheet().getByRole('button', { name: 'Close' }).click();
     await person.page.getByRole('button', { name: 'Permissions: Bypass permissions, dangerous' }).waitFor();
+    expect(changes.slice(before)).toEqual([{ id: 'mode', value: 'bypassPermissions' }]);
     expect(await faults()).toEqual([]);
     await person.picture('full-access');
     await person.click('Ask again');

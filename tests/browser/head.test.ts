@@ -62,7 +62,7 @@ describeWith('chromium', 'the head of a conversation', () => {
     await person.page.locator('header').getByRole('button', { name: 'More', exact: true }).click();
     expect(await choices()).toEqual(expect.arrayContaining(['Rename', 'Delete']));
     await person.page.keyboard.press('Escape');
-    await person.page.getByRole('link', { name: /Water the hedge/ }).hover();
+    await person.page.getByRole('link', { name: /Done Water the hedge/ }).hover();
     await person.page.getByRole('button', { name: 'More for Water the hedge' }).click();
     expect(await choices()).toEqual(expect.arrayContaining(['Rename', 'Delete']));
     await person.click('Rename');

@@ -258,7 +258,8 @@ describe('a message into a running turn', () => {
     await finish(into);
     const fence = (await relay.gateways[0]!.backplane.owners([daemon.deviceId])).get(daemon.deviceId)!.fence;
     await withDevice(relay.database, daemon.deviceId, (tx) => unclaimTask(tx, taskId, fence));
-    expect(await stateOf(taskId)).toBe('resume queued');
+    // The gateway can claim it again at once.
+    expect(await stateOf(taskId)).toMatch(/^resume (?:queued|sent)$/);
     await relay.call('removeQueued', { params: { id, taskId } });
   });
 

@@ -38,10 +38,11 @@ export async function sendMessage(
     content,
     body.queueTtlSeconds,
     ...(images ? [images.digest] : []),
+    ...(body.settings === undefined ? [] : [`settings ${JSON.stringify(body.settings)}`]),
     ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
     ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
   ];
-  const isSpecial = body.desk !== undefined || body.deliver === 'now';
+  const isSpecial = body.settings !== undefined || body.desk !== undefined || body.deliver === 'now';
   const isPlain =
     !images && !agent && !isSpecial && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
   const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;

@@ -70,6 +70,7 @@ export default function ComposerControls({ session, device, text, field, above }
     try {
       const body = { id: setting.id, value, on, ...(keep ? { keep } : {}) };
       const answer = await client.call('changeSetting', { params, body });
+      rememberShown(id, answer);
       found.change((now) => ({ ...now, settings: answer.settings }));
       return undefined;
     } catch (error) {

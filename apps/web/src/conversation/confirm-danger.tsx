@@ -51,7 +51,14 @@ export function ConfirmDanger({ mode, agent, machine, canKeep, onYes, onClose }:
         onClose();
       }}
     >
-      <form className="mb" onSubmit={submitting(() => void yes.run())}>
+      <form
+        className="mb"
+        onSubmit={(event) => {
+          // The composer around it is a form, too.
+          event.stopPropagation();
+          submitting(() => void yes.run())(event);
+        }}
+      >
         <h2 id={id}>
           <ShieldAlert className="i" aria-hidden /> {words.controls.turnOnTitle(mode)}
         </h2>

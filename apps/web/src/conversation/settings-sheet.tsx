@@ -1,5 +1,6 @@
 /** Everything that can be chosen at an agent, in one sheet: a choice counts at once, and the sheet stays open. */
 import { type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import type { Setting } from '@relay/protocol';
 import { momentOf, words } from '../catalogue.ts';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -84,9 +85,10 @@ export function SettingsSheet(props: SheetProps) {
     <Select setting={setting} value={valueOf(setting)} label={setting.name} onChoose={choose(setting)} />
   );
   const [mode, model, effort] = [modeOf(settings), modelOf(settings), effortOf(settings)];
-  const others = settings.filter((one) => one !== mode && one !== model && one !== effort);
+  const others = settings.filter((one) => one !== mode && one !== model && one !== effort && one.category !== 'cap');
   const { heading } = words.controls;
-  return (
+  // Outside of the form around it: a form within a form is sent by the browser.
+  return createPortal(
     <dialog className="sheet" ref={dialog} aria-labelledby={id} onClose={onClose}>
       <div className="mh">
         <h2 id={id}>{title}</h2>
@@ -149,7 +151,8 @@ export function SettingsSheet(props: SheetProps) {
           />
         </Suspense>
       )}
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }
 
