@@ -49,7 +49,7 @@ export interface Assembled {
 
 const statusOf = (tasks: Tasks, names: boolean): FromDaemon<'status'> => ({
   type: 'status',
-  running_tasks: tasks.running(),
+  running_tasks: [...tasks.running(), ...tasks.steering()],
   ...(names ? { open_prompts: tasks.asking().map(({ question }) => question.uuid) } : {}),
 });
 

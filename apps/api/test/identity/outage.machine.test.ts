@@ -115,6 +115,7 @@ describeWith('postgresql', 'while the database is away', () => {
       sendMessage: { content: 'm' },
       answerPrompt: { text: 't' },
       changeSetting: { id: 'mode', value: 'plan' },
+      changeDeviceSetting: { id: 'mode', value: 'plan' },
       changeQueued: { content: 'm' },
       addSubscription: { kind: 'ntfy', topic: 'x' },
       changeSubscription: { state: 'paused' },
@@ -129,6 +130,12 @@ describeWith('postgresql', 'while the database is away', () => {
       deleteMe: { confirm: 'delete my account' },
       createAcpToken: { deviceId: 'd' },
     };
+    const queries: Partial<Record<RouteName, string>> = {
+      searchMessages: '?q=two%20words',
+      readUsage: '?from=2026-03-01&to=2026-03-02&zone=UTC',
+      readDiff: '?path=a',
+      readFile: '?path=a',
+    };
     /** Requests that need no state but the keys. */
     const unaffected: Partial<Record<RouteName, number>> = { me: 200, createTicket: 201 };
 
@@ -142,7 +149,8 @@ describeWith('postgresql', 'while the database is away', () => {
         for (const [name, { method, path, credential }] of Object.entries(routes) as [RouteName, Route][]) {
           // A person's token is none for an answer.
           if (credential === 'none' || credential === 'answer') continue;
-          const answer = await instance.call(method, path.replace(':userCode', 'BCDF-GHJK').replace(/:\w+/g, 'd:a:n'), {
+          const address = path.replace(':userCode', 'BCDF-GHJK').replace(/:\w+/g, 'd:a:n');
+          const answer = await instance.call(method, `${address}${queries[name] ?? ''}`, {
             user: null,
             headers: bearer(token),
             ...(bodies[name] ? { body: bodies[name] } : {}),
