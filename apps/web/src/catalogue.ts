@@ -39,6 +39,7 @@ const en = {
   controls: () => import('./languages/en/controls.ts'),
   desk: () => import('./languages/en/desk.ts'),
   queue: () => import('./languages/en/queue.ts'),
+  steer: () => import('./languages/en/steer.ts'),
 };
 type Parts = { [Name in keyof typeof en]: Awaited<ReturnType<(typeof en)[Name]>>['words'] };
 export type Part = keyof Parts;
@@ -59,6 +60,7 @@ const de: Loaders = {
   controls: () => import('./languages/de/controls.ts'),
   desk: () => import('./languages/de/desk.ts'),
   queue: () => import('./languages/de/queue.ts'),
+  steer: () => import('./languages/de/steer.ts'),
 };
 const files: Record<Language, Loaders> = { en, de };
 

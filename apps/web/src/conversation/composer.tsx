@@ -29,6 +29,9 @@ const Controls = loadedLater(
 );
 
 const UsageRing = loadedLater(async () => (await import('../usage/load.ts')).ring());
+const SendButtons = loadedLater(
+  async () => (await Promise.all([import('../steering/buttons.tsx'), loadWords('steer')]))[0].SendButtons,
+);
 
 interface ComposerProps {
   session: Session;
@@ -81,6 +84,8 @@ export function Composer(props: ComposerProps) {
   const working = isWorking(session);
   const hasControls = device?.capabilities.includes('controls') === true;
   const agent = nameOfAgent(session.agentType, device);
+  const takesNow = working && !prompt && device?.capabilities.includes('steer') === true;
+  const sendNow = () => text.trim() !== '' && void send.run(undefined, text, attached, { now: true });
   const hint = prompt ? words.dock.instead : working ? words.dock.queue : words.dock.messageTo(agent);
   return (
     <form className="in-lane" onSubmit={submit} {...(takes && dropping(images))}>
@@ -122,7 +127,7 @@ export function Composer(props: ComposerProps) {
           {words.dock.startAgain}
         </Link>
       )}
-      <Queue session={session} queue={queue} />
+      <Queue session={session} queue={queue} device={device} />
       {text.startsWith('/') && (
         <Suspense>
           <Commands sessionId={session.id} text={text} field={field} onChoose={complete} />
@@ -158,15 +163,12 @@ export function Composer(props: ComposerProps) {
             <UsageRing {...props} send={prompt ? undefined : send} />
           </Suspense>
           <StopButton session={session} queue={queue} cancel={cancel} onChosen={focus} />
-          {(!working || text !== '') && (
-            <button
-              type="submit"
-              className="primary icon"
-              aria-label={send.busy ? words.dock.sendingNow : words.dock.send}
-              aria-disabled={send.busy}
-            >
-              {send.busy ? <span className="spinner" aria-hidden /> : <ArrowUp className="i" aria-hidden />}
-            </button>
+          {takesNow && text !== '' ? (
+            <Suspense>
+              <SendButtons agent={agent} busy={send.busy} onNow={sendNow} />
+            </Suspense>
+          ) : (
+            (!working || text !== '') && <SendButton busy={send.busy} />
           )}
         </div>
       </div>
@@ -183,3 +185,14 @@ export function Composer(props: ComposerProps) {
     </form>
   );
 }
+
+const SendButton = ({ busy }: { busy: boolean }) => (
+  <button
+    type="submit"
+    className="primary icon"
+    aria-label={busy ? words.dock.sendingNow : words.dock.send}
+    aria-disabled={busy}
+  >
+    {busy ? <span className="spinner" aria-hidden /> : <ArrowUp className="i" aria-hidden />}
+  </button>
+);

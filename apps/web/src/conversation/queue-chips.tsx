@@ -3,17 +3,25 @@ import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { Pencil } from '../transcript/icons.tsx';
 import { GripVertical } from '../ui/later-icons.tsx';
 import { Clock, X } from '../ui/icons.tsx';
-import type { QueuedTask } from '@relay/protocol';
+import type { Device, QueuedTask, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';
 import { isComposing } from '../ui/composing.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { Problem } from '../ui/notice.tsx';
+import { SendNow } from '../steering/chip.tsx';
 import { isFixed, moved, useDrag } from './queue-order.ts';
 import type { Waiting } from './waiting.ts';
 
-export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting }) {
+interface ChipsProps {
+  session: Session;
+  queue: Waiting;
+  device: Device | undefined;
+}
+
+export function Chips({ session, queue, device }: ChipsProps) {
+  const sessionId = session.id;
   const { client } = useRooms();
   const { tasks } = queue;
   const [edited, setEdited] = useState<readonly QueuedTask[]>([]);
@@ -50,6 +58,7 @@ export function Chips({ sessionId, queue }: { sessionId: string; queue: Waiting 
             isLate={late.includes(task)}
             onEdit={onEdit}
             className={drag.dragged?.taskId === task.taskId ? 'dragged' : ''}
+            now={<SendNow session={session} task={task} first={tasks[0]} device={device} />}
             handle={
               canMove && !isFixed(task) ? (
                 <Handle
@@ -127,10 +136,12 @@ interface ChipProps {
   onEdit: (task: QueuedTask, isEdited: boolean) => void;
   /** Before the text: where it can be moved by. */
   handle: ReactNode;
+  /** Sends it into the turn that runs. */
+  now: ReactNode;
   className: string;
 }
 
-function Chip({ sessionId, task, queue, isLate, onEdit, handle, className }: ChipProps) {
+function Chip({ sessionId, task, queue, isLate, onEdit, handle, now, className }: ChipProps) {
   const { client } = useRooms();
   const params = { id: sessionId, taskId: task.taskId };
   const [draft, keepDraft] = useState<string>();
@@ -189,6 +200,7 @@ function Chip({ sessionId, task, queue, isLate, onEdit, handle, className }: Chi
     <li className={className}>
       {handle}
       <span className="grow cut">{task.content}</span>
+      {now}
       {!task.choice && (
         <IconButton
           icon={Pencil}

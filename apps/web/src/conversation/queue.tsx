@@ -1,6 +1,6 @@
 /** The messages of a session that wait to be sent. */
-import { Suspense, useCallback, useEffect, useRef, useState } from 'react';
-import type { Message, QueuedTask, Session } from '@relay/protocol';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { Device, Message, QueuedTask, Session } from '@relay/protocol';
 import { loadWords } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
@@ -29,11 +29,12 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
     loaded.current = version;
     reload();
   }, [version, reload]);
+  const all = found.kind === 'ready' ? found.value : none;
+  const tasks = useMemo(() => all.filter(({ kind }) => kind !== 'steer'), [all]);
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const [said, setSaid] = useState<ReadonlyMap<string, string>>(new Map());
-  const tasks = found.kind === 'ready' ? found.value : none;
-  const isNew = tasks.some(({ uuid, content }) => said.get(uuid) !== content);
-  if (isNew) setSaid(new Map([...said, ...tasks.map(({ uuid, content }) => [uuid, content] as const)]));
+  const [said, setSaid] = useState<ReadonlyMap<string, QueuedTask>>(new Map());
+  if (all.some((task) => said.get(task.uuid) !== task))
+    setSaid(new Map([...said, ...all.map((task) => [task.uuid, task] as const)]));
   const outside = useCallback(
     (messages: readonly Message[]): readonly Message[] => {
       const hidden = new Set([...gone, ...tasks.map(({ uuid }) => uuid)]);
@@ -41,8 +42,10 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
       return messages
         .filter(({ uuid }) => !hidden.has(uuid))
         .map((message) => {
-          const content = said.get(message.uuid) ?? message.content;
-          return message.part || content === message.content ? message : { ...message, content };
+          const { content = message.content, kind, taskId } = said.get(message.uuid) ?? {};
+          if (message.part) return message;
+          if (kind === 'steer') return { ...message, content, part: { kind: 'user', steer: 'sending', task: taskId } };
+          return content === message.content ? message : { ...message, content };
         });
     },
     [gone, said, tasks],
@@ -59,16 +62,18 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
 }
 
 /** Most sessions never have one. */
-const Chips = loadedLater(async () => (await Promise.all([import('./queue-chips.tsx'), loadWords('queue')]))[0].Chips);
+const Chips = loadedLater(
+  async () => (await Promise.all([import('./queue-chips.tsx'), loadWords('queue', 'steer')]))[0].Chips,
+);
 
-export function Queue({ session, queue }: { session: Session; queue: Waiting }) {
+export function Queue({ session, queue, device }: { session: Session; queue: Waiting; device: Device | undefined }) {
   // They stay mounted: one may be edited when it stops waiting.
   const isUsed = useRef(false);
   isUsed.current ||= queue.tasks.length > 0;
   if (!isUsed.current) return null;
   return (
     <Suspense fallback={null}>
-      <Chips sessionId={session.id} queue={queue} />
+      <Chips session={session} queue={queue} device={device} />
     </Suspense>
   );
 }

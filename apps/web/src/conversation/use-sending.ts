@@ -14,8 +14,8 @@ interface Conversation {
   onSaid: (message: Message) => void;
 }
 
-/** An answer to a question, or of a message: what becomes of a terminal that has the session open. */
-type Given = { option: string } | { fields: FieldValues } | { desk?: DeskChoice };
+/** An answer to a question; or, of a message: the choice about a terminal that has the session open, or that it goes into the turn that runs. */
+type Given = { option: string } | { fields: FieldValues } | { desk?: DeskChoice } | { now: true };
 
 const urlOf = ({ previewUrl }: Attached) => previewUrl;
 
@@ -39,6 +39,7 @@ export function useSending(
   const unanswered = useRef<{ content: string; attached: readonly Attached[]; lastTaskId: string | undefined }>(
     undefined,
   );
+  const tried = useRef<Given>(undefined);
   const lastTaskId = session.lastTask?.id;
   /** `given`: the choice whose label `content` is, or the fields that it lists. */
   const send = useAction(
@@ -50,19 +51,24 @@ export function useSending(
       const idempotencyKey = key.of(JSON.stringify(what));
       const dataUrls = attached.map(({ dataUrl }) => dataUrl);
       const settings = pendingSettings(session.id);
-      const { message } = await (id !== undefined && given
+      const choice = given && 'now' in given ? undefined : given;
+      // A later attempt is for the next turn, under the same key.
+      const now = given !== choice && given !== tried.current;
+      tried.current = given;
+      const { message } = await (id !== undefined && choice
         ? client.call('answerPrompt', {
             params: { id: session.id, uuid: id },
-            body: { ...given, ...(digest === undefined ? {} : { digest }) },
+            body: { ...choice, ...(digest === undefined ? {} : { digest }) },
             idempotencyKey,
           })
         : client.call('sendMessage', {
             params: { id: session.id },
             body: {
               content,
+              ...(now ? { deliver: 'now' } : {}),
               ...(dataUrls.length > 0 ? { images: dataUrls } : {}),
               ...(settings.length > 0 && !to ? { settings } : {}),
-              ...(id === undefined ? given : { answers: id }),
+              ...(id === undefined ? choice : { answers: id }),
             },
             idempotencyKey,
             ...sendingTimeout(dataUrls),
@@ -83,7 +89,7 @@ export function useSending(
     content === text && attached.map(urlOf).join() === images.map(urlOf).join();
   const isLater = useSentLater(send, (args) => {
     const [to, content, attached, given] = args;
-    return isOpen(to) && (given ? args !== edited : isSameAs(content, attached));
+    return isOpen(to) && (given && to ? args !== edited : isSameAs(content, attached));
   });
   const isOutdated = send.refusal?.code === 'OFFLINE' && !!send.args && !isOpen(send.args[0]);
   const { clear } = send;

@@ -72,7 +72,7 @@ function partView(item: LogItem, texts: Texts, tookMs: number | undefined): Reac
   const { part, content, timestamp } = item;
   switch (part.kind) {
     case 'user':
-      return <UserMessage uuid={item.uuid} text={content} at={timestamp} images={pictures(part)} />;
+      return <UserMessage uuid={item.uuid} text={content} at={timestamp} images={pictures(part)} part={part} />;
     case 'thought':
       if (isGrowing(item)) return <GrowingThought item={item} texts={texts} />;
       return <Thought text={content} open={false} tookMs={tookMs} />;

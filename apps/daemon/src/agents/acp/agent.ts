@@ -59,7 +59,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
     },
     ready(can) {
-      abilities = can.images ? ['images'] : [];
+      abilities = (['images', 'steer'] as const).filter((name) => can[name]);
     },
   });
   const { conversations, dismiss, live } = pool;

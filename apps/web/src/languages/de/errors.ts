@@ -74,6 +74,7 @@ export const words: typeof english = {
       CODE_ALREADY_USED: 'Dieser Code wurde schon benutzt. Beginne im Terminal neu.',
       DEVICE_OFFLINE: 'Der Rechner ist offline. Starte ihn und versuch es noch einmal.',
       DEVICE_TIMEOUT: 'Der Rechner hat zu lange nicht geantwortet. Versuch es noch einmal.',
+      AGENT_ASKS: 'Antworte zuerst dem Agenten.',
       QUEUE_FULL: 'Die Warteschlange ist voll. Entferne etwas oder warte.',
       SESSION_NOT_RESOLVED: 'Der Agent hat diese Sitzung nie begonnen. Starte eine neue.',
       PROMPT_ALREADY_ANSWERED: 'Schon beantwortet.',
@@ -88,6 +89,7 @@ export const words: typeof english = {
       DELIVERY_UNKNOWN: 'Die Verbindung brach beim Senden ab. Sieh oben nach, ob es schon läuft.',
       TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Ob sie fertig wurde, ist unbekannt.',
       TASK_EXPIRED: 'Der Rechner kam nicht rechtzeitig online, deshalb wurde das nicht gesendet. Sende es noch einmal.',
+      STEER_DROPPED: 'Der Agent war vorher fertig.',
       DEVICE_REMOVED: 'Der Rechner wurde entfernt, während deine Nachricht wartete.',
     },
     tooOften: (seconds) =>

@@ -74,6 +74,7 @@ export const words = {
       CODE_ALREADY_USED: 'This code has already been used. Start again in the terminal to get a new one.',
       DEVICE_OFFLINE: 'The machine is offline. Start it, then try again.',
       DEVICE_TIMEOUT: 'The machine took too long to answer. Try again.',
+      AGENT_ASKS: 'Answer the agent first.',
       QUEUE_FULL: 'The queue is full. Remove something or wait.',
       SESSION_NOT_RESOLVED: 'The agent never started this session. Start a new one.',
       PROMPT_ALREADY_ANSWERED: 'Already answered.',
@@ -88,6 +89,7 @@ export const words = {
       DELIVERY_UNKNOWN: 'Connection lost while sending. It may have started. Check above before you send again.',
       TASK_LOST: 'The machine lost track of this work. We can’t tell if it finished.',
       TASK_EXPIRED: 'The machine didn’t come online in time, so this wasn’t sent. Send it again.',
+      STEER_DROPPED: 'The agent finished first.',
       DEVICE_REMOVED: 'The machine was removed while your message waited.',
     },
     tooOften: (seconds: number) =>

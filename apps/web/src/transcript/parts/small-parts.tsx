@@ -1,5 +1,5 @@
 /** The parts that are a line or a small card: your words, a thought, a plan, a picture, notes. */
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, Suspense, useId, useState } from 'react';
 import {
   Ban,
   ChevronDown,
@@ -12,7 +12,9 @@ import {
   TriangleAlert,
 } from '../icons.tsx';
 import { Check, ChevronRight, CircleCheck, Clock } from '../../ui/icons.tsx';
-import { fullTime, timeOf, words } from '../../catalogue.ts';
+import { fullTime, loadWords, timeOf, words } from '../../catalogue.ts';
+import { loadedLater } from '../../ui/loaded-later.tsx';
+import type { Item } from '@relay/protocol';
 import { CopyButton } from '../markdown/copy-button.tsx';
 import { useImage } from '../contents.ts';
 import { Markdown } from '../markdown/markdown.tsx';
@@ -25,9 +27,15 @@ interface UserMessageProps {
   text: string;
   at: string;
   images: readonly PictureShape[];
+  /** `steer`: the outcome of a message that was sent while the agent worked. */
+  part: Item['part'];
 }
 
-export function UserMessage({ uuid, text, at, images }: UserMessageProps) {
+const SteerNote = loadedLater(
+  async () => (await Promise.all([import('../../steering/note.tsx'), loadWords('steer')]))[0].SteerNote,
+);
+
+export function UserMessage({ uuid, text, at, images, part }: UserMessageProps) {
   const isLong = text.split('\n').length > foldedLines || text.length > 1200;
   const [all, setAll] = useState(false);
   return (
@@ -52,7 +60,13 @@ export function UserMessage({ uuid, text, at, images }: UserMessageProps) {
         <time dateTime={at} title={fullTime(at)}>
           {timeOf(at)}
         </time>
-        <Check className="i" role="img" aria-label={words.message.received} />
+        {part['steer'] ? (
+          <Suspense>
+            <SteerNote part={part} text={text} />
+          </Suspense>
+        ) : (
+          <Check className="i" role="img" aria-label={words.message.received} />
+        )}
       </p>
     </>
   );
