@@ -9,6 +9,12 @@ import type { Waiting } from './waiting.ts';
 
 const none: readonly QueuedTask[] = [];
 
+/** A message that is on its way into the turn. */
+const sentNow = ({ uuid, content, createdAt, taskId }: QueuedTask): Message => ({
+  ...{ uuid, role: 'USER', content, timestamp: createdAt },
+  part: { kind: 'user', steer: 'sending', task: taskId },
+});
+
 /**
  * The messages queued behind the task or the question of a session, until none is left: between two tasks nothing runs for a moment. Loaded
  * again with every change of its queue.
@@ -39,13 +45,16 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
     (messages: readonly Message[]): readonly Message[] => {
       const hidden = new Set([...gone, ...tasks.map(({ uuid }) => uuid)]);
       if (hidden.size === 0 && said.size === 0) return messages;
-      return messages
+      const known = new Set(messages.map(({ uuid }) => uuid));
+      // Another page sent these while this one was closed.
+      const unheard = [...said.values()].filter(({ uuid, kind }) => kind === 'steer' && !known.has(uuid)).map(sentNow);
+      return [...messages, ...unheard]
         .filter(({ uuid }) => !hidden.has(uuid))
         .map((message) => {
-          const { content = message.content, kind, taskId } = said.get(message.uuid) ?? {};
-          if (message.part) return message;
-          if (kind === 'steer') return { ...message, content, part: { kind: 'user', steer: 'sending', task: taskId } };
-          return content === message.content ? message : { ...message, content };
+          const task = said.get(message.uuid);
+          if (message.part || !task) return message;
+          if (task.kind === 'steer') return { ...sentNow(task), timestamp: message.timestamp };
+          return task.content === message.content ? message : { ...message, content: task.content };
         });
     },
     [gone, said, tasks],
