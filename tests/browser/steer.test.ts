@@ -230,6 +230,10 @@ describeWith('chromium', 'a message while the agent works', () => {
     );
     expect(new Set(boxes.map((box) => Math.round(box!.y)))).toHaveProperty('size', 1);
     expect(boxes.every((box) => box!.x >= 0 && box!.x + box!.width <= 390)).toBe(true);
+    const cut = await phone.page
+      .locator('.ends button')
+      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    expect(cut).toEqual([]);
     await phone.picture('steer-phone');
     await phone.context.close();
     await end(into);
