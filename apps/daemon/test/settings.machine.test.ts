@@ -165,7 +165,7 @@ describe('the settings of a session', () => {
   });
 
   it('9: that go with a message hold before the agent gets it', async () => {
-    const { said, params, values } = await begin('modes', { timings: { idleMs: 1 } });
+    const { said, params, values } = await begin('modes', { timings: { idleMs: 1000 } });
     const settings = [{ id: 'mode', value: 'code' }];
     await relay.call('sendMessage', { params, body: { content: 'settings', settings } });
     await said('code large low');

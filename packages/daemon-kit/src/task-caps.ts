@@ -20,7 +20,7 @@ interface Opening {
 interface CapTurns {
   /** The message that waits for the answer in this task, if the task answers the question of a cap. */
   answeredBy(task: Task): Held | undefined;
-  /** No message waits in this session any more. */
+  /** Forgets the message that waits in this session. */
   forget(sessionId: string): void;
   /** Notes how the turn of a written task begins. */
   prepare(task: Task, opening: Opening): void;
