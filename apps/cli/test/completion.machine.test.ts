@@ -30,7 +30,7 @@ describe('relay completion', () => {
     expect(offered(out, 'devices', 're')).toEqual(['rename', 'remove', 'revoke-key']);
     expect(offered(out, 'devices', 'remove', '--y')).toEqual(['--yes']);
     expect(offered(out, 'account', 'export', '--out', 'rel')).toEqual(['relay.bash']);
-    expect(offered(out, 'send', 'devices', '--w')).toEqual(['--watch']);
+    expect(offered(out, 'send', 'devices', '--w')).toEqual(['--watch', '--without-asking']);
     await desk.clear();
   });
 
