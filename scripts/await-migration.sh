@@ -13,13 +13,14 @@ for ((seconds = 0; seconds < 3600; seconds += 2)); do
   ended=$(kubectl get "${job[@]}" --output "jsonpath={.status.conditions[?(@.status=='True')].type}")
   case " $ended " in
     *' Complete '*)
-      kubectl logs "${job[@]}" --tail=20
+      echo 'await-migration: the migration is complete.'
+      kubectl logs "${job[@]}" --tail=20 || echo 'await-migration: its log cannot be read.' >&2
       exit 0
       ;;
     *' Failed '*) break ;;
   esac
   sleep 2
 done
-kubectl logs "${job[@]}" --tail=50 >&2
+kubectl logs "${job[@]}" --tail=50 >&2 || echo 'await-migration: its log cannot be read.' >&2
 echo "await-migration: the migration ${ended:-is still under way}. Nothing was deployed, and the release that runs goes on." >&2
 exit 1

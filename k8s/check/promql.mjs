@@ -93,6 +93,7 @@ export function parseQuery(text) {
     }
     const token = next();
     if (token.kind === 'number') return { kind: 'number', value: Number(token.value) };
+    if (token.kind === 'string') return { kind: 'string', value: JSON.parse(token.value.replace(/^'|'$/g, '"')) };
     if (token.kind !== 'word') throw new SyntaxError(`a value expected, ${token.value} found: ${text}`);
     if (token.value in aggregations) {
       const before = grouping();
@@ -235,6 +236,11 @@ function call({ name, args }, run, ranges) {
         groups.set(keyOf(labels), group);
       }
       return [...groups.values()].map(({ labels, buckets }) => ({ labels, value: quantile(args[0].value, buckets) }));
+    }
+    case 'label_replace': {
+      // Only with an empty source and pattern: then it sets a label.
+      const [, label, value] = args.map((arg) => arg.value);
+      return run(args[0]).map((sample) => ({ ...sample, labels: { ...unnamed(sample.labels), [label]: value } }));
     }
     default:
       throw new SyntaxError(`the function ${name} is not known here`);
