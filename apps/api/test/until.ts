@@ -1,6 +1,6 @@
-/** Waits for what has no event of its own; fails after 15 s, saying what never came true. */
+/** Waits for what has no event of its own; fails after 40 s, saying what never came true. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 40_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`never came true: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
