@@ -144,6 +144,10 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
         });
         return;
       }
+      if (choice === 'take' && task.restricted === 'agent') {
+        const error = 'Not sent: only a person can close a program on this machine.';
+        return settle(task, () => finish(task, { type: 'ERROR', error, code: 'HELD_AT_DESK' }));
+      }
       // Other words are no choice: they join the message, and the daemon asks again.
       Object.assign(task, { message: choice ? message : `${message}\n\n${words}`, images });
       enter(task, choice, stopTurn, go);

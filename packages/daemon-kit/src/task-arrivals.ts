@@ -188,7 +188,7 @@ function resumedTask(frame: ToDaemon<'task_resume'>, answer: TaskAnswer | undefi
   const { task_id: id, session_id: sessionId, message, project_path: projectPath = '', images = [] } = frame;
   const { message_uuid: messageUuid, desk, steer, settings, restricted } = frame;
   // An answer goes on with the turn as it is.
-  const chosen = answer === undefined ? { settings, restricted } : {};
+  const chosen = { restricted, ...(answer === undefined ? { settings } : {}) };
   return { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, ...chosen, phase };
 }
 

@@ -130,6 +130,17 @@ describe('a message to a session that a terminal has open', () => {
     expect(said.filter((line) => line === 'USER user go on')).toHaveLength(1);
   });
 
+  it('44: lets no agent close the program, whatever it answers', async () => {
+    const one = await begin();
+    one.open.set(one.id, held);
+    const { question } = await asked(one, one.send('go on'));
+    const { label } = question.options.find(({ id }) => id === 'take')!;
+    const named = { prompt_uuid: question.uuid, option_id: 'take', digest: question.digest };
+    const taskId = one.send(label, { ...named, restricted: 'agent' });
+    expect(await one.connection.event('ERROR', taskId)).toMatchObject({ code: 'HELD_AT_DESK' });
+    expect([one.calls, one.turns]).toEqual([[], []]);
+  });
+
   it('44: waits until the program has closed (wait), and then goes by itself', async () => {
     const one = await begin();
     one.open.set(one.id, held);
