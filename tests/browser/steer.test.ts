@@ -232,8 +232,8 @@ describeWith('chromium', 'a message while the agent works', () => {
     expect(boxes.every((box) => box!.x >= 0 && box!.x + box!.width <= 390)).toBe(true);
     const cut = await phone.page
       .locator('.ends button')
-      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
-    expect(cut).toEqual([]);
+      .evaluateAll((all) => all.some((one) => one.scrollWidth > one.clientWidth));
+    expect(cut).toBe(false);
     await phone.picture('steer-phone');
     await phone.context.close();
     await end(into);
