@@ -374,7 +374,10 @@ describeWith('chromium', 'a conversation', () => {
 
   it('leads to all sessions from one that was deleted, or that cannot be loaded now', async () => {
     const all = person.page.getByRole('link', { name: 'All sessions', exact: true });
-    await person.page.route(/\/api\/sessions\/none\b/, (route) => route.abort('internetdisconnected'));
+    // A refusal: the page does not try again by itself.
+    await person.page.route(/\/api\/sessions\/none\b/, (route) =>
+      route.fulfill({ status: 403, json: { code: 'FORBIDDEN', error: 'Not now.', status: 403 } }),
+    );
     await person.goto('/sessions/none');
     await person.page.getByRole('button', { name: 'Try again' }).waitFor();
     await all.waitFor();

@@ -203,7 +203,12 @@ describe('files outside', () => {
     write('place/secret.txt', 'inside words\n');
     const [place, aside] = [join(top, 'place'), join(allowed, 'aside')];
     const script = `const fs = require('fs'); const [place, aside, outside] = process.argv.slice(1);
-      process.stdout.write('on'); for (;;) { fs.renameSync(place, aside); fs.symlinkSync(outside, place); fs.unlinkSync(place); fs.renameSync(aside, place); }`;
+      const rest = new Int32Array(new SharedArrayBuffer(4));
+      process.stdout.write('on');
+      for (;;) {
+        fs.renameSync(place, aside); fs.symlinkSync(outside, place); fs.unlinkSync(place); fs.renameSync(aside, place);
+        Atomics.wait(rest, 0, 0, 2 * Math.random()); // Some reads fit between two exchanges, also on a busy host.
+      }`;
     const swapping = spawn(process.execPath, ['-e', script, place, aside, outside], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -3,7 +3,6 @@
  * that reads all of a device or a person costs hundreds of times as much, and no test of the answer would notice.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import {
   type Database,
   type Db,
@@ -24,64 +23,11 @@ import {
   watchedOnDevices,
 } from '../src/index.ts';
 import { device, onPostgres } from './databases.ts';
+import { type Noted, explaining } from './explained.ts';
 
 const count = 20_000;
 /** Other people, with this many sessions each. */
 const [people, sessionsEach] = [1_000, 20];
-
-/** Blocks of all statements, and the tables that one of them read from beginning to end. */
-interface Noted {
-  blocks: number;
-  read: string[];
-}
-
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  Plans?: Node[];
-}
-
-const nodesOf = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-const literal = (value: unknown): string => {
-  if (value === null) return 'NULL';
-  if (Array.isArray(value)) return pg.escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join()}}`);
-  return pg.escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
-};
-
-/** The call of a statement that the connection has prepared. */
-async function callOf(db: Db, { text, values }: Sql): Promise<Sql> {
-  const [known] = await db.sql.query<{
-    name: string;
-  }>`SELECT name FROM pg_prepared_statements WHERE statement = ${text}`;
-  if (!known) throw new Error(`not prepared: ${text}`);
-  return new Sql([`EXECUTE "${known.name}"${values.length === 0 ? '' : `(${values.map(literal).join()})`}`]);
-}
-
-/**
- * Explains each statement, which carries it out, and answers it only if it is a read. `prepared`: by the plan that the connection has made
- * for it before.
- */
-function explaining(db: Db, noted: Noted, { prepared = false } = {}): Db {
-  return {
-    sql: {
-      query: async (statement, ...values) => {
-        const whole = statement instanceof Sql ? statement : new Sql(statement, values);
-        const [row] = await db.sql.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
-          new Sql(['EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ', ''], [prepared ? await callOf(db, whole) : whole]),
-        );
-        const { Plan: plan } = row!['QUERY PLAN'][0];
-        noted.blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-        const scans = nodesOf(plan).filter((node) => node['Node Type'] === 'Seq Scan');
-        noted.read.push(...scans.map((node) => node['Relation Name'] ?? ''));
-        return /\b(?:UPDATE|INSERT)\b/.test(whole.text) ? [] : db.sql.query(whole);
-      },
-      execute: (...given) => db.sql.execute(...given),
-    },
-  };
-}
 
 onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', (postgres) => {
   let database: Database;
