@@ -3,7 +3,7 @@ import { Suspense, useEffect, useRef, useState } from 'react';
 import { ChevronLeft } from '../ui/icons.tsx';
 import type { Device, Session, UpdateSession } from '@relay/protocol';
 import { Link } from 'wouter';
-import { useHistoryState } from 'wouter/use-browser-location';
+import { navigate, useHistoryState } from 'wouter/use-browser-location';
 import { words } from '../catalogue.ts';
 import { useLiveState, useRooms } from '../rooms.ts';
 import { titled } from '../sessions/attention.ts';
@@ -33,7 +33,12 @@ export function Head({ session, device, isAway, onChange }: HeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const asked = useHistoryState<{ rename?: boolean } | null>()?.rename === true;
   const [renaming, setRenaming] = useState(false);
-  useEffect(() => setRenaming(asked), [asked]);
+  useEffect(() => {
+    if (!asked) return;
+    setRenaming(true);
+    // The request is used up: a reload does not repeat it, another address of the session does not revoke it, and the same menu can make it again.
+    navigate(window.location.href, { replace: true, state: null });
+  }, [asked]);
   const [removing, setRemoving] = useState(false);
   const update = useAction(async (body: UpdateSession) =>
     onChange(await client.call('updateSession', { params: { id: session.id }, body })),
