@@ -5,6 +5,8 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
+  everyLook,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -80,6 +82,16 @@ describeWith('chromium', 'the page of changes', () => {
     await relay?.end();
   });
 
+  /** Pictures, and no finding of axe on a phone and on a desk. The page is left as a phone shows it. */
+  const looked = async (name: string) => {
+    await everyLook(person, name);
+    expect(await axeFindings(person)).toEqual([]);
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.page.emulateMedia({ colorScheme: 'dark' });
+    expect(await axeFindings(person)).toEqual([]);
+    await person.page.emulateMedia({ colorScheme: 'light' });
+  };
+
   it('lists files with their numbers, names hidden ones, and changes the scope', async () => {
     const { page } = person;
     const list = page.locator('.change-list');
@@ -91,6 +103,7 @@ describeWith('chromium', 'the page of changes', () => {
     expect(asked.at(-1)).toMatchObject({ type: 'get_changes', scope: 'session', session_id: 'limit' });
     await page.getByRole('button', { name: 'Uncommitted' }).click();
     await page.getByRole('button', { name: /limits\.ts/ }).waitFor();
+    await looked('changes');
   });
 
   it('keeps comments over a reload, and sends them as one message that answers no question', async () => {
@@ -105,6 +118,7 @@ describeWith('chromium', 'the page of changes', () => {
       await page.getByRole('button', { name: 'Add comment' }).click();
     }
     await page.getByText('2 comments').waitFor();
+    await looked('changes-diff');
     await page.reload();
     await page.getByText('2 comments').waitFor();
     await page.getByRole('button', { name: /route\.ts/ }).click();
@@ -165,6 +179,7 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByRole('button', { name: 'limits.ts' }).last().click();
     await page.getByText('const a = 1;').waitFor();
     await page.getByText('Read only').waitFor();
+    await looked('file');
     expect(asked.at(-1)).toMatchObject({ type: 'get_file', path: 'limits.ts', offset: 0 });
   });
 });
