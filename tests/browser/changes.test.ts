@@ -32,6 +32,14 @@ const hunks = [
   },
 ];
 
+const whole = [
+  ...Array.from({ length: 11 }, (_, index) => `const before${index + 1} = ${index};`),
+  'const router = Router();',
+  "router.post('/invites', signedIn, limit, create);",
+  'export { router };',
+  '',
+].join('\n');
+
 describeWith('chromium', 'the page of changes', () => {
   let relay: BrowserRelay;
   let browser: Browser;
@@ -52,7 +60,14 @@ describeWith('chromium', 'the page of changes', () => {
     if (type === 'get_files')
       daemon.send({ type: 'files', ...reply, path: path ?? '', entries: [{ name: 'src', path: 'src', kind: 'folder' }, { name: 'limits.ts', path: 'limits.ts', kind: 'file', bytes: 12 }] }); // prettier-ignore
     if (type === 'get_file')
-      daemon.send({ type: 'file', ...reply, path, kind: 'text', bytes: 12, text: 'const a = 1;' });
+      daemon.send({
+        type: 'file',
+        ...reply,
+        path,
+        kind: 'text',
+        bytes: 12,
+        text: path === files[0]!.path ? whole : 'const a = 1;',
+      });
   };
 
   beforeAll(async () => {
@@ -109,6 +124,7 @@ describeWith('chromium', 'the page of changes', () => {
   it('keeps comments over a reload, and sends them as one message that answers no question', async () => {
     const { page } = person;
     await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.locator('.diff mark', { hasText: 'limit, ' }).waitFor();
     for (const [line, words] of [
       ['Comment on line 13, old', 'Why was this removed?'],
       ['Comment on line 13, new', 'Put `limit` before `signedIn`: guests should be limited too.'],
@@ -153,6 +169,16 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByText('Not like this').waitFor();
     await page.getByRole('button', { name: 'Delete comment', exact: true }).click();
     lines = hunks;
+  });
+
+  it('shows the unchanged lines around a change, and takes comments on them', async () => {
+    const { page } = person;
+    await page.getByRole('button', { name: 'Lines 1 to 11 unchanged · Show' }).click();
+    await page.getByText('const before11 = 10;').waitFor();
+    await page.getByText('export { router };').waitFor();
+    expect(await page.locator('.diff .ln').count()).toBe(15);
+    await page.getByRole('button', { name: 'Comment on line 11, new' }).waitFor();
+    expect(await page.getByRole('button', { name: /unchanged/ }).count()).toBe(0);
   });
 
   it('fills the composer with what to ask, and sends nothing by itself', async () => {

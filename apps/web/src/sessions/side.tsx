@@ -5,7 +5,7 @@ import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
-import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
+import { newSessionPath, sessionPath, useSessionInPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
 import { useNamedDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
@@ -98,7 +98,7 @@ function Top(menu: ComponentProps<typeof FilterMenu>) {
 const noSessions: readonly Session[] = [];
 
 export function Side({ isHome }: { isHome: boolean }) {
-  const [location, navigate] = useLocation();
+  const [, navigate] = useLocation();
   const [filter, show] = useFilter(isHome);
   const [by, group] = useGrouping();
   const [text, setText] = useState('');
@@ -108,8 +108,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();
   const { later } = changes;
-  const last = useLastSegment();
-  const openId = location.startsWith('/sessions/') ? last : undefined;
+  const openId = useSessionInPath() || undefined;
   const inbox = useInbox();
   const isWide = useWide();
 

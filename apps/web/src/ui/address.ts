@@ -21,6 +21,12 @@ export const useLastSegment = (): string =>
       .at(-1) ?? '',
   );
 
+/** The id of the session that the path names, decoded once; empty for any other path. */
+export const useSessionInPath = (): string => {
+  const [, room, id = ''] = useLocationProperty(() => window.location.pathname).split('/');
+  return room === 'sessions' ? decoded(id) : '';
+};
+
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;
 /** To a new session, on a device that is chosen already if one is given. */

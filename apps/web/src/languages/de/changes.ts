@@ -64,6 +64,9 @@ export const words: typeof en = {
     isOutside: 'Ein Link nach außerhalb.',
     notText: (mime, bytes) => `Kein Text (${mime === '' ? size(bytes) : `${mime}, ${size(bytes)}`}).`,
     includesEarlier: 'Enthält frühere Änderungen.',
+    unchanged: (from: number, to: number) =>
+      from === to ? `Zeile ${number(from)} unverändert` : `Zeilen ${number(from)} bis ${number(to)} unverändert`,
+    show: 'Zeigen',
     longLine: (left) => `… noch ${number(left)}`,
     added: 'neu',
     removed: 'entfernt',

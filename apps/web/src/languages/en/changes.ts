@@ -64,6 +64,9 @@ export const words = {
     isOutside: 'A link to a place outside.',
     notText: (mime: string, bytes: number) => `Not a text (${mime === '' ? size(bytes) : `${mime}, ${size(bytes)}`}).`,
     includesEarlier: 'Includes changes from before.',
+    unchanged: (from: number, to: number) =>
+      from === to ? `Line ${number(from)} unchanged` : `Lines ${number(from)} to ${number(to)} unchanged`,
+    show: 'Show',
     longLine: (left: number) => `… ${number(left)} more`,
     added: 'added',
     removed: 'removed',
