@@ -176,7 +176,7 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByRole('button', { name: 'Lines 1 to 11 unchanged · Show' }).click();
     await page.getByText('const before11 = 10;').waitFor();
     await page.getByText('export { router };').waitFor();
-    expect(await page.locator('.diff .ln').count()).toBe(15);
+    expect(await page.locator('.diff .ln').count()).toBe(14);
     await page.getByRole('button', { name: 'Comment on line 11, new' }).waitFor();
     expect(await page.getByRole('button', { name: /unchanged/ }).count()).toBe(0);
   });

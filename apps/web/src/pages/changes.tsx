@@ -229,7 +229,11 @@ function CommentBar({ count, agent, send, onClear }: CommentBarProps) {
         <b>{words.changes.comments(count)}</b> <span className="soft only-wide">· {words.changes.asOne(agent)}</span>
       </p>
       <Problem refusal={send.refusal} />
-      <button type="button" className="ghost" onClick={() => window.confirm(words.changes.deleteSure) && onClear()}>
+      <button
+        type="button"
+        className="ghost only-wide"
+        onClick={() => window.confirm(words.changes.deleteSure) && onClear()}
+      >
         {words.changes.deleteAll}
       </button>
       <button type="button" className="primary" aria-disabled={send.busy} onClick={() => void send.run()}>
