@@ -12,6 +12,7 @@ import {
   setupLink,
   signInElsewhere,
   status,
+  takeRedisHere,
 } from './admin-operations.ts';
 import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
@@ -44,6 +45,8 @@ Commands:
                             lists the gateways and their devices; with the name of one, or of its pod, it takes no more
                             daemons and lets its own go within that time (10 minutes); delete the pod afterwards
   redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
+  take-redis --yes          claims Redis for this installation, after another installation that used it is gone; a start names the
+                            case that needs it
   doctor                    checks what the relay needs, and says what to do about what is wrong; ends with 1 then
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
@@ -93,6 +96,7 @@ const diagnostics: Readonly<Record<string, Command<DiagnosticDeps>>> = {
   queues: { takes: 'nothing', run: queues },
   drain: { takes: 'maybe a gateway', run: drain },
   redis: { takes: 'nothing', run: redis },
+  'take-redis': { takes: 'nothing', run: takeRedisHere },
   doctor: { takes: 'nothing', run: doctor },
 };
 

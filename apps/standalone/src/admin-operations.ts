@@ -5,8 +5,15 @@
 import { connect } from 'node:tls';
 import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';
-import { type Database, listDevicesOf, listGateways, listWaiting, readOverview } from '@relay/database';
-import { type Backplane, describeRedis } from '@relay/backplane';
+import {
+  type Database,
+  listDevicesOf,
+  listGateways,
+  listWaiting,
+  readInstallationId,
+  readOverview,
+} from '@relay/database';
+import { type Backplane, describeRedis, takeRedis } from '@relay/backplane';
 import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
@@ -14,7 +21,7 @@ export interface AdminDeps {
   people: People;
   config: RelayConfig;
   database: Database;
-  backplane: Pick<Backplane, 'health' | 'publishControl'>;
+  backplane: Pick<Backplane, 'health' | 'publishControl' | 'take' | 'put'>;
   version: string;
 }
 
@@ -46,6 +53,7 @@ const patienceMs = 5_000;
 interface Options {
   json?: boolean | undefined;
   over?: string | undefined;
+  yes?: boolean | undefined;
 }
 
 const ago = (seconds: number): string =>
@@ -144,6 +152,23 @@ export async function redis({ config }: DiagnosticDeps, _: string, { json }: Opt
     'largest:',
     ...server.largest.map(({ key, bytes }) => `  ${megabytes(bytes)}  ${key}`),
   ]);
+}
+
+/** Claims Redis for this installation when another one has claimed it. */
+export async function takeRedisHere(deps: DiagnosticDeps, _: string, { json, yes }: Options): Promise<string[]> {
+  if (deps.config.redisUrl === undefined) throw new Refused('This relay has no Redis: it is one process.');
+  if (!yes)
+    throw new Refused(
+      'Instances of another installation that still use this Redis are disturbed. Stop them first, then add --yes to confirm.',
+    );
+  const installation = await readInstallationId(opened(deps.database));
+  const before = await takeRedis(opened(deps.backplane), installation);
+  if (json) return [JSON.stringify({ installation, before: before ?? null })];
+  return [
+    before === undefined
+      ? `Redis belonged to this installation (${installation}) or to none. Start the relay.`
+      : `Redis belongs to this installation (${installation}) now; before, it belonged to ${before}. Start the relay.`,
+  ];
 }
 
 interface Finding {

@@ -56,6 +56,7 @@ export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => b
     take: open((key) => shared.take(key)),
     peek: open((key) => shared.peek(key)),
     put: open((key, value, ttlMs) => shared.put(key, text(value), ttlMs)),
+    keepFirst: open((key, value, ttlMs) => shared.keepFirst(key, text(value), ttlMs)),
     extend: open((key, more, ttlMs) => shared.extend(key, text(more), ttlMs)),
     count: open((key, by, windowMs) => shared.count(key, by, windowMs)),
     publishControl: open((body) => shared.publishControl(text(body))),

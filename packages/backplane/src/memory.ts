@@ -189,6 +189,11 @@ class MemoryInstance {
       take: async (key) => store.values.take(key),
       peek: async (key) => store.values.get(key),
       put: async (key, value, ttlMs) => store.values.set(key, value, ttlMs),
+      keepFirst: async (key, value, ttlMs) => {
+        const kept = store.values.get(key) ?? value;
+        if (kept === value) store.values.set(key, value, ttlMs);
+        return kept;
+      },
       extend: async (key, more, ttlMs) => {
         const value = store.values.get(key);
         if (value !== undefined) store.values.set(key, value + more, ttlMs);

@@ -25,6 +25,12 @@ export interface Shared {
   /** Keeps a value for one `take` within `ttlMs`. A second put replaces the first. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
 
+  /**
+   * Keeps the first value: returns the value that is kept, for `ttlMs` from now on if it is the own one. Atomic: all callers get the same
+   * value until it expires or is taken.
+   */
+  keepFirst(key: string, value: string, ttlMs: number): Promise<string>;
+
   /** Appends to a value that was put, which is kept for `ttlMs` from now on. False when there is none, and nothing is kept then. */
   extend(key: string, more: string, ttlMs: number): Promise<boolean>;
 

@@ -4,6 +4,9 @@
  *
  * Letters of keys: `l` lease, `t` top of a history, `h` its entries, `b` the sum of their sizes, `s` the instances that subscribe to a
  * user, `o` key of `once`, `n` newest version of a state, `v` value, `k` counter. Channels: `i` instance, `u` user, `c` control.
+ *
+ * Two values belong to no person and no device: `installation`, the id of the only installation that uses this Redis
+ * (`packages/backplane/src/installation.ts`), and `timeline`, the highest mark of its database (`apps/gateway/src/timeline.ts`).
  */
 
 export const partitions = 64;

@@ -146,6 +146,15 @@ export const operations = {
     asText,
     `return call('SET', PREFIX..'v:'..id, value, 'PX', ttl)`,
   ),
+  keepFirst: operation(
+    { id: text, value: text, ttl: milliseconds },
+    asText,
+    `
+    local kept = call('GET', PREFIX..'v:'..id)
+    if kept and kept ~= value then return kept end
+    call('SET', PREFIX..'v:'..id, value, 'PX', ttl)
+    return value`,
+  ),
   extend: operation(
     { id: text, more: text, ttl: milliseconds },
     isOne,

@@ -1,8 +1,8 @@
 /** The one assembly of an instance: everything that an api and a gateway need, opened in order and closed in reverse. */
 import { type DeviceVerifier, createDeviceVerifier } from '@relay/auth';
-import type { Backplane } from '@relay/backplane';
+import { type Backplane, claimRedis } from '@relay/backplane';
 import type { RelayConfig, Role } from '@relay/config';
-import { type Database, openDatabase, readCredential } from '@relay/database';
+import { type Database, openDatabase, readCredential, readInstallationId } from '@relay/database';
 import {
   type InstanceMetrics,
   type Logger,
@@ -21,6 +21,7 @@ import { type Closers, createClosers } from '../closers.ts';
 import { openFilesLimit, openFilesWarning } from '../open-files.ts';
 import { createPatience } from './patience.ts';
 import { publishInboxes } from './inboxes.ts';
+import { watchInstallation } from './installation.ts';
 import { type Connect, inMemory, overRedis } from './backplane.ts';
 import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
 
@@ -128,6 +129,13 @@ async function assemble(
     return member;
   };
 
+  if (role !== 'standalone' && !options.connect) {
+    const installation = await readInstallationId(database);
+    const backplane = memberOf(role);
+    await patience.wait('backplane', () => claimRedis(backplane, installation));
+    const watch = watchInstallation({ backplane, installation, logger, metrics });
+    closers.push('claim of Redis', () => watch.stop());
+  }
   await patience.end();
   const first = memberOf(partsOf[role][0]);
   const inboxes = publishInboxes({ database, backplane: first, logger, metrics, repairs: members.has('api') });

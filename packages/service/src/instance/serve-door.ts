@@ -10,6 +10,7 @@ import {
   startMetricsServer,
 } from '@relay/telemetry';
 import type { Closers } from '../closers.ts';
+import { watchCertificate } from '../certificate.ts';
 import { type ProxyCheckOptions, checkProxy, quietMsOf } from '../proxy-check.ts';
 import { type Tickets, createQuietDoor } from '../quiet-door.ts';
 import type { Service } from '../run.ts';
@@ -93,6 +94,8 @@ export async function serveDoor(below: Below, open: () => Promise<Door>): Promis
       quiet.close();
     });
   }
+  const certificate = watchCertificate({ publicUrl: config.publicUrl, metrics, logger });
+  closers.push('certificate', () => certificate.stop());
   closers.push('readiness', () => below.readiness.drain());
 
   const ready = role === 'standalone' ? 'is ready at' : `(${role}) is ready for`;
