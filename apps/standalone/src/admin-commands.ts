@@ -1,4 +1,7 @@
-/** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
+/**
+ * The commands of `relay-admin`: their arguments, effects and output. They run in the relay, or in the program while no
+ * relay runs.
+ */
 import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
 import {
@@ -63,7 +66,10 @@ interface Options {
   over?: string | undefined;
 }
 
-/** `run` gets the word behind the command, or '' when there is none, and returns the lines to print, with an exit code if it is not 0. */
+/**
+ * `run` gets the command's argument, or '' without one, and returns the lines to print, with an exit code if it is not
+ * 0.
+ */
 interface Command<Deps> {
   takes: 'nothing' | 'email' | 'device' | 'folder' | 'maybe an email' | 'maybe a gateway';
   run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
@@ -227,7 +233,7 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
 
 const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outcome) ? { lines: outcome } : outcome);
 
-/** Does what was asked. Throws Refused, or an error for people such as BACKUP_REFUSED. */
+/** Runs the requested command. Throws Refused, or an error for people such as BACKUP_REFUSED. */
 export async function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<Outcome> {
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
@@ -236,7 +242,7 @@ export async function runCommand(deps: AdminDeps, { command, word, options }: Ad
   return outcomeOf(await known.run(deps, word, options));
 }
 
-/** The command of the request if it is a diagnostic; undefined for one that needs everything. */
+/** The command of the request if it is a diagnostic; undefined for commands that need all dependencies. */
 export function diagnosticOf({
   command,
   word,

@@ -25,7 +25,7 @@ export interface AdminDeps {
   version: string;
 }
 
-/** As `AdminDeps`; an error in the place of one that could not be opened. */
+/** As `AdminDeps`, with an error for each dependency that failed to open. */
 export interface DiagnosticDeps extends Pick<AdminDeps, 'config' | 'version'> {
   database: AdminDeps['database'] | Error;
   backplane: AdminDeps['backplane'] | Error;
@@ -40,7 +40,7 @@ function opened<T>(part: T | Error): T {
 const healthOf = async (part: Pick<AdminDeps['backplane'], 'health'> | Error) =>
   part instanceof Error ? { ok: false, probeMs: 0, reason: part.message } : { ...(await part.health()), reason: '' };
 
-/** Where people sign in when this relay has no sign-in of its own; undefined when it has. */
+/** Where people sign in if this relay lacks a sign-in of its own; undefined otherwise. */
 export function signInElsewhere({ authBuiltin, authIssuers }: RelayConfig): string | undefined {
   if (authBuiltin) return undefined;
   const issuers = authIssuers.map(({ issuer }) => issuer).join(', ') || 'the issuer for development';
@@ -102,7 +102,7 @@ export async function queues({ database }: DiagnosticDeps, _: string, { json }: 
 const defaultDrainMinutes = 10;
 const longestDrainMinutes = 24 * 60;
 
-/** Without a gateway: which there are, and how many devices each still has. */
+/** If no gateway is named, lists all gateways and their device counts. */
 export async function drain(deps: DiagnosticDeps, word: string, options: Options): Promise<string[]> {
   const { config } = deps;
   const { json } = options;
@@ -177,7 +177,7 @@ interface Finding {
   say: string;
 }
 
-/** Days until the certificate of the address ends; rejects when no TLS comes about. */
+/** Days until the certificate of the address expires; rejects if TLS fails. */
 function daysOfCertificate({ hostname, port }: URL): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(
@@ -192,7 +192,7 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
   });
 }
 
-/** Every finding with what to do; the exit code is 1 when one is bad. */
+/** Every finding with advice; the exit code is 1 if any is bad. */
 export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<Outcome> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];

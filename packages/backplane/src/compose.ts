@@ -1,4 +1,6 @@
-/** Puts the parts of an implementation together, and checks what is the same for all: that the instance is open, that bodies are text. */
+/**
+ * Assembles the parts of an implementation and adds the checks that all share: the instance is open, bodies are text.
+ */
 import type { Backplane, BackplaneInstance } from './backplane.ts';
 import type { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';

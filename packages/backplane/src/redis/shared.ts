@@ -58,6 +58,6 @@ export class RedisShared implements Shared {
   }
 }
 
-/** Keys of `once` and `mark`: each behind its length in bytes and a colon. */
+/** Keys of `once` and `mark`: each prefixed by its length in bytes and a colon. */
 export const encodeKeys = (keys: readonly string[]): string =>
   [...new Set(keys)].map((key) => `${Buffer.byteLength(key)}:${key}`).join('');

@@ -51,16 +51,18 @@ interface InstanceOptions {
   readonly connect?: Connect;
   /** Gets every line of the log. Default: standard output. */
   readonly log?: { write(line: string): void } | undefined;
-  /** Whether the metrics of the process are among those of the instance: one instance of a process. Default true. */
+  /** Whether the instance exports the metrics of the process: only one instance per process. Default true. */
   readonly processMetrics?: boolean;
 }
 
 export interface Instance {
   /** Throws a TypeError for a part that this role does not have. */
   deps(part: Part): InstanceDeps;
-  /** Opens a door on what was opened here and listens. When either fails, everything is closed before it rejects. */
+  /** Opens a door on the opened resources and listens. If either fails, closes everything before it rejects. */
   serve(open: () => Promise<Door>): Promise<ServedDoor>;
-  /** Leaves in good order: drains, answers, closes. Every call returns the same promise. Rejects, after all, with what failed. */
+  /**
+   * Shuts down in order: drains, answers, closes. Every call returns the same promise. Rejects at last with the errors.
+   */
   close(): Promise<void>;
 }
 

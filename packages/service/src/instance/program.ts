@@ -6,7 +6,7 @@ import { DatabaseError } from '@relay/database';
 
 const forPeople = [ConfigError, DatabaseError, BackplaneError, RedisAddressError, InstallationError];
 
-/** Whether an error of the start was written for people: its message says what to do. */
+/** Whether the message of a startup error is written for people: it gives advice. */
 export const isForPeople = (error: unknown): boolean => forPeople.some((kind) => error instanceof kind);
 
 /**
