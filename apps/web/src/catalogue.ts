@@ -1,5 +1,5 @@
 /**
- * Every text on screen, by meaning, in the language of the pages (ADR 44). A part of it is loaded with the pages that speak it, so
+ * Every text on screen, by meaning, in the language of the pages (ADR 44). Parts are loaded with the pages that use them, so
  * texts are read while a component renders, never while a module loads.
  */
 import type { words as usageWords } from './languages/en/usage.ts';
@@ -23,7 +23,7 @@ export {
 export { direction, language } from './languages/language.ts';
 
 const en = {
-  /** With the first load; the other parts come with the pages that need them. */
+  /** Loaded first; the remaining parts come with the pages that need them. */
   frame: () => import('./languages/en/frame.ts'),
   errors: () => import('./languages/en/errors.ts'),
   inbox: () => import('./languages/en/inbox.ts'),
@@ -67,11 +67,11 @@ const files: Record<Language, Loaders> = { en, de };
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
-/** Words of the chunk of use, which loads them itself. */
+/** Texts of the usage chunk, which loads them itself. */
 type LaterParts = typeof usageWords;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
-/** Resolves when `words` has the parts. */
+/** Resolves when the parts are loaded. */
 export async function loadWords(...parts: readonly Part[]): Promise<void> {
   const loaded = await Promise.all(parts.map(async (part) => (await files[language][part]()).words));
   const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;

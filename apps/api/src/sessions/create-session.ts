@@ -114,7 +114,7 @@ export async function createSession(
   if (!accepted.replayed) {
     const { taskId: _taskId, message: said, images: _images, ...session } = response;
     await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
-    // The session first: a client must know what the message belongs to.
+    // The session first: a client must know the session of the message.
     await deps.publisher.session({ ownerId: userId, key, version, session });
     await deps.publisher.append(userId, newMessage(session.id, said));
     deps.tell(body.deviceId, { v: 1, kind: 'wake' });

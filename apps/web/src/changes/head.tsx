@@ -1,4 +1,4 @@
-/** The head of the page: the way back, the words for the agent, and what is to be known of the comparison. */
+/** The head of the page: the link back, the text for the agent, and notes on the comparison. */
 import { useId, useRef } from 'react';
 import type { Session } from '@relay/protocol';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-/** The files that differ: name, folder, numbers, and what cannot be shown at the end. */
+/** The files that differ: name, folder, numbers; files that cannot be shown come last. */
 import type { Change, ChangeList, ChangeScope } from '@relay/protocol';
 import { timeOf, words } from '../catalogue.ts';
 import { MessageSquare } from '../ui/icons.tsx';

@@ -1,4 +1,4 @@
-/** `/sessions/:id/changes`: what the agent did to the files, and comments on it. */
+/** `/sessions/:id/changes`: the agent's changes to files, and comments on them. */
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeScope, Session } from '@relay/protocol';
 import { useLocation } from 'wouter';

@@ -60,7 +60,10 @@ function nextRow(root: HTMLElement, index: number): HTMLElement | null {
 /** More than fit on most screens. */
 const screenRows = 16;
 
-/** Whether all rows are drawn, so that it is known what is below. The screen comes first: fifty rows take a slow phone half a second. */
+/**
+ * Whether all rows are drawn, so that the height below is known. The screen comes first: fifty rows take a slow phone half a
+ * second.
+ */
 function useIsDrawn(isReady: boolean): boolean {
   const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {

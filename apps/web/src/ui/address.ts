@@ -1,4 +1,4 @@
-/** The parts of the address, undecoded: the router decodes some of them, and session ids may contain anything. */
+/** The parts of the address, undecoded: the router decodes some of them, and session ids can contain any character. */
 import { useLocation } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 

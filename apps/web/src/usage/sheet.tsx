@@ -147,7 +147,7 @@ function Costs({ figures: { cost }, agent }: { figures: Figures; agent: string }
   );
 }
 
-/** A limit that has begun again since says nothing. */
+/** A limit that has restarted since is outdated. */
 const counts = ({ resets }: UsageLimit) => resets === undefined || Date.parse(resets) > Date.now();
 
 function Limits({ limits, agent, machine }: { limits: readonly UsageLimit[]; agent: string; machine: string }) {

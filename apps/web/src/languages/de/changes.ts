@@ -1,4 +1,4 @@
-/** German: words of the page that shows what changed. */
+/** German texts: the page of changes. */
 import type { words as en } from '../en/changes.ts';
 import { number, plural, size } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** English: words of the page that shows what changed. */
+/** English texts: the page of changes. */
 import { number, plural, size } from '../formats.ts';
 
 const kinds: Readonly<Record<string, string>> = {

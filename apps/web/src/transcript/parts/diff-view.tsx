@@ -1,4 +1,4 @@
-/** The change of a file: lines with numbers, changed words marked, sideways scroll inside. */
+/** The change of a file: numbered lines, marked changes, sideways scroll inside. */
 import { Fragment, type ReactNode, memo, useEffect, useMemo, useState } from 'react';
 import type { Diff, Hunk } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
@@ -92,7 +92,7 @@ function beginningOf(hunks: readonly Hunk[]): Hunk[] {
 export const lineClasses = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;
 export const lineSigns = { same: ' ', added: '+', removed: '−' } as const;
 
-/** Undefined until its chunk is there; without it a diff has no marks. */
+/** Undefined until its chunk is loaded; the diff then has no marks. */
 function useCompareWords(): CompareWords | undefined {
   const [compare, setCompare] = useState<CompareWords>();
   useEffect(() => {
@@ -138,7 +138,7 @@ export function byLine(stretches: readonly Stretch[]): Stretch[][] {
   return lines;
 }
 
-/** A line with its colours, cut where a mark begins or ends. */
+/** A line with its colours, cut where a mark begins or stops. */
 function drawn({ text, marks: ranges }: DiffLine, colours: readonly Stretch[] = [[text, '']]): ReactNode {
   const pieces: { text: string; kind: string; mark: Range | undefined }[] = [];
   let at = 0;
