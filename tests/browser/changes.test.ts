@@ -197,6 +197,26 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('');
   });
 
+  it('is opened by /diff in the composer, which sends nothing, and by G then C', async () => {
+    const { page } = person;
+    const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('/diff');
+    await page.getByRole('option', { name: /diff/ }).waitFor();
+    await message.press('Enter');
+    await page.waitForURL('**/changes');
+    await page.goBack();
+    await message.waitFor();
+    expect(await message.inputValue()).toBe('');
+    await page.locator('h1').focus();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.waitForURL('**/changes');
+    await page.goBack();
+    await message.waitFor();
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toHaveLength(before);
+  });
+
   it('shows the whole file and the folders around it', async () => {
     const { page } = person;
     await page.getByRole('link', { name: /^Changes to/ }).click();

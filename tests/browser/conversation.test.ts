@@ -110,7 +110,7 @@ describeWith('chromium', 'a conversation', () => {
     await message.fill('/');
     await offered.nth(1).waitFor();
     await message.press('ArrowUp');
-    expect(await message.getAttribute('aria-activedescendant')).toBe(await offered.nth(1).getAttribute('id'));
+    expect(await message.getAttribute('aria-activedescendant')).toBe(await offered.nth(2).getAttribute('id'));
     await message.press('ArrowDown');
     await offered.first().click();
     expect(await message.inputValue()).toBe('/compact ');

@@ -5,7 +5,7 @@ import { BellOff, BellRing, Bell } from '../ui/later-icons.tsx';
 import type { Session, UpdateSession } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { sessionPath } from '../ui/address.ts';
+import { changesPath } from '../ui/address.ts';
 import { folderOf } from '../ui/folder.ts';
 import { icon } from '../ui/icon.tsx';
 import { IconButton } from '../ui/icon-button.tsx';
@@ -41,7 +41,7 @@ export function BellMenu({ session, busy, onChoose }: BellMenuProps) {
   return (
     <>
       <Link
-        href={`${sessionPath(session.id)}/changes`}
+        href={changesPath(session.id)}
         className="button ghost icon"
         aria-label={changes}
         title={changes}

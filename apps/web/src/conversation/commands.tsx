@@ -1,7 +1,12 @@
-/** The slash commands of the agent: offered while a message begins with a slash. Arrow keys and Enter choose one in the field. */
+/**
+ * The slash commands: offered while a message begins with a slash. Arrow keys and Enter choose one in the field. `/diff` is a command of this
+ * page, unless the agent has one of that name.
+ */
 import { type RefObject, useEffect, useId, useState } from 'react';
+import { useLocation } from 'wouter';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
+import { changesPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
 import { type SlashCommand, fitting } from './fitting-commands.ts';
 
@@ -13,11 +18,14 @@ interface CommandsProps {
   onChoose: (text: string) => void;
 }
 
+const diff = 'diff';
+
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 export default function Commands({ sessionId, text, field, onChoose }: CommandsProps) {
   const { client } = useRooms();
-  const [known, setKnown] = useState<readonly SlashCommand[]>([]);
+  /** Undefined until the relay has answered. */
+  const [known, setKnown] = useState<readonly SlashCommand[]>();
   /** The choice by arrow keys while this text stands; else the first one is chosen. */
   const [active, setActive] = useState({ text, at: 0 });
   /** The text with which the list was closed. */
@@ -28,15 +36,20 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
     client.call('listCommands', { params: { id: sessionId } }).then(
       ({ commands }) => isCurrent && setKnown(commands),
       // A command can be typed without the list.
-      () => undefined,
+      () => isCurrent && setKnown([]),
     );
     return () => void (isCurrent = false);
   }, [client, sessionId]);
-  const shown = closed === text ? [] : fitting(known, text);
+  const [, navigate] = useLocation();
+  const hasDiff = known?.some(({ name }) => name === diff) ?? true;
+  const isOwn = ({ name }: SlashCommand) => name === diff && !hasDiff;
+  const all = [...(known ?? []), ...(hasDiff ? [] : [{ name: diff, description: words.dock.diffCommand }])];
+  const shown = closed === text ? [] : fitting(all, text);
   const at = active.text === text ? Math.min(active.at, shown.length - 1) : 0;
-  const choose = ({ name }: SlashCommand) => {
+  const choose = (command: SlashCommand) => {
     setActive({ text: '', at: 0 });
-    onChoose(`/${name} `);
+    onChoose(isOwn(command) ? '' : `/${command.name} `);
+    if (isOwn(command)) navigate(changesPath(sessionId));
   };
   useEffect(() => {
     const { current: box } = field;
@@ -50,7 +63,8 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
       if (isComposing(event)) return;
       if (step !== undefined) setActive({ text, at: (at + step + shown.length) % shown.length });
       else if (event.key === 'Escape') setClosed(text);
-      else if (event.key === 'Enter' && !event.shiftKey && text !== `/${chosen.name}`) choose(chosen);
+      else if (event.key === 'Enter' && !event.shiftKey && (isOwn(chosen) || text !== `/${chosen.name}`))
+        choose(chosen);
       else return;
       event.preventDefault();
       event.stopPropagation();

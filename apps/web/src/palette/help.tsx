@@ -46,6 +46,7 @@ function lists(): readonly { name: string; keys: readonly (readonly [text: strin
         [does.line, k('Shift', 'Enter')],
         [does.commands, k('/')],
         [does.answer, k('Enter', 'Esc')],
+        [does.changes, <>{k('G')}{then}{k('C')}</>], // prettier-ignore
       ],
     },
   ];

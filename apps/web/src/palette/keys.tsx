@@ -2,6 +2,7 @@
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { loadWords } from '../catalogue.ts';
+import { changesPath, useSessionInPath } from '../ui/address.ts';
 import { useAhead } from '../ui/ahead.ts';
 import { useHotKeys } from './hot-keys.ts';
 import { type TypedAhead, useTypedAhead } from './typed-ahead.ts';
@@ -23,6 +24,7 @@ const secondMs = 1200;
 
 export function Keys() {
   const [, navigate] = useLocation();
+  const session = useSessionInPath();
   const [open, setOpen] = useState<{ what: 'palette' | 'help'; nth: number }>();
   const opened = useRef(0);
   const show = (what: 'palette' | 'help') => setOpen({ what, nth: (opened.current += 1) });
@@ -48,6 +50,7 @@ export function Keys() {
     },
     m: () => (afterG() ? go('/devices') : false),
     s: () => (afterG() ? go('/sessions') : false),
+    c: () => (afterG() && session !== '' && session !== 'new' ? go(changesPath(session)) : false),
     '?': () => show('help'),
   });
   useEffect(() => {

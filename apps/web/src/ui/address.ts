@@ -28,6 +28,8 @@ export const useSessionInPath = (): string => {
 };
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
+/** The path of a session's changes. */
+export const changesPath = (id: string): string => `${sessionPath(id)}/changes`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;
 /** To a new session, on a device that is chosen already if one is given. */
 export const newSessionPath = (device?: string): string =>

@@ -35,6 +35,7 @@ export const words: typeof english = {
       line: 'Neue Zeile',
       commands: 'Befehle des Agenten',
       answer: 'Erlauben, ablehnen, während die Frage den Fokus hat',
+      changes: 'Änderungen an den Dateien',
       then: 'dann',
       or: 'oder',
     },

@@ -152,6 +152,7 @@ export const words: typeof english = {
     send: 'Senden',
     sendingNow: 'Wird gesendet',
     commands: 'Befehle',
+    diffCommand: 'Zeigt die Änderungen an den Dateien',
     commandsTitle: 'Befehle',
     enter: 'senden',
   },

@@ -34,6 +34,7 @@ export const words = {
       line: 'New line',
       commands: 'Commands of the agent',
       answer: 'Allow or reject, while the question has focus',
+      changes: 'Changes to the files',
       then: 'then',
       or: 'or',
     },

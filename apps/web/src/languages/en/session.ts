@@ -154,6 +154,7 @@ export const words = {
     send: 'Send',
     sendingNow: 'Sending',
     commands: 'commands',
+    diffCommand: 'Shows the changes to the files',
     commandsTitle: 'Commands',
     enter: 'send',
   },
