@@ -35,7 +35,7 @@ export async function runningOn(folder: string): Promise<number | undefined> {
   return existsSync(folder) ? lockHolder(lockAddress(folder)) : undefined;
 }
 
-/** The lock address of a 1.0 daemon, which can still run during an upgrade; undefined where it is the same. */
+/** The lock address of a 1.0 daemon, which might still run during an upgrade; undefined where it is the same. */
 export function formerLockAddress(folder: string, platform: NodeJS.Platform = process.platform): string | undefined {
   return platform === 'linux' || platform === 'win32' ? undefined : join(tmpdir(), `${nameOf(folder)}.sock`);
 }
@@ -108,7 +108,7 @@ async function refuseIfHeld(address: string): Promise<void> {
 
 const isFile = (address: string) => !address.startsWith('\0') && !address.startsWith('\\');
 
-/** Another user can have made a folder of this name in /tmp. */
+/** Another user might have made a folder of this name in /tmp. */
 function makeOwnFolder(folder: string): void {
   makePrivateFolder(folder);
   if (lstatSync(folder).uid === process.getuid?.()) return;

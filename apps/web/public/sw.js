@@ -61,7 +61,7 @@ const isKept = new Set(files);
 const pathOf = (url) => (url.startsWith(scope()) ? url.slice(scope().length) : undefined);
 
 /**
- * Stores all files of this build, and the page that loads them. While instances of two releases run, some files can belong to the
+ * Stores all files of this build, and the page that loads them. While instances of two releases run, some files might belong to the
  * other release: then storing fails, and a later start tries again.
  */
 async function keepBuild() {

@@ -17,7 +17,7 @@ export interface Live {
   readonly state: LiveState;
   subscribe: (listener: () => void) => () => void;
   /**
-   * Every frame, in order. `resync` and, for sessions, `sessions_changed` mean that loaded data can be outdated and must be
+   * Every frame, in order. `resync` and, for sessions, `sessions_changed` mean that loaded data might be outdated and must be
    * loaded again.
    */
   onFrame: (listener: (frame: LiveFrame) => void) => () => void;

@@ -1,4 +1,4 @@
-/** The address of this relay, as the page carries it: it can have a path, and people can have used another name. */
+/** The address of this relay, as the page carries it: it can have a path, and people might have used another name. */
 export interface Place {
   /** PUBLIC_URL, without a trailing slash. */
   readonly publicUrl: string;

@@ -23,7 +23,7 @@ interface Begun {
   early: EarlyList;
 }
 
-/** The texts of the frame are loaded. `access` can be open already. */
+/** The texts of the frame are loaded. `access` might already be open. */
 export function showPages({ place, access, linkToken, early }: Begun): void {
   const account = createAccount(place);
   const client = createClient({

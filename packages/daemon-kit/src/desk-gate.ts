@@ -37,7 +37,7 @@ export interface DeskGate {
   forget(sessionId: string): boolean;
   /** A task of this session waits until the other program has left. */
   isWaiting(sessionId: string): boolean;
-  /** Programs can have left: waiting tasks look again. */
+  /** Programs might have left: waiting tasks look again. */
   look(): void;
   /** Closes the program that holds the session. */
   end(sessionId: string, stopTurn: boolean): Promise<Ended>;

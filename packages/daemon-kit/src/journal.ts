@@ -206,7 +206,7 @@ export function openJournal({
   };
 }
 
-/** The file is ours, but a crash can have cut it off: lines that do not look like a row are skipped. */
+/** The file is ours, but a crash might have cut it off: lines that do not look like a row are skipped. */
 function rowOf(line: string): Row | undefined {
   let row: unknown;
   try {

@@ -64,7 +64,7 @@ type Said = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
 
 /**
  * Returns the new items of `outside`: those after the last item stored under its uuid, and from there after the last common text,
- * because items written by the daemon itself can have other uuids. Items older than the last own item are not new. All are new
+ * because items written by the daemon itself might have other uuids. Items older than the last own item are not new. All are new
  * when nothing is stored. Linear in both, at most `comparedLength` steps an item.
  */
 export function newBehind<S extends Said>(stored: readonly Said[], outside: readonly S[]): S[] {

@@ -136,7 +136,7 @@ function read(file: string, onTrouble: (what: string, why: string) => void): [st
   }
 }
 
-/** The file is ours, but an older or newer daemon can have written it. */
+/** The file is ours, but an older or newer daemon might have written it. */
 function isRow(row: unknown): row is [string, Entry] {
   if (!Array.isArray(row) || typeof row[0] !== 'string') return false;
   const { taskId, prompt, labels } = (row[1] ?? {}) as Record<string, unknown>;

@@ -138,7 +138,7 @@ export function appendRows(path: string, rows: readonly Row[], sync = true): num
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);
   try {
-    // A crash can have cut off the last line; a new row must not be appended to it.
+    // A crash might have cut off the last line; a new row must not be appended to it.
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;

@@ -79,7 +79,7 @@ export class SessionIndex {
     return start ? { start: start - 1, length: this.#lengths[at]! } : undefined;
   }
 
-  /** Yields the places whose items can have this name, in the order they are found. */
+  /** Yields the places whose items might have this name, in the order they are found. */
   *candidates(file: number, uuid: string): Generator<number> {
     const hash = hashOf(uuid);
     const tried = new Set<number>();

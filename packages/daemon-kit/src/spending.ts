@@ -207,7 +207,7 @@ function read(file: string, onTrouble: SpendingOptions['onTrouble']): string {
   }
 }
 
-/** The file is ours, but an older or newer daemon can have written it. */
+/** The file is ours, but an older or newer daemon might have written it. */
 function rowIn(line: string): Row | undefined {
   try {
     const row = JSON.parse(line) as Partial<Row> | null;

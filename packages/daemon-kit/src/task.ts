@@ -88,7 +88,7 @@ export interface Tasks {
   release(sessionId: string, stopTurn: boolean): Promise<Ended>;
   /** Why a terminal cannot go on with the session now: a message waits for it, a turn runs, or a question is open. */
   deskReason(sessionId: string): 'waiting' | 'busy' | 'question' | undefined;
-  /** Programs can have left: tasks that wait for that begin. */
+  /** Programs might have left: tasks that wait for that begin. */
   lookAtDesk(): void;
   /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */
   tellWaiting(): void;

@@ -1,5 +1,5 @@
 /**
- * Notifies every app of a person that a device or a program was allowed on the account (rules, 8.13), so that they notice an
+ * Notifies every app of a person about a new device or program on the account (rules, 8.13), so that they notice an
  * unwanted one. The notification was written before.
  */
 import type { Publisher } from '@relay/attention';

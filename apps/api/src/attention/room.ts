@@ -32,7 +32,7 @@ interface Arrival<G extends Guest> {
 interface RoomOptions<G extends Guest> {
   /** The middle of the names of its metrics. */
   name: 'app' | 'acp';
-  /** A noun for people: "app". */
+  /** The display name: "app". */
   title: string;
   limits: Pick<SocketLimits, 'maxFrameBytes' | 'maxUnsentBytes'>;
   /** Lets a client in. @throws RelayError, AuthError: the refusal */
@@ -133,7 +133,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
       const started = guest.start(socket);
       heartbeat = startHeartbeat(keepalive, new Pulse(guest, socket));
-      // A revocation or the drain can have happened while this connection was being accepted and was not in the list.
+      // A revocation or the drain might have happened while this connection was being accepted and was not in the list.
       if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
       else if (draining) guest.close('goingAway');
       await started;

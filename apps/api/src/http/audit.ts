@@ -68,7 +68,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
   const { name, request, response, asked, params, note } = done;
   const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
   if (userId === undefined) return;
-  // A name that leads to nothing can belong to a deleted session; and made-up names would each make an entry.
+  // A name that leads to nothing might belong to a deleted session; and made-up names would each make an entry.
   const isKnown = !outcome.endsWith('_NOT_FOUND') && !beforeLooking.has(outcome);
   const entry = {
     ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },

@@ -44,7 +44,7 @@ export interface Call<N extends RouteName = RouteName> {
   body: RouteBody<N>;
   query: RouteQuery<N>;
   limits: RateLimits;
-  /** A note for the audit that adds to the name of the route. */
+  /** Details for the audit entry, beyond the route. */
   note: AuditNote;
 }
 

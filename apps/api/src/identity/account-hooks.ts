@@ -111,7 +111,7 @@ async function programSignedOut(
   await noteAction(deps, ctx, { userId, action: 'signOut', program });
 }
 
-/** Before a request of a signed-in person with their password: it counts as a guess, and can need the second factor. */
+/** Before a request of a signed-in person with their password: it counts as a guess, and might need the second factor. */
 async function checkPersonAgain(
   deps: IdentityDeps,
   guesses: ReturnType<typeof accountGuesses>,

@@ -167,8 +167,7 @@ export function mountSignIn(
     const work = async () => {
       const again = request.path === '/oauth2/token' ? asked.clone() : undefined;
       const first = await library.handler(asked);
-      // If two renewals race, the slower one finds the token unused but fails: a second attempt returns the answer of the faster
-      // one.
+      // If two renewals race, the slower one finds the token unused but fails: a second attempt returns the faster one's answer.
       return again && first.status === 400 && storage.presented()?.revoked === null ? library.handler(again) : first;
     };
     const outcome = await storage.watch(work, {

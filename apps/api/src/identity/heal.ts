@@ -27,7 +27,7 @@ export function healRevocations({ backplane, logger, everyMs, retryMs, look }: H
   };
   const run = (): void => {
     if (looking) {
-      // A read in progress can predate the reason for this one.
+      // A read in progress might predate the reason for this one.
       again = true;
       return;
     }

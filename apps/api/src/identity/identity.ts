@@ -17,7 +17,7 @@ export interface Identity {
   readonly issuer: IssuerConfig;
   /** The revocations that a verifier that starts now has to refuse. */
   readonly revoked: readonly Revocation[];
-  /** Reads revocations that an instance cut off from the others can have missed. Rejects if the database is unreachable. */
+  /** Reads revocations that an instance cut off from the others might have missed. Rejects if the database is unreachable. */
   revokedLately(): Promise<Revocation[]>;
   /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
   readonly setupLink: string | undefined;

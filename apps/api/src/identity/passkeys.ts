@@ -71,8 +71,8 @@ export function passkeyPlugin({ config, database }: Pick<IdentityDeps, 'config' 
 }
 
 /**
- * Before a request to `ctx.path`: checks that this person can add a passkey. @throws RelayError SIGN_IN_NOT_RECENT; APIError
- * PASSWORD_REQUIRED
+ * Before a request to `ctx.path`: checks that this person can add a passkey.
+ * @throws RelayError SIGN_IN_NOT_RECENT; APIError PASSWORD_REQUIRED
  */
 export async function requireMayAdd(deps: IdentityDeps, ctx: GenericEndpointContext): Promise<void> {
   if (!adding.has(ctx.path)) return;

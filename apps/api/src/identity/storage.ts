@@ -105,7 +105,7 @@ export function createLibraryStorage(
   database: Database,
   endChain: (of: { chain: string; userId: string; clientId: string; headers: Headers | undefined }) => Promise<void>,
 ): LibraryStorage {
-  /** The library marks a token as used, then writes the next one; in between the sign-in can have been forgotten. */
+  /** The library marks a token as used, then writes the next one; in between the sign-in might have been forgotten. */
   async function endedMeanwhile(operation: string, args: unknown, result: unknown, current: Watched): Promise<void> {
     const token = result as (RefreshToken & { sessionId: string | null }) | null;
     if (!token) return;

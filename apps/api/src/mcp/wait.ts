@@ -52,7 +52,7 @@ export function createWaits(deps: Operations): Waits {
     const { key, session } = await requireSession(deps.database, userId, sessionId);
     const read = (id: string) => readTask(deps.database, userId, id);
     const named = taskId === undefined ? undefined : await read(taskId);
-    // Compared by key: the session can have received its name between the two reads.
+    // Compared by key: the session might have received its name between the two reads.
     if (taskId !== undefined && (!named || (await findSession(deps.database, userId, named.sessionId))?.key !== key))
       throw new RelayError('TASK_NOT_FOUND', 'This session has no task with this id.');
     // A question settles its task as `waiting`; the turn goes on with the newest task, which the answer creates.
@@ -108,7 +108,7 @@ function stateOf(
   const asks = { state: 'needs_answer', questions } as const;
   switch (task) {
     case 'queued':
-      // It can wait for the question.
+      // It might be queued after the question.
       return questions.length > 0 ? asks : { state: 'queued', questions: [] };
     case 'sent':
     case 'running':
@@ -123,7 +123,7 @@ function stateOf(
 }
 
 /**
- * Resolves when a frame arrives that can have changed a session. The native id of the session can change in the meantime; its
+ * Resolves when a frame arrives that might have changed a session. The native id of the session can change in the meantime; its
  * device and agent stay.
  */
 function changesOf({ id }: Session) {

@@ -62,7 +62,7 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   let running = false;
   let pass = Promise.resolve();
   let again = false;
-  /** After the last claim, more can be due. */
+  /** After the last claim, more might be due. */
   let more = false;
   /** The last person of the last claim. */
   let afterUser = '';

@@ -27,7 +27,7 @@ export interface AnswerClaims {
 export interface AnswerTokens {
   /** Undefined when the key of this month cannot be opened: notifications then offer no answers. */
   sign(claims: readonly AnswerClaims[], expiresAtMs: number): Promise<string[] | undefined>;
-  /** @throws AuthError INVALID_TOKEN, TOKEN_EXPIRED, SERVICE_UNAVAILABLE (its key can be too new for this instance) */
+  /** @throws AuthError INVALID_TOKEN, TOKEN_EXPIRED, SERVICE_UNAVAILABLE (its key might be too new for this instance) */
   verify(token: string): Promise<AnswerClaims>;
 }
 
@@ -82,7 +82,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
     return signing.key;
   };
 
-  /** The names of keys that can have signed an unexpired token; clocks of instances differ a little. */
+  /** The names of keys that might have signed an unexpired token; clocks of instances differ a little. */
   const verifiable = () => {
     const first = Math.floor((now() - verifyMs) / signMs);
     return [...new Set([first, periodNow(), periodNow() + 1])].map(nameOf);

@@ -7,7 +7,8 @@ import type { PushMessage } from './message.ts';
 const shorter = [600, 300, 100, 0];
 
 /**
- * At most `maxBytes`. An oversized body is cut, and then the message offers no answers: people can only agree to a complete text.
+ * At most `maxBytes`. An oversized body is cut, and then only the answer that rejects stays: people can only agree to a complete
+ * text.
  */
 export function declarativeOf(
   message: PushMessage,

@@ -44,7 +44,7 @@ interface DeliveriesDeps {
 }
 
 interface Deliveries {
-  /** Call it when a delivery can be due. */
+  /** Call it when a delivery might be due. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -70,12 +70,12 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let isCut = false;
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
-    // This process was stopped: another instance can have taken over the claim before the answer arrives.
+    // This process was stopped: another instance might have taken over the claim before the answer arrives.
     const withinMs = delivery.cause === 'needs_you' ? questionWithinMs : sendWithinMs;
     if (performance.now() - claimedAt > withinMs) return;
     if (delivery.cause === 'needs_you') questions.add(delivery.id);
     const outcome = handedOn(await sender.send(delivery).finally(() => questions.delete(delivery.id)), delivery);
-    // If our own stop cut it, it can have arrived: another instance finds the claim and marks it.
+    // If our own stop cut it, it might have arrived: another instance finds the claim and marks it.
     if (isCut && outcome.state === 'pending') return;
     const settled = await settling(() => pace.spend(() => settleDelivery(database, delivery, claimer, outcome)));
     if (delivery.hasNext) look();

@@ -23,7 +23,7 @@ export interface PushRoom {
   /** The keys for push services of browsers; undefined when they cannot be opened. `wanted`: a public half that should be among them. */
   vapid(wanted?: string): Promise<VapidKeys | undefined>;
   answers: AnswerTokens;
-  /** Call it when a delivery can be due. */
+  /** Call it when a delivery might be due. */
   wake(): void;
 }
 
@@ -132,7 +132,7 @@ const splitTransport = (
 });
 const soonMs = 10_000;
 
-/** Another instance can have rotated them. */
+/** Another instance might have rotated them. */
 const vapidKnownMs = 60_000;
 
 /** Read at the first need, so that an api starts without its database, and again after a minute; a failed read is repeated at the next need. */
@@ -157,7 +157,7 @@ function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['
   return async (wanted?: string) => {
     const keys = await read();
     if (wanted === undefined || keys === undefined || keys.find(wanted) !== undefined) return keys;
-    // Another instance can have rotated them within the minute.
+    // Another instance might have rotated them within the minute.
     opened = undefined;
     return read();
   };

@@ -45,7 +45,7 @@ interface Idempotent<T> {
   /** The request that a key stands for: the fields of the body that have a meaning, always in the same order. */
   request: readonly (string | number | undefined)[];
   status: number;
-  /** True if an answer kept under this key concerns the same thing; ids in the path can have changed since. */
+  /** True if an answer kept under this key concerns the same thing; ids in the path might have changed since. */
   isAboutSame?(earlier: T): Promise<boolean>;
 }
 

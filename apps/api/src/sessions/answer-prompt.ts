@@ -16,8 +16,7 @@ import { requireOpenPrompt } from './open-prompt.ts';
  * `on`: the program, or the address of the notification, that sent the answer. `agent`: an agent answers. Decided under the lock
  * of the device, by any api: "answered" and its task are one commit.
  * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER,
- * INVALID_REQUEST,
- *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT, PERSON_MUST_ANSWER
+ *   INVALID_REQUEST, PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT, PERSON_MUST_ANSWER
  */
 export async function answerPrompt(
   deps: Operations,

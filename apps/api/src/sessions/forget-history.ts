@@ -28,7 +28,7 @@ async function forgetLater({ backplane }: ForgetDeps, people: Set<string>, userI
   const until = performance.now() + patienceMs;
   for (let pauseMs = firstPauseMs; performance.now() < until; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     await delay(pauseMs, undefined, { ref: false });
-    // A deletion that fails from now on can concern texts that this attempt came too early for.
+    // A deletion that fails from now on might concern texts that this attempt came too early for.
     people.delete(userId);
     const isForgotten = await backplane.forget(userId).then(
       () => true,

@@ -36,7 +36,7 @@ export function projectFolder(path: string, rules: ProjectRules, identify: Ident
   try {
     const directory = realpathSync(asked);
     if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
-    // Checked again: a link can have changed since.
+    // Checked again: a link might have changed since.
     return isOpen(directory, rules, identify)
       ? { directory }
       : { error: `The project path ${asked} has just changed.` };

@@ -85,7 +85,7 @@ export async function serviceCommand(
     }
     case 'logs': {
       const [program = '', ...args] = system.run.logs;
-      // Not straight to the terminal: other programs can have written to that log too.
+      // Not straight to the terminal: other programs might have written to that log too.
       const { status, stdout, stderr, error } = spawnSync(program, args, {
         encoding: 'utf8',
         maxBuffer: maxLogBytes,

@@ -160,7 +160,7 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
       return () => unsettled.delete(settle);
     },
     leave: async (work) => {
-      // Before renewals are held: it can need one.
+      // Before renewals are held: it might need one.
       for (const settle of unsettled) await settle();
       await hold(
         work().then(() => {

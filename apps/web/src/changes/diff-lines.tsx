@@ -25,7 +25,7 @@ interface DiffLinesProps {
   path: string;
   hunks: FileDiff['hunks'];
   comments: readonly Comment[];
-  /** Reads the lines of the file as it is now; undefined where there is no such file. */
+  /** Reads the current lines of the file; undefined if the file does not exist. */
   readLines: (() => Promise<readonly string[]>) | undefined;
   onAdd: (comment: Comment) => void;
   onRemove: (comment: Comment) => void;
@@ -34,7 +34,7 @@ interface DiffLinesProps {
 export function DiffLines({ path, hunks, comments, readLines, onAdd, onRemove }: DiffLinesProps) {
   const [open, setOpen] = useState<string>();
   const [whole, setWhole] = useState<readonly string[]>();
-  // Another reading of the diff: the file may be another one.
+  // Another load of the diff: the file might have changed.
   useEffect(() => setWhole(undefined), [hunks]);
   const mine = comments.filter((comment) => comment.path === path);
   const all = hunks.flatMap((hunk) => linesOf(hunk));

@@ -90,7 +90,7 @@ export function createInbox({ client, live }: { client: Client; live: Pick<Live,
 
   const hear = (frame: LiveFrame) => {
     if (frame.type === 'resync') {
-      // A restored database counts from an older version: the version known here can be newer than any that arrives.
+      // A restored database counts from an older version: the version known here might be newer than any that arrives.
       state = { ...state, version: 0 };
       reload();
     }

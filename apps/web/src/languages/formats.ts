@@ -30,7 +30,7 @@ function inUnits(value: number, unit: string, unitDisplay: 'narrow' | 'short' | 
   }
   return made.format(value);
 }
-/** The formats of the list of sessions, in steps that take a slow phone some tens of milliseconds each: for the time in which a page waits. */
+/** The formats of the list of sessions, in steps of some tens of milliseconds each on a slow phone, for idle time. */
 export const listFormats: readonly (() => unknown)[] = [
   () => shortAgo(new Date().toISOString(), Date.now()),
   () => inUnits(2, 'minute', 'narrow'),
@@ -49,7 +49,7 @@ export const plural = (
   forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
 ): string => (forms[pluralRules().select(count)] ?? forms.other).replace('#', number(count));
 export const listOf = (all: readonly string[]): string => phrases().format(all);
-/** With a capital, to begin a line. */
+/** Capitalizes the first letter. */
 export const capital = (text: string): string => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1);
 
 export const timeOf = (iso: string): string => (valid(iso) ? formats.time().format(new Date(iso)) : '');
@@ -59,11 +59,11 @@ export const fullTime = (iso: string): string => (valid(iso) ? formats.full().fo
 export const momentOf = (iso: string): string =>
   dayKey(iso) === new Date().toDateString() ? timeOf(iso) : fullTime(iso);
 
-/** From one time to another: `23 Nov 2026, 18:52 – 19:10`. */
+/** Formats a range: `23 Nov 2026, 18:52 – 19:10`. */
 export const spanOf = (from: string, to: string): string =>
   valid(from) && valid(to) ? formats.full().formatRange(new Date(from), new Date(to)) : '';
 
-/** A local day as a key; empty for a time that is none. */
+/** A local day as a key; empty for an invalid time. */
 export const dayKey = (iso: string): string => (valid(iso) ? new Date(iso).toDateString() : '');
 /** `Today`, `Yesterday`, `Friday, 2 October`, `2 October 2025`. */
 export function dayOf(iso: string, now = new Date()): string {

@@ -7,7 +7,7 @@ export type Language = keyof typeof languages;
 const pseudo = { 'en-XA': 'en', 'ar-XB': 'ar-EG' } as const;
 type Pseudo = keyof typeof pseudo;
 
-/** Of the browser, not of the person: it is kept when they sign out. */
+/** Belongs to the browser, not the person: it is kept when they sign out. */
 const storeKey = 'relay-language';
 const isLanguage = (text: string | undefined): text is Language => text !== undefined && Object.hasOwn(languages, text);
 const isPseudo = (text: string | null): text is Pseudo => text !== null && Object.hasOwn(pseudo, text);
@@ -28,7 +28,7 @@ export function chosenLanguage(): Language | undefined {
 }
 export const pseudoLanguage: Pseudo | undefined = [stored()].find(isPseudo);
 
-/** Pages speak it from their next load on. */
+/** Pages use it from their next load on. */
 export function chooseLanguage(language: Language | undefined): void {
   if (language === undefined) localStorage.removeItem(storeKey);
   else localStorage.setItem(storeKey, language);

@@ -2,7 +2,7 @@
 const stretched = (text: string): string =>
   text.replaceAll(/(\{\w+\})|([aeiou])/gi, (all, place: string | undefined) => place ?? all + all);
 
-/** The same words, longer. */
+/** The same texts, longer. */
 export function longer<Words>(words: Words): Words {
   if (typeof words === 'string') return stretched(words) as Words;
   if (typeof words === 'function')

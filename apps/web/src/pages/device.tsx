@@ -139,7 +139,7 @@ function Test({ device }: { device: Device }) {
   );
 }
 
-/** The names of machines that share an id, if they differ. */
+/** The names of machines with one registration, if they differ. */
 function namesOf(machines: NonNullable<Device['conflict']>['machines']): string {
   const names = [...new Set(machines.map(({ hostname, address }) => [hostname, address].filter(Boolean).join(', ')))];
   return names.length > 1 ? names.join(' · ') : '';

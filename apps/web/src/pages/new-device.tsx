@@ -62,7 +62,7 @@ export function NewDevice() {
   const startSession = useStartSession();
   const [before, setBefore] = useState<ReadonlySet<string>>();
   const online = devices.kind === 'ready' ? devices.value.filter(({ status }) => status === 'online') : [];
-  // Machines that are online when the page opens are not new. While the live stream is away the list can be outdated.
+  // Machines that are online when the page opens are not new. While the live stream is away the list might be outdated.
   if (before === undefined && isLive && devices.kind === 'ready') setBefore(new Set(online.map(({ id }) => id)));
   const arrived = before && online.find(({ id }) => !before.has(id))?.id;
   useEffect(() => {

@@ -65,7 +65,7 @@ function useSelecting(onSelect: (() => void) | undefined) {
     onPointerCancel: stop,
     onClickCapture: (event: MouseEvent) => {
       const selects = event.shiftKey && onSelect;
-      // The finger is lifted over the checkbox that has just appeared.
+      // After a long press the finger is lifted over the checkbox that has just appeared.
       if (!wasLong.current && !selects) return;
       wasLong.current = false;
       event.preventDefault();

@@ -51,7 +51,7 @@ export function useChanges(): Changes {
             ids: ids.slice(at, at + atOnce),
             ...(action === 'delete' ? { archived: 'all' as const } : {}),
           };
-          // The page can close before the request completes.
+          // The page might close before the request completes.
           await client.call('changeSessions', { body: { action, filter }, keepalive: true });
         }
       };

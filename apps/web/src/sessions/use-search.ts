@@ -14,7 +14,7 @@ export const searchCharacters = 200;
 const restMs = 120;
 
 export interface Search {
-  /** Trimmed; empty while nothing is searched. */
+  /** Trimmed; empty while no search is active. */
   words: string;
   kind: 'off' | 'searching' | 'found' | 'failed';
   sessions: readonly Session[];

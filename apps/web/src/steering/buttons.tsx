@@ -35,7 +35,7 @@ interface SendButtonsProps {
   onNow: () => void;
 }
 
-/** Offline, nothing is sent into a turn: it can be over before the message arrives. */
+/** Offline, nothing is sent into a turn: it might be over before the message arrives. */
 export function SendButtons({ agent, busy, onNow }: SendButtonsProps) {
   /** The line below the field, on a keyboard. */
   const [hints] = useState(() => document.querySelector('.hints'));

@@ -54,7 +54,7 @@ export function useDeviceList(isIn: boolean): DeviceList {
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
     if (frame.type !== 'device_status') return;
     const isKnown = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
-    // A daemon that returns can have changed.
+    // A daemon that returns might have changed.
     if (!isKnown || frame.status === 'online') devices.reload();
     const lastSeenAt = new Date().toISOString();
     devices.change((all) =>

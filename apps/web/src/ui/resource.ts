@@ -46,7 +46,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const run = useRef(0);
   /** Loads that began before this run belong to an earlier key. */
   const oldest = useRef(0);
-  /** Changes since the load began: the loaded value can be older than they are. */
+  /** Changes since the load began: the loaded value might be older than they are. */
   const meanwhile = useRef<((value: T) => T)[]>([]);
   useEffect(() => {
     newest.current = load;

@@ -39,7 +39,7 @@ export function UsageSheet({ session, device, figures: known, send, onClose }: S
   const canCompact = commands.kind === 'ready' && commands.value.some(({ name }) => name === 'compact');
   const agent = nameOfAgent(session.agentType, device);
   const machine = device?.name ?? words.list.machine;
-  // Beside the composer: its form, and the shape of its buttons, are no part of this sheet.
+  // Rendered outside the composer, so the composer's form and button styles do not apply.
   return createPortal(
     <dialog
       ref={dialog}

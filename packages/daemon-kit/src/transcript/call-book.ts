@@ -8,7 +8,7 @@ export type Source = 'call' | 'update' | 'question';
 export interface BookedCall {
   id: string;
   fields: Fields;
-  /** The turn that began it. */
+  /** The turn that was running when the call began. */
   turn: number;
   /** The agent has reported its result. */
   reported: boolean;

@@ -73,7 +73,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (conversation) {
         const outcome = await conversation.answer(turn, report, signal);
         if (outcome === 'done' || signal.aborted) return;
-        // Its process can have exited in the meantime.
+        // Its process might have exited in the meantime.
         conversation = await live(turn.sessionId);
       }
       // A choice is meaningless without its question: the agent could take it as a permission.
@@ -89,7 +89,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         }
         report.chosen?.(turn.settings);
       }
-      // While the agent opened it, a terminal can have opened it too.
+      // While the agent opened it, a terminal might have opened it too.
       if (options.holders?.of(turn.sessionId)?.sure && report.held) return report.held();
       await conversation.prompt(turn, report, signal);
     } catch (error) {

@@ -318,7 +318,7 @@ async function carryOut(
 }
 
 /**
- * Returns the agent's response to a message. Cancelling the turn before can have cancelled this one too: a message on
+ * Returns the agent's response to a message. Cancelling the turn before might have cancelled this one too: a message on
  * which the agent did not work is sent again.
  */
 async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCancelled: boolean): Promise<Fields> {

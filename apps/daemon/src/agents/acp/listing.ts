@@ -60,7 +60,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   let seen: string | undefined;
   /** The agent does not support lists. */
   let mute = false;
-  /** Number of lists so far. A session without a time can have changed since the last list. */
+  /** Number of lists so far. A session without a time might have changed since the last list. */
   let lists = 0;
   const stampOfSession = ({ lastActivity }: OutsideSession) => lastActivity || `list ${lists}`;
 

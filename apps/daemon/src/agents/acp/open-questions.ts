@@ -1,6 +1,6 @@
 /**
- * The open questions of one conversation, oldest first. The user sees the oldest as the result of a task, and a count
- * of the rest.
+ * The open questions of one conversation, oldest first. The user sees the oldest as the result of a task;
+ * `further` reports the rest.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@relay/daemon-kit';

@@ -96,7 +96,7 @@ export function createOpenings(
       if (can.resume && !quirks.resumeIsLoad) {
         answer = await call('session/resume').catch((error: unknown) => {
           const code = error instanceof AgentFailure ? error.code : undefined;
-          // The agent advertises it, but does not implement it, or not for this session: loading can still work.
+          // The agent advertises it, but does not implement it, or not for this session: loading might still work.
           if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
           log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
           return call('session/load');

@@ -72,7 +72,7 @@ export function createProcessPool(
   const conversations = new Map<string, Conversation>();
   /** Idle processes that are shutting down. */
   const leaving = new Map<string, Promise<void>>();
-  /** Every process that can still live, also of conversations that are being opened. */
+  /** Every process that might still be alive, also of conversations that are being opened. */
   const processes = new Set<AgentProcess>();
 
   const marked = `${markerVariable}=${options.marker}`;

@@ -89,7 +89,7 @@ export function holdersOf(options: HoldersOptions): Holders {
       if (!held.ends) return { result: held.why === 'shared' ? 'shared' : 'foreign', ...about };
       if (isWorking(held) && !stopTurn) return { result: 'busy', ...about };
       if (ended >= maxHolders) return { result: 'failed', ...about, detail: notEnded(held) };
-      // Another process can have the number only if all numbers went round since the look.
+      // Another process might have the number only if all numbers went round since the look.
       if (!signal(holder, 'SIGINT') || (await goneWithin(holder))) continue;
       const still = fresh().get(sessionId);
       if (still?.pid !== holder.pid || still.start !== holder.start || !still.held.ends) continue;

@@ -1,4 +1,4 @@
-/** German: what went wrong, by stable code: one sentence that says what to do. */
+/** German: the text of each error, by stable code: one sentence with advice. */
 import type { words as english } from '../en/errors.ts';
 import { plural } from '../formats.ts';
 

@@ -10,7 +10,7 @@ interface Bounds {
 const choices = (count: number) => plural(count, { one: '# Antwort', other: '# Antworten' });
 const characters = (count: number) => `${number(count)} Zeichen`;
 
-/** Empty when there are no bounds. */
+/** Empty without bounds. */
 function range({ min, max }: Bounds, counted: (count: number) => string): string {
   if (min !== undefined && min === max) return `genau ${counted(min)}`;
   if (min !== undefined && max !== undefined) return `${number(min)} bis ${counted(max)}`;

@@ -1,7 +1,7 @@
 /** German texts: this device: answers in its notifications, the app on it, the data it keeps, and why a notification did not arrive. */
 import type { words as english } from '../en/here.ts';
 
-/** By the sentences of the relay. */
+/** Keyed by the sentences of the relay. */
 const reasons: Readonly<Record<string, string>> = {
   'An app showed the session, and it was read there.': 'Eine App zeigte die Sitzung, und sie wurde dort gelesen.',
   'An app shows the session: sent unless it is read there.':

@@ -1,4 +1,4 @@
-/** English: what went wrong, by stable code: one sentence that says what to do. */
+/** English: the text of each error, by stable code: one sentence with advice. */
 import { plural } from '../formats.ts';
 
 export const words = {

@@ -10,7 +10,7 @@ interface Bounds {
 const choices = (count: number) => plural(count, { one: '# choice', other: '# choices' });
 const characters = (count: number) => plural(count, { one: '# character', other: '# characters' });
 
-/** Empty when there are no bounds. */
+/** Empty without bounds. */
 function range({ min, max }: Bounds, counted: (count: number) => string): string {
   if (min !== undefined && min === max) return `exactly ${counted(min)}`;
   if (min !== undefined && max !== undefined) return `from ${number(min)} to ${counted(max)}`;
@@ -28,7 +28,7 @@ export const words = {
     sending: 'Sending…',
     somethingElse: 'Something else',
     ownWords: 'Say it in your own words',
-    /** Said before anything is wrong; empty when there is nothing to say. */
+    /** Shown before anything is wrong; empty if there is no hint. */
     bounds(type: string, bounds: Bounds): string {
       const numbers = type === 'number' || type === 'integer';
       if (type === 'choices') return `Choose ${range(bounds, choices) || 'any number'}.`;

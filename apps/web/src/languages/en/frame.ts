@@ -182,7 +182,7 @@ export const words = {
     tooMuch: (name: string) => `${name} is too much. All images together can be up to 10 MB.`,
   },
   notFound: { title: 'Page not found', more: 'Check the address, or go back to your sessions.' },
-  /** The work of an agent, as its daemon says it in English. */
+  /** The agent's current work; the daemon reports it in English. */
   doing: {
     Reading: 'Reading',
     Editing: 'Editing',

@@ -28,7 +28,7 @@ export const words = {
     noneThen: 'There were no sessions.',
     notKept: 'This session was not kept on this device.',
     allSessions: 'All sessions',
-    /** Why a notification was not delivered, or an address is paused. The relay says it in English. */
+    /** Why a notification was not delivered, or an address is paused. The relay reports it in English. */
     reason: (said: string) => said,
   },
 };

@@ -17,7 +17,7 @@ const verbs: Readonly<Record<string, readonly [now: string, past: string]>> = {
   other: ['Using', 'Used'],
 };
 const verb = (does: string | undefined) => verbs[does ?? ''] ?? verbs['other']!;
-/** Of several calls in one phrase. */
+/** Several calls as one phrase. */
 const calls = (does: string, count: number): string => {
   if (does === 'read') return plural(count, { one: 'read a file', other: 'read # files' });
   if (does === 'search') return count === 2 ? 'searched twice' : plural(count, { one: 'searched', other: 'searched # times' }); // prettier-ignore
@@ -90,7 +90,7 @@ export const words = {
     output: (title: string) => `Output of ${title}`,
     noOutput: 'No output.',
     given: 'Input',
-    /** Of calls that are one line: "Read 3 files, searched twice". */
+    /** Calls as one line: "Read 3 files, searched twice". */
     folded: (counts: ReadonlyMap<string, number>) => capital(listOf([...counts].map(([does, n]) => calls(does, n)))),
   },
   terminal: {

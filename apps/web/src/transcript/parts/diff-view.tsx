@@ -108,7 +108,10 @@ function useCompareWords(): CompareWords | undefined {
   return compare;
 }
 
-/** The lines of a hunk, drawn with the colours of their language and the marks of changed words, each as soon as its chunk is there. */
+/**
+ * The lines of a hunk, drawn with the colours of their language and the marks of their changes, each as soon as its chunk is
+ * there.
+ */
 export function useDrawnLines(hunk: Hunk, language: string): { line: DiffLine; text: ReactNode }[] {
   const compare = useCompareWords();
   const lines = useMemo(() => linesOf(hunk, compare), [hunk, compare]);

@@ -25,7 +25,7 @@ export function verbOf(tool: ToolShape): string {
     case 'rejected':
       return words.tool.rejected;
     case 'cancelled':
-      // A call whose permission is unanswered never ran. Any other can have been stopped halfway.
+      // A call whose permission is unanswered never ran. Any other might have been stopped halfway.
       return tool.asked && tool.asked.answer === undefined ? words.tool.notRun : words.tool.cancelled;
     default:
       return words.tool.unknown;
