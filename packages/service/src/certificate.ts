@@ -1,4 +1,4 @@
-/** Exports the expiry time of the certificate that PUBLIC_URL presents, made by hand or renewed by a controller. */
+/** Exports the expiry time of the certificate that PUBLIC_URL presents: made by hand, or renewed by a program. */
 import { connect } from 'node:tls';
 
 const hourMs = 3_600_000;
