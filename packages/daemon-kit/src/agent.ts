@@ -70,6 +70,8 @@ export interface Question {
   text?: boolean;
   /** The fields of a form; its answer may carry their values, which fit them. `options` and words answer it as well. */
   fields?: readonly QuestionField[];
+  /** No agent answers it. */
+  person?: true;
   /** The time after which it can no longer be answered (ISO 8601). */
   expires?: string;
   prompt: string;
