@@ -84,6 +84,11 @@ export class SessionCopy extends Signal {
     return this.#id;
   }
 
+  /** As in `state`, which costs more to read. */
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
   /** Undefined before the first page. */
   get isPlain(): boolean | undefined {
     return this.#isPlain;
@@ -165,6 +170,18 @@ export class SessionCopy extends Signal {
     if (isAgain) return;
     this.#isEarly = this.#reads > 0;
     if (this.#read > 0) this.#checkEarly();
+  }
+
+  /** Resolves when the item of a message did not come in time, which no frame reveals. Stays pending if all items are here. */
+  doubted(): Promise<undefined> {
+    return new Promise((resolve) => {
+      if (!this.isUnsure) return;
+      const stop = this.subscribe(() => {
+        if (this.isUnsure && !this.isBehind) return;
+        stop();
+        if (this.isBehind) resolve(undefined);
+      });
+    });
   }
 
   /** Messages that were read at an earlier time, until the daemon answers. */

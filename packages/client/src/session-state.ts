@@ -1,4 +1,4 @@
-/** What a copy of a session is made of and shows, as types. */
+/** Types of a copy of a session: its options, its state, and the result of a read. */
 import type { Item, Message, Session, SessionDetail } from '@relay/protocol';
 import type { Client } from './client.ts';
 

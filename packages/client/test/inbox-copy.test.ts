@@ -12,7 +12,7 @@ class Relay {
     const snoozed = this.items.filter(({ state }) => state === 'snoozed').length;
     return { total: this.items.length - snoozed, snoozed } as InboxCounts;
   }
-  put(id: string, state: InboxItem['state']): Attention<'inbox_update'> {
+  put(id: string, state: InboxItem['state'] | 'closed'): Attention<'inbox_update'> {
     this.version += 1;
     const createdAt = this.items.find((one) => one.id === id)?.createdAt ?? new Date(this.version * 1000).toISOString();
     const item = { id, state, createdAt } as InboxItem;
@@ -82,7 +82,7 @@ it('removes an item before the relay answers', async () => {
 it('equals the inbox of the relay after any faults', async () => {
   const step = fc.record({
     id: fc.constantFrom('a', 'b', 'c', 'd'),
-    state: fc.constantFrom<InboxItem['state']>('open', 'snoozed', 'closed'),
+    state: fc.constantFrom<InboxItem['state'] | 'closed'>('open', 'snoozed', 'closed'),
     fate: fc.constantFrom('comes', 'comes', 'lost', 'twice', 'late'),
     loads: fc.boolean(),
   });
