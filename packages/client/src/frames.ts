@@ -1,5 +1,5 @@
 /** Text of the socket → a typed frame. Frames that a later relay sends pass as `unknown`; broken ones are dropped. */
-import type { Attention, AttentionFrame, Session } from '@relay/protocol';
+import type { AttentionFrame } from '@relay/protocol';
 
 /** A frame of a type that is newer than this client, as it came. */
 export interface UnknownFrame {
@@ -28,15 +28,6 @@ const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => bool
   resync: () => true,
   auth_ok: () => true,
 };
-
-/**
- * The one rule for frames that cross between two relay instances: an update that is older than the known state does not count, unless it
- * renames the session.
- */
-export const isOutdated = (
-  { session, previousId }: Attention<'session_update'>,
-  known: Pick<Session, 'updatedAt'> | undefined,
-): boolean => previousId === undefined && known !== undefined && session.updatedAt < known.updatedAt;
 
 /** undefined for a text that is no frame, or one of a known type without its fields. */
 export function decodeFrame(text: string): AttentionFrame | UnknownFrame | undefined {

@@ -73,36 +73,32 @@ export class InboxCopy extends Signal {
     return changed;
   }
 
-  /** Reads the newest items, again if a frame is newer than the answer. Returns the answer; undefined after a later `load`. @throws the errors of calls */
+  /**
+   * Reads the newest items, again if a frame is newer than the answer. Returns the answer; undefined after a later `load`.
+   * @throws the errors of calls
+   */
   async load(): Promise<Inbox | undefined> {
     const read = ++this.#reads;
-    for (;;) {
-      const list = (snoozed?: 'true') =>
-        this.#client.call('listInbox', { query: { limit: pageItems, ...(snoozed ? { snoozed } : {}) } });
-      const inbox = await list();
-      const { version, counts, items } = inbox;
-      const snoozed = counts.snoozed === 0 ? [] : (await list('true')).items;
-      if (read !== this.#reads) return undefined;
-      if (version >= this.#state.version) {
-        this.#isBehind = false;
-        this.#become({ version, counts, items, snoozed });
-        return inbox;
-      }
-      await pause(askAgainMs);
-      if (read !== this.#reads) return undefined;
-    }
+    const list = (query: { snoozed?: 'true' }) =>
+      this.#client.call('listInbox', { query: { limit: pageItems, ...query } });
+    const inbox = await list({});
+    const { version, counts, items } = inbox;
+    const snoozed = counts.snoozed ? (await list({ snoozed: 'true' })).items : [];
+    if (version < this.#state.version) await pause(askAgainMs);
+    if (read !== this.#reads) return undefined;
+    if (version < this.#state.version) return this.load();
+    this.#isBehind = false;
+    this.#become({ version, counts, items, snoozed });
+    return inbox;
   }
 
-  /** Removes an item at once, and does the work that changes it at the relay. The copy is behind afterwards. @throws the errors of `work` */
-  async change(id: string, work: () => Promise<Pick<InboxState, 'version' | 'counts'>>): Promise<void> {
+  /** Removes an item until the next load: its change is on the way to the relay. */
+  hide(id: string): void {
     const without = (items: readonly InboxItem[]) => items.filter((item) => item.id !== id);
     this.#become({ ...this.#state, items: without(this.#state.items), snoozed: without(this.#state.snoozed) });
-    this.#isBehind = true;
-    const { version, counts } = await work();
-    if (version > this.#state.version) this.#become({ ...this.#state, version, counts });
   }
 
-  /** Begins like a new copy; drops the answers of reads that are on their way. */
+  /** Begins like a new copy, and drops the answers of pending reads. */
   forget(): void {
     this.#reads += 1;
     this.#isBehind = true;

@@ -4,11 +4,10 @@
  */
 import type { AttentionFrame, Item, Message, MessagePage, Session, SessionDetail } from '@relay/protocol';
 import { pause } from './clock.ts';
-import { isOutdated } from './frames.ts';
 import type { AttentionItem } from './items.ts';
 import { MessageList } from './messages.ts';
 import type { Loaded, SessionCopyOptions, SessionState } from './session-state.ts';
-import { Signal } from './signal.ts';
+import { Signal, isOutdated } from './signal.ts';
 import { TranscriptCopy, type TranscriptPage } from './transcript.ts';
 
 type Page = Omit<TranscriptPage, 'messages'> & Pick<MessagePage, 'messages' | 'oldestUuid'>;

@@ -1,4 +1,7 @@
-/** A change signal: tells listeners that the state of an object is another one. */
+/** The basis of both copies: their change signal, and the rule for frames that cross. Small, because the first load of the pages has it. */
+import type { Attention, Session } from '@relay/protocol';
+
+/** Calls its listeners when the state of the object changes. */
 export class Signal {
   readonly #listeners = new Set<() => void>();
 
@@ -12,3 +15,12 @@ export class Signal {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/**
+ * The one rule for frames that cross between two relay instances: an update that is older than the known state does not count, unless it
+ * renames the session.
+ */
+export const isOutdated = (
+  { session, previousId }: Attention<'session_update'>,
+  known: Pick<Session, 'updatedAt'> | undefined,
+): boolean => previousId === undefined && known !== undefined && session.updatedAt < known.updatedAt;
