@@ -205,7 +205,7 @@ export class SessionCopy extends Signal {
   async load(limit?: number): Promise<Loaded> {
     const [read, updates] = [this.#begin(), this.#updates];
     const query = this.#query(limit);
-    const answer = await this.#options.client.call('readSession', { params: { id: this.#id! }, query });
+    const answer = await this.#options.client!.call('readSession', { params: { id: this.#id! }, query });
     const { messages, hasMore, oldestUuid, newestUuid: _, messagesError, v, reset, ...session } = answer;
     if (read < this.#read) return nothing;
     this.#adoptRead(session, updates);
@@ -221,7 +221,7 @@ export class SessionCopy extends Signal {
   /** Reads the newest page or, after the first one, the changes. @throws the errors of calls */
   async loadChanges(): Promise<Loaded> {
     const read = this.#begin();
-    const page = await this.#options.client.call('readMessages', { params: { id: this.#id! }, query: this.#query() });
+    const page = await this.#options.client!.call('readMessages', { params: { id: this.#id! }, query: this.#query() });
     if (read < this.#read) return nothing;
     this.#read = read;
     const loaded = this.#take(page);
@@ -245,7 +245,7 @@ export class SessionCopy extends Signal {
     if (oldest === undefined) return [];
     const { client, pageItems: limit = 200 } = this.#options;
     const query = { limit, before: oldest, parts: '1' as const };
-    const page = await client.call('readMessages', { params: { id: this.#id! }, query });
+    const page = await client!.call('readMessages', { params: { id: this.#id! }, query });
     const isPlain = page.v === undefined;
     const added = isPlain ? this.#messages.takeOlder(page.messages, page.hasMore) : this.#items.takeOlder(page);
     if (!isPlain) this.#hasMoreItems = page.hasMore;
@@ -256,7 +256,7 @@ export class SessionCopy extends Signal {
   /** Reads the session alone, which also counts as opening it (rules, 14.2). @throws the errors of calls */
   async look(): Promise<Session> {
     const updates = this.#updates;
-    const answer = await this.#options.client.call('readSession', { params: { id: this.#id! }, query: { limit: 1 } });
+    const answer = await this.#options.client!.call('readSession', { params: { id: this.#id! }, query: { limit: 1 } });
     const { messages: _m, hasMore: _h, oldestUuid: _o, newestUuid: _n, messagesError: _e, ...session } = answer;
     this.#adoptRead(session, updates);
     this.#change();

@@ -3,7 +3,8 @@ import type { Item, Message, Session, SessionDetail } from '@relay/protocol';
 import type { Client } from './client.ts';
 
 export interface SessionCopyOptions {
-  client: Pick<Client, 'call'>;
+  /** Absent in a program that reads the state elsewhere: the copy then only applies frames. */
+  client?: Pick<Client, 'call'>;
   /** Undefined: the app will create the session, and `adopt` it. */
   id?: string | undefined;
   /** Number of items or messages to keep, about, apart from pages of `loadOlder`. Default 2000. */
