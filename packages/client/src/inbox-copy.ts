@@ -1,7 +1,7 @@
 /** An app's copy of the inbox of its user. The state with the higher version is the newer one, whichever way it came. */
 import type { Inbox, InboxCounts, InboxItem } from '@relay/protocol';
 import type { Client } from './client.ts';
-import { pause } from './clock.ts';
+import { pause } from './pause.ts';
 import type { AttentionItem } from './items.ts';
 import { Signal } from './signal.ts';
 

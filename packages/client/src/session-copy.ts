@@ -3,7 +3,7 @@
  * current; where frames were lost it is behind until the caller reads the changes. Any app follows a session with it (ADR 93).
  */
 import type { AttentionFrame, Item, Message, MessagePage, Session, SessionDetail } from '@relay/protocol';
-import { pause } from './clock.ts';
+import { pause } from './pause.ts';
 import type { AttentionItem } from './items.ts';
 import { MessageList } from './messages.ts';
 import type { Loaded, SessionCopyOptions, SessionState } from './session-state.ts';
@@ -203,13 +203,14 @@ export class SessionCopy extends Signal {
    * @throws the errors of calls; a daemon that does not answer is no error but `messagesError`
    */
   async load(limit?: number): Promise<Loaded> {
-    const [read, updates] = [this.#begin(), this.#updates];
+    const [read, updates, output] = [this.#begin(), this.#updates, this.#output];
     const query = this.#query(limit);
     const answer = await this.#options.client!.call('readSession', { params: { id: this.#id! }, query });
     const { messages, hasMore, oldestUuid, newestUuid: _, messagesError, v, reset, ...session } = answer;
     if (read < this.#read) return nothing;
     this.#adoptRead(session, updates);
-    this.#output = '';
+    // The history has the output from before the read.
+    if (this.#output.startsWith(output)) this.#output = this.#output.slice(output.length);
     const loaded = messagesError ? nothing : this.#take({ messages, hasMore, oldestUuid, v, reset });
     this.#messagesError = messagesError;
     this.#read = read;
@@ -274,7 +275,7 @@ export class SessionCopy extends Signal {
 
   #query(limit = this.#options.pageItems ?? 200) {
     const { v } = this.#items;
-    return { parts: '1' as const, ...(this.#isPlain === false && v !== undefined ? { changed: v } : { limit }) };
+    return { ...(this.#isPlain === false && v !== undefined ? { changed: v } : { limit }), parts: '1' as const };
   }
 
   /** An answer is older than an update that came while it was on its way, unless it shows a later change. */
@@ -284,7 +285,7 @@ export class SessionCopy extends Signal {
   }
 
   #adopt(session: Session): void {
-    if (session.lastTask?.id !== this.#session?.lastTask?.id) this.#output = '';
+    if (this.#session && session.lastTask?.id !== this.#session.lastTask?.id) this.#output = '';
     this.#session = session;
     this.#id = session.id;
     this.#ids.add(session.id);

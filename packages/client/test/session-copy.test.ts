@@ -206,6 +206,18 @@ describe('a copy of a session', () => {
     expect([copy.state.session?.title, texts(copy.state.messages)]).toEqual(['newer', ['one', 'meanwhile']]);
   });
 
+  it('keeps the output that comes while the session is being read', async () => {
+    const relay = new Relay(true);
+    const copy = relay.copy();
+    const output = (text: string) =>
+      copy.apply({ type: 'task_output', sessionId: pending, output: text } as AttentionItem);
+    output('before ');
+    const reading = copy.load();
+    output('during');
+    await reading;
+    expect(copy.state.output).toBe('during');
+  });
+
   it('drops an answer that comes after the answer of a later read', async () => {
     const { relay, copy } = await loaded(true);
     let release = () => {};
