@@ -77,7 +77,7 @@ export function createWaits(deps: Operations): Waits {
       let unsubscribe: (() => Promise<void>) | undefined;
       try {
         unsubscribe = await deps.backplane.subscribe(userId, (frame) => changes.apply(frame.body), changes.wake);
-        // From here on no frame is lost.
+        // The subscription receives every later frame.
         for (;;) {
           const changed = changes.next(end);
           const view = await look(userId, turn);
@@ -106,7 +106,7 @@ function stateOf(
   const asks = { state: 'needs_answer', questions } as const;
   switch (task) {
     case 'queued':
-      // The task can be queued behind the question.
+      // It can wait for the question.
       return questions.length > 0 ? asks : { state: 'queued', questions: [] };
     case 'sent':
     case 'running':
