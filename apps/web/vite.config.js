@@ -71,7 +71,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /node_modules\/(?:react|regexparam|wouter|use-sync-external-store)\/|\/src\/(?:rooms|api\/words|sessions\/attention|ui\/(?:action|composing|icons?|loaded-later|notice|resource|sending|time))\.tsx?$/,
+              test: /node_modules\/(?:react|regexparam|wouter|use-sync-external-store)\/|\/src\/(?:rooms|api\/words|sessions\/attention|ui\/(?:action|composing|icons?|loaded-later|notice|resource|sending|time))\.tsx?$|\/client\/dist\/(?:errors|pause|signal)\.js$|\/src\/(?:api\/refusal|sessions\/listed|ui\/visible)\.ts$/,
             },
           ],
         },

@@ -1,34 +1,34 @@
-/** Everything that happens to a person, as commands print it: the frames, and the state of the connection. */
+/** The live stream of a user, as commands print it: frames, and the state of the connection. */
 import type { AttentionItem } from '@relay/client';
 import { sentenceOf, streamFailureOf } from './refusals.ts';
 import type { Relay } from './relay.ts';
 
-/** A frame of any type, known or not. */
+/** A frame of any type, also of a later release. */
 export type AnyFrame = Exclude<AttentionItem, { type: 'connection' | 'resync' }>;
 
 export type Happening =
   | { kind: 'frame'; frame: AnyFrame }
-  /** Listening: nothing that happens from now on is missed. */
-  | { kind: 'connected' }
+  /** The stream is live. `resumed`: the frames since the last one follow. */
+  | { kind: 'connected'; resumed: boolean }
   | { kind: 'lost'; why: string; waitMs: number }
-  /** Something may have been missed since the last frame; reload by REST. */
+  /** Frames were lost: read the state again. */
   | { kind: 'gap' };
 
 interface HappeningsWish {
   relay: Relay;
   /** Also `task_output`, of daemons that have no transcript. */
   output: boolean;
-  /** Ends it in order. */
+  /** Closes the stream without an error. */
   signal: AbortSignal;
 }
 
 /**
- * Ends when the signal is aborted. Throws a Failure when the first connection cannot be made, when the person must sign in
- * again, or when the relay does not want this program back. After an outage it retries forever.
+ * Returns when the signal aborts; reconnects after every outage.
+ * @throws Failure if the first connection fails, the person must sign in again, or the relay refuses this program
  */
 export async function* happenings({ relay, output, signal }: HappeningsWish): AsyncGenerator<Happening, void> {
   let wasLive = false;
-  /** The stream says once at its beginning that it knows nothing: neither does the command yet. */
+  /** The stream begins with `resync`, before the command has any state. */
   let isBeginning = true;
   try {
     for await (const item of relay.attention({ signal, events: output ? ['output', 'transcript'] : ['transcript'] })) {
@@ -38,7 +38,7 @@ export async function* happenings({ relay, output, signal }: HappeningsWish): As
       } else if (item.type !== 'connection') yield { kind: 'frame', frame: item };
       else if (item.state === 'live') {
         wasLive = true;
-        yield { kind: 'connected' };
+        yield { kind: 'connected', resumed: item.resumed };
       } else if (item.state === 'waiting') {
         if (!wasLive) throw item.error;
         yield { kind: 'lost', why: sentenceOf(item.error), waitMs: item.waitMs };

@@ -108,7 +108,7 @@ describe('relay new', () => {
     expect(await program.exit).toMatchObject({ code: 4, err: expect.stringContaining('The device was removed.') });
   });
 
-  it('with --watch prints what is said until the task has ended', async () => {
+  it('with --watch prints the conversation until the task completes', async () => {
     const daemon = await stage.daemon('laptop');
     const program = stage.own.start(['new', 'laptop', 'Work', '--watch', '--output']);
     const { task_id: task } = (await daemon.next('task_start')) as unknown as TaskFrame;
@@ -171,7 +171,7 @@ describe('relay new', () => {
 });
 
 describe('relay send', () => {
-  it('says the task and its state', async () => {
+  it('prints the task and its state', async () => {
     const daemon = await stage.daemon('laptop');
     const id = await stage.session(daemon, 'conversation-one');
     const { code, out } = await stage.own.run(['send', 'tion-one', 'More']);

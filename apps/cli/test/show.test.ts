@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemory } from '../src/memory.ts';
 import { shortNames } from '../src/naming.ts';
 import { itemLine, questionText, toolText } from '../src/show/item.ts';
 import { promptText } from '../src/show/question.ts';
@@ -95,28 +94,6 @@ describe('times', () => {
   ])('%d ms back are "%s"', (ms, text) => {
     const now = Date.parse('2026-01-01T00:00:00.000Z');
     expect(ago(new Date(now - ms).toISOString(), now)).toBe(text);
-  });
-});
-
-describe('what was shown already', () => {
-  const said = (uuid: string, content: string, at = 0) => ({
-    uuid,
-    role: 'USER' as const,
-    content,
-    timestamp: new Date(Date.parse('2026-01-01T00:00:00.000Z') + at).toISOString(),
-  });
-
-  it('is known by its uuid, and by its text when it comes from the other source within 30 s', () => {
-    const memory = createMemory();
-    expect(memory.isNew(said('1', 'yes'), 'live')).toBe(true);
-    expect(memory.isNew(said('1', 'yes'), 'history')).toBe(false);
-    expect(memory.isNew(said('2', 'no'), 'live')).toBe(true);
-    expect(memory.isNew(said('3', 'no', 20_000), 'history')).toBe(false);
-    expect(memory.isNew(said('4', 'no', 21_000), 'history')).toBe(true);
-    expect(memory.isNew(said('5', 'no'), 'live')).toBe(false);
-    expect(memory.isNew(said('6', 'yes', 40_000), 'history')).toBe(true);
-    expect(memory.isNew(said('7', 'go'), 'live')).toBe(true);
-    expect(memory.isNew(said('8', 'go', 1000), 'live')).toBe(true);
   });
 });
 

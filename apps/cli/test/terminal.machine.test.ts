@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Device, Session } from '@relay/protocol';
 import type { AnyFrame } from '../src/happenings.ts';
 import { runCli } from '../src/cli.ts';
-import type { Said } from '../src/follow.ts';
+import type { SessionEvent } from '../src/follow.ts';
 import { createOverview } from '../src/show/overview.ts';
 import { createConversationView } from '../src/show/said.ts';
 import { type Streams, terminalOn } from '../src/terminal.ts';
@@ -138,7 +138,7 @@ describe('the terminal of relay', () => {
         const message = { uuid: 'u', role: other, content: text, timestamp: other, truncated: true };
         const view = createConversationView(terminal, { heading: true });
         const overview = createOverview(terminal, { sessions: [session], devices: [one as unknown as Device] });
-        for (const said of [
+        for (const event of [
           { type: 'session_update', session },
           {
             type: 'session_update',
@@ -150,10 +150,10 @@ describe('the terminal of relay', () => {
           { type: 'history_error', error: text, code: other },
           { type: 'connection', state: 'lost', why: text, waitMs: 1 },
         ]) {
-          const { out = '', err = '' } = view(said as unknown as Said);
+          const { out = '', err = '' } = view(event as unknown as SessionEvent);
           terminal.out(out);
           terminal.err(err);
-          terminal.out(overview(said as unknown as AnyFrame));
+          terminal.out(overview(event as unknown as AnyFrame));
         }
         expectHarmless(written());
       }),
@@ -166,7 +166,7 @@ describe('the terminal of relay', () => {
       createConversationView(terminal, { heading: true })({
         type: 'task_output',
         output: '\u001b[31mred',
-      } as unknown as Said).out!,
+      } as unknown as SessionEvent).out!,
     );
     terminal.out('\u001b[31mred\n');
     expect(written()).toBe('\u001b[2mred\n\u001b[22m\\u001b[31mred\n');

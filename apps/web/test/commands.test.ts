@@ -11,7 +11,7 @@ describe('the commands that fit what is written', () => {
     expect(names('/rev')).toEqual(['review']);
   });
 
-  it('are none where there is no slash at the beginning, or the name is behind', () => {
+  it('appear only for a text that is a slash and the beginning of a name', () => {
     for (const text of ['', 'compact', ' /co', '/compact ', '/compact now', '/co\n', '/nothing'])
       expect(names(text)).toEqual([]);
   });

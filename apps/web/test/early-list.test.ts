@@ -66,7 +66,7 @@ describe('the questions of the list before its page is here', () => {
     await expect(early.position()).resolves.toBe('');
   });
 
-  it('W9: have no position without a ticket, so the stream asks for everything again', async () => {
+  it('W9: give the stream a position only with a ticket: else it asks for everything again', async () => {
     ticket = Promise.reject(new TypeError('no network'));
     const early = createEarlyList(place, at('/relay/devices'));
     early.ask('one');

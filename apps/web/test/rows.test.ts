@@ -6,7 +6,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { Router } from 'wouter';
 import { sentenceFor } from '../src/api/words.ts';
 import { loadWords } from '../src/catalogue.ts';
-import { withoutQuestions } from '../src/conversation/messages.ts';
+import { withoutQuestions } from '../src/conversation/prompt.ts';
 import { Nudge } from '../src/conversation/nudge.tsx';
 import { together } from '../src/pages/audit-cards.ts';
 import { turnOn } from '../src/push/browser.ts';

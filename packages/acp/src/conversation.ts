@@ -1,33 +1,30 @@
 /**
- * One session that a client has open: its items become updates, prompts become messages, and each prompt ends once, whatever happens to the
- * connection to the relay meanwhile. One thing is done after the other.
+ * One session that a client has open: its items become updates, prompts become messages, and each prompt gets one answer, also if the
+ * connection to the relay drops. Work on a session runs in sequence.
  */
 import type { PromptRequest, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
-import { type AttentionItem, RelayError, TranscriptCopy } from '@relay/client';
+import { type AttentionItem, type Loaded, RelayError, SessionCopy } from '@relay/client';
 import { type Item, type Message, type Prompt, type Session, isItem } from '@relay/protocol';
 import { Asking } from './asking.ts';
 import type { Begin } from './begin.ts';
 import { copyBytes } from './budget.ts';
 import { acpError, errorOf, invalid } from './errors.ts';
-import { before, changesSince, newestPage } from './history.ts';
+import { before } from './history.ts';
 import type { Host } from './host.ts';
 import { pictureOf } from './images.ts';
-import { pause } from './persist.ts';
 import { instructionOf } from './prompt.ts';
 import { type AskOptions } from './questions.ts';
 import { Prompts } from './prompts.ts';
 import { SessionChoices } from './session-choices.ts';
 import type { Choices } from './settings.ts';
 import { type Steered, steer } from './steering.ts';
-import { createTwins } from './twins.ts';
 import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.ts';
 
-/** Items of one session that are followed; older ones were sent. */
+/** Number of items to follow in one session. */
 const keptItems = 2000;
-/** A prompt is looked after this often even when no frame comes. */
+/** Interval of reading a session with a prompt, even if no frame comes. */
 const lookMs = 60_000;
-const askAgainMs = 2000;
-/** Frames that wait while a prompt is being sent; without one of them everything is asked for. */
+/** Limit of frames that wait while a prompt is being sent; dropped frames lead to a read. */
 const heldFrames = 500;
 /** A session counts as open for five minutes after it was read (rules, 14.2). */
 const openMs = 240_000;
@@ -39,26 +36,18 @@ export class Conversation {
   readonly #asking: Asking;
   readonly #prompts: Prompts;
   readonly #choices: SessionChoices;
-  /** The session has one id at a time, and earlier ones lead to it. */
-  readonly #ids = new Set<string>();
-  #sessionId: string | undefined;
-  #copy: TranscriptCopy;
+  readonly #copy: SessionCopy;
   #teller: Teller;
-  #isTwin = createTwins();
-  /** Its daemon keeps no items. undefined: not known yet. */
-  #isPlain: boolean | undefined;
+  /** The session that the client was last sent. */
+  #seen: Session | undefined;
   #work: Promise<unknown> = Promise.resolve();
-  /** Prompts that are being sent: what comes meanwhile waits, because their own words come back before the answer names them. */
+  /** Number of prompts on their way. Frames wait, because their messages can come back before the answer names them. */
   #sending = 0;
   #held: AttentionItem[] = [];
-  /** Something may have been missed and could not be asked for. */
+  /** Frames were lost, and the changes are not read yet. */
   #isStale = false;
-  #updatedAt = '';
-  /** A turn is under way, of this client or another app. */
-  #isRunning = false;
   #title: string | undefined;
   #seenAt = 0;
-  #askedAt = -Infinity;
   #isChecking = false;
 
   constructor(host: Host, begin: Begin) {
@@ -66,27 +55,34 @@ export class Conversation {
     this.#begin = begin;
     this.id = begin.id;
     host.budget.sessions += 1;
-    this.#copy = this.#newCopy();
+    const { budget, client } = host;
+    this.#copy = new SessionCopy({
+      client,
+      id: begin.session?.id,
+      keep: keptItems,
+      keepBytes: () => copyBytes(budget),
+    });
     this.#teller = this.#newTeller();
-    this.#isPlain = host.device.keepsItems ? undefined : true;
     this.#asking = new Asking({
       host,
-      sessionId: () => this.#sessionId,
+      sessionId: () => this.sessionId,
       options: (prompt) => this.#askOptions(prompt),
       onElsewhere: (prompt) => this.#tellElsewhere(prompt),
     });
     this.#choices = new SessionChoices(host, begin);
     this.#prompts = new Prompts(host, {
       begin,
-      sessionId: () => this.#sessionId,
+      sessionId: () => this.sessionId,
       isPlain: () => this.#isPlain === true,
       settings: () => this.#choices.chosen,
       run: (work) => this.#run(work),
       catchUp: () => this.#catchUp(),
-      tell: (message) => this.#tell(message, 'history'),
+      tell: async (message) => {
+        if (this.#copy.add(message, false)) await this.#tell(message, 'history');
+      },
       accepted: (own, session) => {
         this.#teller.skip(own.uuid);
-        this.#isTwin(own, 'live');
+        this.#copy.add(own);
         if (session) this.#adopt(session);
       },
     });
@@ -98,32 +94,40 @@ export class Conversation {
   }
 
   get sessionId(): string | undefined {
-    return this.#sessionId;
+    return this.#copy.id;
+  }
+
+  /** The daemon keeps no items. Undefined: not known yet. */
+  get #isPlain(): boolean | undefined {
+    return this.#copy.isPlain ?? (this.#host.device.keepsItems ? undefined : true);
+  }
+
+  /** A turn runs, of this client or another app. */
+  get #isRunning(): boolean {
+    const status = this.#copy.session?.status;
+    return status === 'active' || status === 'waiting';
   }
 
   /**
-   * Sends the whole list, or with `false` counts it as sent up to here: what is still open goes on from there. Open questions are asked again.
+   * Sends the whole list or, with `false`, counts it as sent, so that open items go on from there. Asks open questions again.
    * @throws the errors of calls
    */
   replay(isTold: boolean): Promise<void> {
     return this.#run(async () => {
-      const id = this.#sessionId;
+      const id = this.sessionId;
       if (id === undefined) return;
-      this.#copy = this.#newCopy();
+      this.#copy.forget();
       this.#teller.end();
       this.#teller = this.#newTeller();
-      this.#isTwin = createTwins();
       this.#asking.forget();
-      const page = await newestPage(this.#host.client, id);
-      this.#isPlain = page.v === undefined;
-      const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      if (isTold) await this.#tellAll(newest, () => before(this.#host.client, id, page));
-      else for (const entry of newest) this.#teller.tell(entry);
+      const loaded = await this.#copy.loadChanges();
+      if (isTold) await this.#tellAll(loaded.changed, () => before(this.#host.client, id, loaded));
+      else for (const entry of loaded.changed) this.#teller.tell(entry);
       await this.#look();
     });
   }
 
-  /** The client goes on with what it was sent: only open questions are asked again. @throws the errors of calls */
+  /** The client keeps the list that it was sent; asks open questions again. @throws the errors of calls */
   resume(): Promise<void> {
     return this.#run(async () => {
       this.#asking.forget();
@@ -131,25 +135,26 @@ export class Conversation {
     });
   }
 
-  /** A frame of the relay, of any session. Resolves when the client has what it means. */
-  async hear(frame: AttentionItem): Promise<void> {
-    if (frame.type === 'resync') {
+  /** Applies a frame of the relay, of any session. Resolves when the client has its updates. */
+  async apply(frame: AttentionItem): Promise<void> {
+    const isBack = frame.type === 'connection' && frame.state === 'live' && frame.resumed;
+    if (frame.type === 'resync' || (isBack && this.#isPlain === false)) {
       this.#copy.doubt();
-      // A session that rests is read when it turns out that it changed.
+      // The session is read at once if its agent works, else when an update shows that it changed.
       this.#isStale ||= this.isBusy || this.#isRunning;
       await this.check(Date.now());
     } else if (this.#sending > 0) {
-      // Before the first answer no frame is known to be of this session.
-      if (this.#sessionId !== undefined && !this.#isMine(frame)) return;
+      // The first answer brings the id to compare frames with.
+      if (this.sessionId !== undefined && !this.#copy.concerns(frame)) return;
       if (this.#held.push(frame) > heldFrames) this.#isStale = this.#held.shift() !== undefined;
-    } else if (this.#isMine(frame))
+    } else if (this.#copy.concerns(frame))
       await this.#run(() => this.#take(frame).catch((error: unknown) => this.#doubt(error)));
   }
 
-  /** Now and then: what could not be asked for, an end that no frame told, and that the session is still open. */
+  /** Called regularly: reads changes that could not be read, and the session if no frame came for long. */
   async check(now: number): Promise<void> {
     const isDue = this.#isStale || now - this.#seenAt > (this.isBusy ? lookMs : openMs);
-    if (!isDue || this.#isChecking || this.#sessionId === undefined || this.#sending > 0) return;
+    if (!isDue || this.#isChecking || this.sessionId === undefined || this.#sending > 0) return;
     this.#isChecking = true;
     try {
       await this.#run(() => (this.#isStale ? this.#reload() : this.#lookAgain()));
@@ -165,14 +170,14 @@ export class Conversation {
     const accepted = () => {
       this.#sending -= 1;
       this.#seenAt = Date.now();
-      for (const frame of this.#sending === 0 ? this.#held.splice(0) : []) void this.hear(frame);
+      for (const frame of this.#sending === 0 ? this.#held.splice(0) : []) void this.apply(frame);
     };
     return this.#prompts.prompt(instruction, accepted);
   }
 
   /** Sends a message into the turn that runs. @throws RequestError when the agent does not take them */
   async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
-    const id = this.#sessionId;
+    const id = this.sessionId;
     if (id === undefined) throw invalid('This session has no turn.');
     return steer(this.#host, id, instructionOf(prompt, this.#begin.paths), isHostOwned, ({ uuid }) =>
       this.#teller.skip(uuid),
@@ -184,9 +189,9 @@ export class Conversation {
     this.#prompts.cancel();
   }
 
-  /** Its settings for the client. Nothing where the device offers none, or cannot say now. */
+  /** Returns the settings of the session; empty if the device offers no settings or does not answer. */
   choices(change?: { id: string; value: string }): Promise<Choices> {
-    return this.#choices.read(this.#sessionId, change);
+    return this.#choices.read(this.sessionId, change);
   }
 
   /** The client no longer has the session open. */
@@ -195,7 +200,7 @@ export class Conversation {
     this.#host.budget.sessions -= 1;
   }
 
-  /** Every prompt ends with this error. */
+  /** Rejects every prompt with this error. */
   end(error: Error): void {
     this.#asking.forget();
     this.#prompts.end(error);
@@ -203,32 +208,20 @@ export class Conversation {
 
   // Frames of the relay
 
-  #isMine(frame: AttentionItem): boolean {
-    if (frame.type === 'device_removed') return frame.deviceId === this.#host.device.deviceId;
-    if (frame.type === 'session_update') {
-      const isMine = this.#ids.has(frame.session.id) || this.#ids.has(frame.previousId ?? '');
-      // Frames under its new name may come before this one is taken, while a prompt is being sent.
-      if (isMine) this.#ids.add(frame.session.id);
-      return isMine;
-    }
-    return 'sessionId' in frame && typeof frame.sessionId === 'string' && this.#ids.has(frame.sessionId);
-  }
-
   async #take(frame: AttentionItem): Promise<void> {
+    const changed = this.#copy.apply(frame);
+    if (changed === undefined) return;
     switch (frame.type) {
       case 'session_update':
-        // Two instances that publish one session may cross.
-        if (frame.previousId === undefined && frame.session.updatedAt < this.#updatedAt) return;
         return this.#see(frame.session);
       case 'transcript':
-        this.#isPlain = false;
-        for (const item of this.#copy.hear(frame)) await this.#tell(item, 'live');
+        for (const item of changed) await this.#tell(item, 'live');
         if (this.#copy.isBehind) await this.#catchUpSoon();
         return;
       case 'new_message':
-        return this.#takeMessage(frame.message);
+        return this.#takeMessage(frame.message, changed.length > 0);
       case 'settings_changed':
-        return this.#choices.send(this.#sessionId);
+        return this.#choices.send(this.sessionId);
       case 'session_removed':
         return this.end(acpError('The session was deleted.', { code: 'SESSION_NOT_FOUND', status: 404 }));
       case 'device_removed':
@@ -237,46 +230,45 @@ export class Conversation {
     }
   }
 
-  /** With a daemon that has items each message is one of them, and its frames may have been lost. */
-  async #takeMessage(message: Message): Promise<void> {
-    if (this.#isPlain !== true) {
-      const item = this.#copy.get(message.uuid);
-      const isKnown = item && (message.truncated === true || item.content === message.content);
-      if (isKnown || (!item && this.#teller.isTold(message.uuid))) return;
+  /** A daemon with items sends each message as an item too, whose frames can be lost. */
+  async #takeMessage(message: Message, isNew: boolean): Promise<void> {
+    const tell = () => (isNew ? this.#tell(message, 'live') : Promise.resolve());
+    if (this.#isPlain === true) return tell();
+    if (this.#isPlain === undefined) {
       this.#copy.doubt();
-      if (await this.#catchUpSoon()) return;
-    }
-    await this.#tell(message, 'live');
+      if (!(await this.#catchUpSoon())) await tell();
+    } else if (this.#copy.isUnsure)
+      void this.#copy.doubted().then(() =>
+        this.#run(async () => {
+          if (this.#copy.isBehind && !(await this.#catchUpSoon())) await tell();
+        }),
+      );
   }
 
   #adopt(session: Session): void {
-    this.#ids.add(session.id);
-    this.#sessionId = session.id;
-    this.#updatedAt = session.updatedAt;
-    this.#isRunning = session.status === 'active' || session.status === 'waiting';
+    this.#seen = session;
+    this.#copy.adopt(session);
   }
 
   async #see(session: Session): Promise<void> {
-    const isNamed = this.#sessionId !== session.id && this.#sessionId !== undefined;
-    const mayLack = this.#copy.isBehind && this.#copy.v !== undefined && session.updatedAt !== this.#updatedAt;
-    this.#adopt(session);
-    if (mayLack) await this.#catchUpSoon();
+    const isNamed = this.#seen !== undefined && this.#seen.id !== session.id;
+    const isChanged = this.#seen?.updatedAt !== session.updatedAt;
+    this.#seen = session;
+    if (isChanged && this.#copy.isBehind && this.#copy.isPlain !== undefined) await this.#catchUpSoon();
     if (session.title !== this.#title) {
       this.#title = session.title;
       await this.#update({ sessionUpdate: 'session_info_update', title: session.title, updatedAt: session.updatedAt });
     }
-    if (isNamed) await this.#choices.send(this.#sessionId);
+    if (isNamed) await this.#choices.send(this.sessionId);
     this.#asking.see(session);
     await this.#prompts.see(session);
   }
 
-  /** The session as the relay has it now. */
+  /** Reads the session. */
   async #look(): Promise<void> {
-    if (this.#sessionId === undefined) return;
+    if (this.sessionId === undefined) return;
     this.#seenAt = Date.now();
-    const params = { id: this.#sessionId };
-    const session = await this.#host.client.call('readSession', { params, query: { limit: 1 } });
-    await this.#see(session);
+    await this.#see(await this.#copy.look());
   }
 
   async #reload(): Promise<void> {
@@ -289,34 +281,34 @@ export class Conversation {
     return this.#look().catch((error: unknown) => this.#doubt(error));
   }
 
-  /** It is asked for again soon, unless the session is gone. */
+  /** The next check reads the session again, unless it was deleted. */
   #doubt(error: unknown): void {
     if (error instanceof RelayError && error.code === 'SESSION_NOT_FOUND') return this.end(errorOf(error));
     this.#isStale = true;
     this.#copy.doubt();
   }
 
-  /** Not more often than every two seconds. */
-  async #catchUpSoon(): Promise<boolean> {
-    await pause(this.#askedAt + askAgainMs - Date.now(), this.#host.signal);
-    return this.#catchUp();
+  #catchUp(): Promise<boolean> {
+    return this.#read(() => this.#copy.loadChanges());
   }
 
-  /** Asks for what is missing. True when nothing is; false when the daemon cannot be asked now. */
-  async #catchUp(): Promise<boolean> {
-    const id = this.#sessionId;
-    if (id === undefined) return true;
+  /** The same when the next read is due, if changes are still missing. */
+  #catchUpSoon(): Promise<boolean> {
+    return this.#read(() => this.#copy.catchUp(this.#host.signal));
+  }
+
+  /** Returns true if the client now has all items; false if the daemon did not answer, or keeps no items. */
+  async #read(work: () => Promise<Loaded | undefined>): Promise<boolean> {
+    if (this.sessionId === undefined) return true;
     const { client } = this.#host;
-    this.#askedAt = Date.now();
     try {
-      const isFirst = this.#copy.v === undefined;
-      const page = isFirst ? await newestPage(client, id) : await changesSince(client, id, this.#copy.v!);
-      this.#isPlain = page.v === undefined;
-      const isKnown = (uuid: string) => this.#teller.isTold(uuid);
-      const hasGap =
-        page.hasMore && (isFirst || page.reset === true) && !page.messages.some(({ uuid }) => isKnown(uuid));
-      const newest = this.#isPlain ? page.messages : this.#copy.take(page);
-      await this.#tellAll(newest, hasGap ? () => before(client, id, page, isKnown) : undefined);
+      const loaded = await work();
+      if (loaded) {
+        const isKnown = (uuid: string) => this.#teller.isTold(uuid);
+        const hasGap = loaded.isWhole && loaded.hasMore && !loaded.changed.some(({ uuid }) => isKnown(uuid));
+        const older = () => before(client, this.sessionId!, loaded, isKnown);
+        await this.#tellAll(loaded.changed, hasGap ? older : undefined);
+      }
       return !this.#isPlain;
     } catch (error) {
       if (!(error instanceof RelayError) || error.code !== 'SESSION_NOT_RESOLVED')
@@ -325,7 +317,7 @@ export class Conversation {
     }
   }
 
-  // Telling
+  // Updates for the client
 
   /** Older entries first. Histories of one person are in memory one after the other. */
   async #tellAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
@@ -338,14 +330,12 @@ export class Conversation {
 
   async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
-    if (isPlainMessage && !this.#teller.isTold(entry.uuid) && this.#isTwin(entry, source))
-      return this.#teller.skip(entry.uuid);
     if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#teller.skip(entry.uuid);
     // The call of the prompt ends with it.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);
     if (!isPlainMessage && entry.part.kind === 'image' && !this.#teller.isTold(entry.uuid)) {
-      const picture = await pictureOf(this.#host.client, this.#sessionId ?? '', entry).catch(() => undefined);
+      const picture = await pictureOf(this.#host.client, this.sessionId ?? '', entry).catch(() => undefined);
       if (picture) {
         this.#teller.skip(entry.uuid);
         await this.#update({ sessionUpdate: 'agent_message_chunk', messageId: entry.uuid, content: picture });
@@ -371,17 +361,13 @@ export class Conversation {
   #askOptions({ subject }: Prompt): AskOptions {
     const { cwd, paths } = this.#begin;
     const { isReadOnly, shows } = this.#host;
-    const call = subject && openCallOf(this.#copy.items, subject);
+    const call = subject && openCallOf(this.#copy.state.items ?? [], subject);
     return { sessionId: this.id, forms: shows.forms, isReadOnly, toolCallId: call && toolCallIdOf(call), cwd, paths };
   }
 
   #newTeller(): Teller {
     const { budget, shows } = this.#host;
     return createTeller({ ...this.#begin, notices: shows.notices, budget });
-  }
-
-  #newCopy(): TranscriptCopy {
-    return new TranscriptCopy({ keep: keptItems, keepBytes: () => copyBytes(this.#host.budget) });
   }
 
   #run<T>(work: () => Promise<T>): Promise<T> {

@@ -129,7 +129,7 @@ class Door {
     }, checkMs);
     try {
       for await (const frame of client.attention({ events: ['transcript'], signal }))
-        for (const conversation of [...this.#open.values()]) await conversation.hear(frame);
+        for (const conversation of [...this.#open.values()]) await conversation.apply(frame);
     } catch (error) {
       const { message, data, code } = errorOf(error);
       for (const conversation of this.#open.values())

@@ -6,8 +6,7 @@ import { type Begin, pendingIdOf } from './begin.ts';
 import type { Host } from './host.ts';
 import { pause } from './persist.ts';
 import type { Instruction } from './prompt.ts';
-import { Turn, endOf, stepOf } from './turn.ts';
-import { squashed } from './twins.ts';
+import { Turn, endOf, squashed, stepOf } from './turn.ts';
 
 /** The last words of a turn are asked for so long when the device is away; then the task has them. */
 const lastWordsMs = 60_000;

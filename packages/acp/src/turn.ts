@@ -1,18 +1,20 @@
-/** One call of `session/prompt`: the tasks of its turn, and its one end. */
+/** One call of `session/prompt`: the tasks of its turn, and its one answer. */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { type Session, type Task, limits } from '@relay/protocol';
 import { acpError } from './errors.ts';
-import { squashed } from './twins.ts';
+
+/** White space does not count: live texts and results differ in it. */
+export const squashed = (text: string) => text.replace(/\s+/g, '');
 
 export class Turn {
-  /** The task under way: that of the prompt, later that of an answer. undefined until the relay accepted the prompt. */
+  /** The running task, of the prompt or of a later answer. Undefined until the relay accepted the prompt. */
   taskId: string | undefined;
   isCancelled = false;
-  /** The state of the session when it was last compared, so that the relay is asked once about each. */
+  /** The last compared state of the session: the relay is asked once about each state. */
   seen = '';
-  /** Its end is known; the last words are being fetched. */
+  /** The turn is over; its last texts are being read. */
   isEnding = false;
-  /** The newest words of the agent that the client was sent as messages, without white space: at least as many as a result has. */
+  /** The newest texts of the agent that the client was sent, without white space: at least as long as a result. */
   said = '';
   /** Settled once. */
   readonly ended: Promise<PromptResponse>;

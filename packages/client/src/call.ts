@@ -1,7 +1,7 @@
 /** A call of a route: its path and credential, the renewal of a refused token, and which failures are tried again. */
 import type { RouteBody, RouteName, RouteParams, RouteQuery, RouteSuccess } from '@relay/protocol';
 import { type Endpoint, endpoints } from '@relay/protocol/plain';
-import { pause } from './clock.ts';
+import { pause } from './pause.ts';
 import { BadAnswerError, ClientError, NetworkError, RelayError, TimeoutError } from './errors.ts';
 import { type Answer, request } from './request.ts';
 import type { Tokens } from './token.ts';

@@ -1,18 +1,4 @@
-/** Waiting that can be aborted, and how long to wait. */
-
-/** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
-export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, delayMs);
-    signal?.addEventListener('abort', done);
-  });
-}
+/** The length of waits. */
 
 /** Longer waits are answered as this one. */
 const maxRetryAfterSeconds = 600;

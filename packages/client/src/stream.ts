@@ -3,7 +3,8 @@
  * frames by their envelope only.
  */
 import { ItemBuffer } from './buffer.ts';
-import { backoffMs, pause } from './clock.ts';
+import { backoffMs } from './clock.ts';
+import { pause } from './pause.ts';
 import { type Connection, type Ending, connect } from './connection.ts';
 import { RelayError, TimeoutError } from './errors.ts';
 import { decodeFrame } from './frames.ts';

@@ -1,7 +1,5 @@
-/**
- * The state of a turn, and waiting until it completes or asks (rules, 19.5). Receives the same frames as the person's apps;
- * nothing is polled.
- */
+/** The state of a turn, and waiting until it completes or asks (rules, 19.5). Follows the frames of the user like an app; polls nothing. */
+import { type AttentionItem, SessionCopy } from '@relay/client';
 import { findSession, readTask } from '@relay/database';
 import {
   type Prompt,
@@ -11,7 +9,6 @@ import {
   type TaskState,
   agentLimits,
   decodeUserFrame,
-  parseSessionId,
 } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { requireSession } from '../sessions/find.ts';
@@ -22,7 +19,7 @@ export interface TurnView {
   readonly state: TurnState;
   readonly session: Session;
   readonly task?: Task | undefined;
-  /** For `needs_answer`, oldest first. */
+  /** With `needs_answer`: oldest first. */
   readonly questions: readonly Prompt[];
 }
 
@@ -33,29 +30,29 @@ interface Named {
 
 export interface Waits {
   /**
-   * Resolves when the turn is over or its agent asks, after `seconds`, when `signal` aborts or the instance drains: with its state then.
+   * Returns the state of the turn once it is over, once its agent asks, after `seconds`, or when `signal` aborts or the instance drains.
    * @throws RelayError SESSION_NOT_FOUND, TASK_NOT_FOUND, TOO_MANY_CONNECTIONS
    */
   wait(userId: string, turn: Named, seconds: number, signal: AbortSignal): Promise<TurnView>;
   drain(): void;
 }
 
-/** Frames about the state of sessions; text frames between them do not change it. */
+/** Frames that change the state of sessions; the relay sends progress and text in frames of other kinds. */
 const stateKinds = new Set(['f', 'x', 's']);
 
 export function createWaits(deps: Operations): Waits {
   const draining = new AbortController();
-  /** Keyed by person: calls that wait here. */
+  /** The number of waiting calls of each user. */
   const waiting = new Map<string, number>();
 
   const look = async (userId: string, { sessionId, taskId }: Named): Promise<TurnView> => {
     const { key, session } = await requireSession(deps.database, userId, sessionId);
     const read = (id: string) => readTask(deps.database, userId, id);
     const named = taskId === undefined ? undefined : await read(taskId);
-    // Compared by key: the session might have received its name between the two reads.
+    // Compares keys: the session can get its name between the two reads.
     if (taskId !== undefined && (!named || (await findSession(deps.database, userId, named.sessionId))?.key !== key))
       throw new RelayError('TASK_NOT_FOUND', 'This session has no task with this id.');
-    // A question settles its task as `waiting`; the turn goes on with the newest task, which the answer creates.
+    // A question settles its task as `waiting`; the turn continues with the newest task, which the answer creates.
     const follows = named === undefined || named.state === 'waiting';
     const newest = session.lastTask?.id;
     const task = follows && newest !== undefined && newest !== named?.id ? await read(newest) : named;
@@ -76,23 +73,24 @@ export function createWaits(deps: Operations): Waits {
         });
       waiting.set(userId, count + 1);
       const end = AbortSignal.any([signal, draining.signal, AbortSignal.timeout(seconds * 1000)]);
-      const changes = changesOf(first.session);
+      const changes = createChanges(first.session);
       let unsubscribe: (() => Promise<void>) | undefined;
       try {
-        unsubscribe = await deps.backplane.subscribe(userId, (frame) => changes.hear(frame.body), changes.wake);
-        // Only now is nothing missed.
+        unsubscribe = await deps.backplane.subscribe(userId, (frame) => changes.apply(frame.body), changes.wake);
+        // The subscription receives every later frame.
         for (;;) {
-          const heard = changes.next(end);
+          const changed = changes.next(end);
           const view = await look(userId, turn);
+          changes.follow(view.session);
           if (!isOpen(view) || end.aborted) return view;
-          await heard;
+          await changed;
         }
       } finally {
         const left = (waiting.get(userId) ?? 1) - 1;
         if (left > 0) waiting.set(userId, left);
         else waiting.delete(userId);
         await unsubscribe?.().catch((error: unknown) =>
-          deps.logger.warn({ err: error }, 'a subscription could not be ended'),
+          deps.logger.warn({ err: error }, 'a subscription could not be closed'),
         );
       }
     },
@@ -122,22 +120,24 @@ function stateOf(
   }
 }
 
-/**
- * Resolves when a frame arrives that might have changed a session. The native id of the session can change in the meantime; its
- * device and agent stay.
- */
-function changesOf({ id }: Session) {
-  const { deviceId = '', agentType = '' } = parseSessionId(id) ?? {};
-  const prefix = JSON.stringify(`${deviceId}:${agentType}:`).slice(1, -1);
+/** The changes of one session, whose name can change. */
+function createChanges({ id }: Session) {
+  const copy = new SessionCopy({ id });
   let resolve: () => void = () => undefined;
   const wake = () => resolve();
   return {
     wake,
-    hear: (body: string) => {
-      const frame = decodeUserFrame(body);
-      if (frame && stateKinds.has(frame.kind) && frame.text.includes(prefix)) wake();
+    /** The session as it was read. Under a new name it is read again: the frame that renamed it came before the subscription. */
+    follow: (session: Session) => {
+      if (session.id === copy.id) return;
+      copy.adopt(session);
+      wake();
     },
-    /** Resolves with the first change after the call, or when the signal `end` aborts. */
+    apply: (body: string) => {
+      const frame = decodeUserFrame(body);
+      if (frame && stateKinds.has(frame.kind) && copy.concerns(JSON.parse(frame.text) as AttentionItem)) wake();
+    },
+    /** Resolves with the first change after the call, or when `end` aborts. */
     next: (end: AbortSignal): Promise<void> =>
       new Promise((settle) => {
         resolve = settle;

@@ -6,7 +6,7 @@ import { deskWays, footerOf, isWorking, mostSubjectLines, subjectLines } from '.
 import { createScreen } from '../attach/screen.ts';
 import { createSending } from '../attach/sending.ts';
 import { Failure, exitCodes, usage } from '../failure.ts';
-import { type Said, follow } from '../follow.ts';
+import { type SessionEvent, follow } from '../follow.ts';
 import { findSession, nameOf } from '../naming.ts';
 import { patient } from '../patience.ts';
 import { type Relay, allSessions } from '../relay.ts';
@@ -172,13 +172,13 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
     // All of it is read before it is answered.
     if (lines.length > mostSubjectLines) screen.print(lines.map((line) => `  ${line}\n`).join(''));
   };
-  const show = (said: Said) => {
-    if (said.type === 'item') screen.print(items.item(said.item));
-    else if (said.type === 'new_message') screen.print(items.message(said.message));
-    else if (said.type === 'session_update') updated(said.session);
-    else if (said.type === 'session_removed' || said.type === 'device_removed') leaving.abort();
-    else if (said.type === 'history_error') note = oneLine(said.error);
-    else if (said.type === 'connection') lostUntilMs = said.state === 'lost' ? Date.now() + said.waitMs : undefined;
+  const show = (event: SessionEvent) => {
+    if (event.type === 'item') screen.print(items.item(event.item));
+    else if (event.type === 'new_message') screen.print(items.message(event.message));
+    else if (event.type === 'session_update') updated(event.session);
+    else if (event.type === 'session_removed' || event.type === 'device_removed') leaving.abort();
+    else if (event.type === 'history_error') note = oneLine(event.error);
+    else if (event.type === 'connection') lostUntilMs = event.state === 'lost' ? Date.now() + event.waitMs : undefined;
     screen.changed();
   };
 
@@ -197,10 +197,15 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
   });
 }
 
-async function watch(relay: Relay, signal: AbortSignal, sessionId: string, show: (said: Said) => void): Promise<void> {
+async function watch(
+  relay: Relay,
+  signal: AbortSignal,
+  sessionId: string,
+  show: (event: SessionEvent) => void,
+): Promise<void> {
   const wish = { begin: () => Promise.resolve({ sessionId }), history: shownItems, output: false, once: false };
   try {
-    for await (const said of follow({ relay, signal, ...wish })) show(said);
+    for await (const event of follow({ relay, signal, ...wish })) show(event);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -1,4 +1,5 @@
-/** `relay inbox` and its parts: what waits for the person, across machines. */
+/** `relay inbox` and its subcommands: items that need the person, across machines. */
+import { InboxCopy } from '@relay/client';
 import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKinds } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { happenings } from '../happenings.ts';
@@ -16,7 +17,7 @@ interface InboxOptions extends CommonOptions {
   watch?: boolean;
 }
 
-/** Asked for at once: more than anyone reads. */
+/** Size of a page: more items than a person reads. */
 const shownItems = 100;
 
 const kindNames: Record<InboxKind, string> = {
@@ -46,7 +47,7 @@ function kindOf(typed: string | undefined): InboxKind | undefined {
 
 const shortId = (id: string) => id.slice(0, 8);
 
-/** The last line: the rest of what was asked for, and what can be done. Snoozed items are counted over all kinds. */
+/** The last line: the number of further items. Snoozed items are counted over all kinds. */
 function summary({ counts, items, nextCursor }: Inbox, snoozed: boolean, kind: InboxKind | undefined): string {
   if (snoozed && kind) return nextCursor === undefined ? '' : 'There are more.';
   const all = snoozed ? counts.snoozed : counts[kind ?? 'total'];
@@ -63,8 +64,8 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   const query = { limit: shownItems, ...(kind && { kind }), ...(snoozed && { snoozed: 'true' as const }) };
   const inbox = await context.relay.call('listInbox', { query });
   context.say(inbox, () => {
-    const said = summary(inbox, snoozed, kind);
-    if (inbox.items.length === 0) return `Nothing waits for you.${said === '' ? '' : ` ${said}`}\n`;
+    const more = summary(inbox, snoozed, kind);
+    if (inbox.items.length === 0) return `Nothing waits for you.${more === '' ? '' : ` ${more}`}\n`;
     const rows = inbox.items.map((item) => [
       kindNames[item.kind],
       whatOf(item),
@@ -73,7 +74,7 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
       ago(item.createdAt),
       shortId(item.id),
     ]);
-    return `${tableOf(columns, rows, terminal)}${said === '' ? '' : `${said}\n`}`;
+    return `${tableOf(columns, rows, terminal)}${more === '' ? '' : `${more}\n`}`;
   });
 }
 
@@ -138,32 +139,32 @@ export async function snoozeInboxCommand(
 
 type Context = ReturnType<typeof contextOf>;
 
-/** Prints the counts, and after each change what is new; until it is interrupted. With --json the state and each frame, one per line. */
+/** Prints the counts, and new items after each change, until it is interrupted. With --json the state and each frame, one per line. */
 async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<void> {
-  let version = -1;
-  const show = (record: { version: number; counts: InboxCounts }, items: readonly InboxItem[]) => {
-    if (record.version <= version) return;
-    version = record.version;
-    if (json) {
-      terminal.out(jsonLine(record));
-      return;
-    }
+  const show = (record: { counts: InboxCounts }, items: readonly InboxItem[]) => {
+    if (json) return terminal.out(jsonLine(record));
     for (const item of items.filter(({ state }) => state === 'open'))
       terminal.out(
         `${kindNames[item.kind]}: ${oneLine(whatOf(item))} (${oneLine(item.title ?? item.deviceName ?? '')}, ${shortId(item.id)})\n`,
       );
     terminal.out(left(record.counts).replace(' left', ' waiting'));
   };
-  const reload = async (from: Relay) => {
-    const inbox = await from.call('listInbox', { query: { limit: shownItems } });
-    show(inbox, inbox.items);
-  };
   const quiet = () => undefined;
   await listening(relay, quiet, async (patient, signal) => {
+    const inbox = new InboxCopy(patient);
+    let shown = -1;
     for await (const happening of happenings({ relay: patient, output: false, signal })) {
-      if (happening.kind === 'connected' || happening.kind === 'gap') await reload(patient);
-      if (happening.kind === 'frame' && happening.frame.type === 'inbox_update') {
-        show(happening.frame, happening.frame.changed);
+      if (happening.kind === 'gap') inbox.apply({ type: 'resync' });
+      const frame = happening.kind === 'frame' ? happening.frame : undefined;
+      const changed = frame && inbox.apply(frame);
+      if (changed && frame.type === 'inbox_update') {
+        show(frame, changed);
+        shown = frame.version;
+      }
+      if (inbox.isBehind || happening.kind === 'connected') {
+        const answer = await inbox.load();
+        if (answer && answer.version !== shown) show(answer, answer.items);
+        shown = answer?.version ?? shown;
       }
       await terminal.drained();
     }

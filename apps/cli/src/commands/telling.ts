@@ -1,7 +1,7 @@
 /** Prints a conversation while it goes on, and turns its end into an exit code. */
 import type { SentMessage, Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
-import { type FollowWish, type Said, follow, hasEnded } from '../follow.ts';
+import { type FollowWish, type SessionEvent, follow, hasEnded } from '../follow.ts';
 import { listening } from '../patience.ts';
 import { type ConversationWish, createConversationView } from '../show/said.ts';
 import { oneLine } from '../show/text.ts';
@@ -16,20 +16,20 @@ export async function tell(
   { heading, thoughts, full, ...wish }: TellingWish,
 ): Promise<number> {
   const show = createConversationView(terminal, { heading, thoughts, full });
-  const print = (said: Said) => {
+  const print = (event: SessionEvent) => {
     // An item that grows is printed as soon as it has another state, once and as a whole.
-    if (json) return terminal.out(said.type === 'item' && said.grows ? '' : jsonLine(said));
-    const { out, err } = show(said);
+    if (json) return terminal.out(event.type === 'item' && event.grows ? '' : jsonLine(event));
+    const { out, err } = show(event);
     if (out) terminal.out(out);
     if (err) terminal.err(err);
   };
   let ended: Task | undefined;
   let removed = false;
   const isInterrupted = await listening(relay, print, async (patient, signal) => {
-    for await (const said of follow({ relay: patient, signal, ...wish })) {
-      if (said.type === 'task') ended = said.task;
-      if (said.type === 'session_removed' || said.type === 'device_removed') removed = true;
-      print(said);
+    for await (const event of follow({ relay: patient, signal, ...wish })) {
+      if (event.type === 'task') ended = event.task;
+      if (event.type === 'session_removed' || event.type === 'device_removed') removed = true;
+      print(event);
       await terminal.drained();
     }
   });
@@ -52,8 +52,8 @@ export const tellTask = (
 ): Promise<number> =>
   tell(context, {
     begin: async () => {
-      const { sessionId, taskId, message: said, replayed } = await send();
-      return { sessionId, taskId, said, isNew: !replayed };
+      const { sessionId, taskId, message: sent, replayed } = await send();
+      return { sessionId, taskId, sent, isNew: !replayed };
     },
     history: 0,
     output,

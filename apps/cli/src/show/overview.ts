@@ -1,4 +1,5 @@
 /** Everything that happens, one line each: which machine, which session, what. */
+import { isOutdated } from '@relay/client';
 import type { Device, Prompt, Session } from '@relay/protocol';
 import type { AnyFrame } from '../happenings.ts';
 import { nameOf } from '../naming.ts';
@@ -58,8 +59,7 @@ export function createOverview(
     switch (frame.type) {
       case 'session_update': {
         const before = sessions.get(frame.previousId ?? '') ?? sessions.get(frame.session.id);
-        // Frames of two instances about one session may arrive in either order.
-        if (before && frame.previousId === undefined && frame.session.updatedAt < before.updatedAt) return '';
+        if (isOutdated(frame, before)) return '';
         sessions.delete(frame.previousId ?? '');
         remember(frame.session);
         return changes(frame.session, before);

@@ -1,6 +1,6 @@
 /** A conversation on a screen: messages as paragraphs, everything else as a line between them. */
 import { type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
-import type { Said } from '../follow.ts';
+import type { SessionEvent } from '../follow.ts';
 import { nameOf } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
 import { createItemsView } from './items.ts';
@@ -29,7 +29,7 @@ export interface ConversationWish {
 export function createConversationView(
   terminal: Terminal,
   { heading, thoughts = false, full = false }: ConversationWish,
-): (said: Said) => Shown {
+): (event: SessionEvent) => Shown {
   const style = styleOf(terminal);
   const columns = terminal.outIsScreen ? terminal.columns : Infinity;
   const items = createItemsView({ style, columns, thoughts, full });
@@ -69,37 +69,37 @@ export function createConversationView(
     return lines.map((line) => `${line}\n`).join('');
   };
 
-  const show = (said: Said): Shown => {
-    switch (said.type) {
+  const show = (event: SessionEvent): Shown => {
+    switch (event.type) {
       case 'new_message':
-        return { out: items.message(said.message) };
+        return { out: items.message(event.message) };
       case 'item':
         hasItems = true;
-        return { out: items.item(said.item) };
+        return { out: items.item(event.item) };
       case 'session_update':
-        return { out: session(said.session) };
+        return { out: session(event.session) };
       case 'task_output':
-        return { out: style('dim', plain(said.output).replace(/\n?$/, '\n')) };
+        return { out: style('dim', plain(event.output).replace(/\n?$/, '\n')) };
       case 'device_status':
-        return { err: `The device is ${said.status}.\n` };
+        return { err: `The device is ${event.status}.\n` };
       case 'session_removed':
         return { err: 'The session was removed.\n' };
       case 'device_removed':
         return { err: 'The device was removed.\n' };
       case 'history_error':
-        return { err: `Earlier messages cannot be shown: ${oneLine(said.error)} (${said.code})\n` };
+        return { err: `Earlier messages cannot be shown: ${oneLine(event.error)} (${event.code})\n` };
       case 'connection':
-        return { err: said.state === 'lost' ? lostText(said) : 'Reconnected.\n' };
+        return { err: event.state === 'lost' ? lostText(event) : 'Reconnected.\n' };
       case 'resync':
         return { err: resyncText };
       case 'task':
         return {};
     }
   };
-  return (said) => {
-    const shown = show(said);
-    if (said.type === 'item' || said.type === 'new_message') return shown;
-    // A text that still grows ends its line before anything else is said.
+  return (event) => {
+    const shown = show(event);
+    if (event.type === 'item' || event.type === 'new_message') return shown;
+    // A text that still grows ends its line before anything else is event.
     if (shown.out) return { out: `${items.interrupt()}${shown.out}` };
     return shown.err ? { ...shown, out: items.interrupt() } : shown;
   };

@@ -1,5 +1,5 @@
 /** Facts about a question without showing it: whether it is dangerous, and what its choices mean. */
-import type { Prompt } from '@relay/protocol';
+import type { Message, Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { visibleText } from '../ui/visible.ts';
 
@@ -69,3 +69,15 @@ export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } 
   if (![context, subject?.tool, subject?.input].every((text) => shown.includes(text ?? ''))) return undefined;
   return isHiding(shown) || isDestructive(shown) ? undefined : { allow, reject };
 }
+
+/** The messages without those of open questions, which a card shows: a message comes before the item of its question. */
+export const withoutQuestions = (
+  messages: readonly Message[],
+  open: readonly Pick<Prompt, 'id' | 'prompt'>[],
+): readonly Message[] =>
+  messages.filter(
+    ({ uuid, role, content, part }) =>
+      role !== 'AGENT' ||
+      part?.kind === 'question' ||
+      open.every(({ id, prompt }) => uuid !== id && !`${content}\n`.startsWith(`${prompt}\n`)),
+  );

@@ -1,9 +1,9 @@
 /** The inbox for components. */
 import { useEffect, useSyncExternalStore } from 'react';
+import type { InboxState } from '@relay/client';
 import { useRooms } from '../rooms.ts';
-import type { InboxView } from './store.ts';
 
-export function useInbox(): InboxView {
+export function useInbox(): InboxState {
   const { inbox } = useRooms();
   return useSyncExternalStore(inbox.subscribe, () => inbox.state);
 }
@@ -29,11 +29,11 @@ export function useSeen(sessionId: string): void {
 }
 
 /** Sessions with an open question. */
-export const askingSessions = ({ items, snoozed }: InboxView): string[] =>
+export const askingSessions = ({ items, snoozed }: InboxState): string[] =>
   [...items, ...snoozed].flatMap(({ kind, sessionId }) => (kind === 'question' && sessionId ? [sessionId] : []));
 
 /** Sessions whose questions are all hidden for a while. */
-export function snoozedSessions({ items, snoozed }: InboxView): ReadonlySet<string> {
+export function snoozedSessions({ items, snoozed }: InboxState): ReadonlySet<string> {
   const asking = new Set(items.filter(({ kind }) => kind === 'question').map(({ sessionId }) => sessionId));
   return new Set(
     snoozed.flatMap(({ kind, sessionId }) =>

@@ -1,9 +1,9 @@
 /** Keeps the number on the app icon and the notifications of this browser up to date. */
 import { useEffect } from 'react';
+import type { InboxState } from '@relay/client';
 import { badgeDatabase, answerOf, clearBadge, openDatabase } from '../forget.ts';
 import { useInbox } from '../inbox/use-inbox.ts';
 import { useRooms } from '../rooms.ts';
-import type { InboxView } from '../inbox/store.ts';
 import type { Place } from '../place.ts';
 
 /** The worker then shows no older number. This one is the relay's own, also after a database was set back. */
@@ -20,7 +20,7 @@ async function badge(count: number, version: number): Promise<void> {
 const waits: readonly unknown[] = ['needs_you', 'failed', 'unknown'];
 
 /** Closes notifications of sessions that no longer wait for the person. */
-async function closeOld({ publicUrl }: Place, { items, snoozed, version }: InboxView): Promise<void> {
+async function closeOld({ publicUrl }: Place, { items, snoozed, version }: InboxState): Promise<void> {
   const waiting = new Set([...items, ...snoozed].map(({ sessionId }) => sessionId));
   const registration = await navigator.serviceWorker.getRegistration(`${publicUrl}/`);
   for (const shown of (await registration?.getNotifications()) ?? []) {

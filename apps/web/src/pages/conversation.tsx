@@ -27,7 +27,7 @@ import { RetryContext } from '../transcript/item-view.tsx';
 import { Log, type LogHandle } from '../transcript/log.tsx';
 import { DiffScreens } from '../transcript/parts/diff-screen.tsx';
 import { useItems } from '../transcript/use-items.ts';
-import { withoutQuestions } from '../conversation/messages.ts';
+import { withoutQuestions } from '../conversation/prompt.ts';
 import '../styles/conversation.css';
 
 const Unread = loadedLater(async () => (await import('../conversation/unread.tsx')).Unread);
@@ -58,7 +58,7 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
 
   const refusal = resource.kind === 'failed' ? resource.refusal : undefined;
   const isNone = refusal?.code === 'SESSION_NOT_FOUND';
-  if (isNone || (resource.kind === 'ready' && resource.value.removed))
+  if (isNone || (resource.kind === 'ready' && resource.value.isRemoved))
     return (
       <Page title={words.session} key="gone">
         {isNone ? <Problem refusal={refusal} /> : <Notice>{words.gone}</Notice>}
@@ -76,8 +76,8 @@ function One({ id, onName }: { id: string; onName: (id: string) => void }) {
   return (
     <Shown
       known={resource.value}
-      onSaid={conversation.said}
-      onChange={conversation.changed}
+      onSaid={conversation.add}
+      onChange={conversation.edit}
       onOlder={conversation.loadOlder}
       onReload={resource.reload}
     />

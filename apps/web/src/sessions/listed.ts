@@ -1,4 +1,5 @@
 /** The list of sessions as plain data: the effect of frames, and the grouping. */
+import { isOutdated } from '@relay/client';
 import type { AttentionFrame, Device, Session, SessionStatus } from '@relay/protocol';
 import { dayKey } from '../catalogue.ts';
 
@@ -54,8 +55,7 @@ export function after<L extends Listed>(list: L, frame: AttentionFrame, belongs:
   if (frame.type !== 'session_update') return list;
   const { session, previousId } = frame;
   const known = list.sessions.find(({ id }) => id === session.id);
-  // Frames of two instances about one session can overtake each other.
-  if (known && previousId === undefined && session.updatedAt < known.updatedAt) return list;
+  if (isOutdated(frame, known)) return list;
   const others = list.sessions.filter(({ id }) => id !== session.id && id !== previousId);
   return { ...list, sessions: belongs(session) ? joined([session], others) : others };
 }

@@ -1,0 +1,15 @@
+/** Waits that a signal aborts. */
+
+/** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
+export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    signal?.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,26 @@
+/** The basis of both copies: their change signal, and the rule for frames that cross. Small, because the first load of the pages has it. */
+import type { Attention, Session } from '@relay/protocol';
+
+/** Calls its listeners when the state of the object changes. */
+export class Signal {
+  readonly #listeners = new Set<() => void>();
+
+  /** Calls the listener after each change. Returns the function that removes it. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  protected notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/**
+ * The one rule for frames that cross between two relay instances: an update that is older than the known state does not count, unless it
+ * renames the session.
+ */
+export const isOutdated = (
+  { session, previousId }: Attention<'session_update'>,
+  known: Pick<Session, 'updatedAt'> | undefined,
+): boolean => previousId === undefined && known !== undefined && session.updatedAt < known.updatedAt;
