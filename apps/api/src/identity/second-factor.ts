@@ -131,7 +131,7 @@ const changePassword = '/change-password';
 /** Requests of a signed-in person that show again who it is, or that change the second factor: the password alone is not enough. */
 const withCode: ReadonlySet<string> = new Set(['/relay/confirm', '/two-factor/disable', renewCodes, changePassword]);
 
-/** Those among them that take a sign-in of the last minutes instead: it had its second step. */
+/** The requests of `withCode` that accept a recent sign-in instead: it included the second step. */
 const withRecentSignIn: ReadonlySet<string> = new Set([renewCodes, changePassword]);
 
 const stepMs = 30_000;
