@@ -70,6 +70,8 @@ export interface Question {
   text?: boolean;
   /** The fields of a form; its answer can carry their values, which fit them. `options` and free text answer it as well. */
   fields?: readonly QuestionField[];
+  /** No agent answers it. */
+  person?: true;
   /** The deadline for an answer (ISO 8601). */
   expires?: string;
   prompt: string;

@@ -125,7 +125,7 @@ export function openCaps({ file, clock, spending, agentTypeOf, onTrouble }: CapO
       ];
       const options = choices.map(({ label }) => label);
       return {
-        question: { uuid: randomUUID(), kind: 'choice', prompt, choices, options },
+        question: { uuid: randomUUID(), kind: 'choice', person: true, prompt, choices, options },
         key,
         cap: level.cap,
         spent,

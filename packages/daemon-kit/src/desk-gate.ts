@@ -84,7 +84,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     const prompt = questionAbout(held, clock.now());
     const options = choices.map(({ label }) => label);
-    finish(task, questionEnd({ uuid: question, kind: 'choice', text: false, prompt, choices, options }));
+    finish(task, questionEnd({ uuid: question, kind: 'choice', person: true, text: false, prompt, choices, options }));
   };
   const ask = (task: Task, held: Held) => settle(task, () => keep(task, held));
 
@@ -132,7 +132,8 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
   };
 
   return {
-    pass: (task, go) => enter(task, task.desk, true, go),
+    // An agent closes no program: its message is asked about.
+    pass: (task, go) => enter(task, task.restricted === 'agent' ? undefined : task.desk, true, go),
     decide(task, { message, images, choices, stopTurn }, option, go) {
       const words = task.message;
       const at = chosen(words, choices.map(({ label }) => label)); // prettier-ignore
@@ -143,10 +144,6 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
           finish(task, { type: 'TASK_COMPLETE', result: 'Not sent: the session stays open at the desk.' });
         });
         return;
-      }
-      if (choice === 'take' && task.restricted === 'agent') {
-        const error = 'Not sent: only a person can close a program on this machine.';
-        return settle(task, () => finish(task, { type: 'ERROR', error, code: 'HELD_AT_DESK' }));
       }
       // Other text does not choose an option: it joins the message, and the daemon asks again.
       Object.assign(task, { message: choice ? message : `${message}\n\n${words}`, images });

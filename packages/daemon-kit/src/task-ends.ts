@@ -36,6 +36,13 @@ export const unfit = (problem: string): End => ({
   code: 'PROMPT_SUPERSEDED',
 });
 
+/** The question stays open for the person (rules, 19.9). */
+export const forPerson: End = {
+  type: 'ERROR',
+  error: 'Only a person can answer this. Nothing was sent to the agent.',
+  code: 'PERSON_MUST_ANSWER',
+};
+
 export const tooLate: End = {
   type: 'ERROR',
   error: 'This question can no longer be answered, or it is not the one that was shown. Nothing was sent to the agent.',
@@ -128,7 +135,7 @@ export function questionOf(asked: Question): AskedQuestion {
     .slice(0, maxOptions)
     .map((option) => ({ ...option, label: keepHead(option.label, fieldBytes.progress) }));
   const plain = options.length === 0 ? 'text' : 'choice';
-  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], expires } = asked;
+  const { uuid = randomUUID(), kind = plain, text = true, subject, fields = [], person, expires } = asked;
   const title = keepHead(asked.prompt, fieldBytes.error);
   const whole: AskedQuestion = {
     uuid,
@@ -136,6 +143,7 @@ export function questionOf(asked: Question): AskedQuestion {
     kind,
     options,
     text,
+    ...(person ? { person } : {}),
     ...(subject === undefined ? {} : { subject }),
     ...(fields.length === 0 || fields.length > transcriptLimits.fields ? {} : { fields: [...fields] }),
   };

@@ -1,5 +1,5 @@
 /** The open questions of the transcripts: which question a task answers, whether the answer fits, and how a question closes. */
-import { type Question as AskedQuestion, type Item, formProblem } from '@relay/protocol';
+import { type Question as AskedQuestion, type Item, formProblem, isForPerson } from '@relay/protocol';
 import { fieldBytes, keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
 import type { Store } from './store.ts';
@@ -13,6 +13,8 @@ export interface TaskQuestions {
   isOpen(sessionId: string, uuid: string, digest?: string): boolean;
   /** The open question that the task answers. */
   at(task: Task): AskedQuestion | undefined;
+  /** Whether an agent gives an answer that only its person gives (rules, 19.9). `names`: the relay names questions. */
+  isForPerson(task: Task, names: boolean): boolean;
   /** The reason why the values of a form do not fit its fields. */
   problemOf(task: Task): string | undefined;
   /**
@@ -47,6 +49,13 @@ export function createTaskQuestions({
       return part !== undefined && (digest === undefined || (part.question as AskedQuestion).digest === digest);
     },
     at,
+    isForPerson(task, names) {
+      const { sessionId, answer, message, restricted } = task;
+      const words = of(sessionId)[0]?.part.question as AskedQuestion | undefined;
+      const question = answer ? at(task) : names ? undefined : words;
+      if (restricted !== 'agent' || !question) return false;
+      return isForPerson(question, answer?.isChoice ? answer : { text: message });
+    },
     problemOf(task) {
       const values = task.answer?.fields;
       return values && formProblem(at(task)?.fields ?? [], values);

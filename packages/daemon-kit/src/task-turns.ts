@@ -5,7 +5,7 @@ import type { DeskGate } from './desk-gate.ts';
 import type { OwnTurns } from './own-turns.ts';
 import type { Task } from './task.ts';
 import { createCapTurns } from './task-caps.ts';
-import { tooLate, unfit, unseen, unwritable } from './task-ends.ts';
+import { forPerson, tooLate, unfit, unseen, unwritable } from './task-ends.ts';
 import type { Finish, TaskRoom } from './task-finish.ts';
 
 interface Turns {
@@ -132,6 +132,8 @@ export function createTurns(
   return {
     settle,
     run(task) {
+      // Before anything that waits for the answer is taken.
+      if (asked.isForPerson(task, room.namesQuestions())) return settle(task, () => undefined);
       const kept = gate.take(task);
       if (kept) {
         task.phase = 'running';
@@ -149,7 +151,7 @@ export function createTurns(
 }
 
 /** Refuses answers that are late or do not fit. */
-function createRefusal({ agent, asked, voice }: TaskRoom, finish: Finish['finish']) {
+function createRefusal({ agent, asked, namesQuestions, voice }: TaskRoom, finish: Finish['finish']) {
   /** The daemon refused the answer, and the relay counts the question as answered: open it again. */
   const repeat = (task: Task) => {
     const question = asked.at(task);
@@ -167,6 +169,11 @@ function createRefusal({ agent, asked, voice }: TaskRoom, finish: Finish['finish
         return true;
       }
       delete task.answer;
+    }
+    if (asked.isForPerson(task, namesQuestions())) {
+      finish(task, forPerson);
+      repeat(task);
+      return true;
     }
     const problem =
       task.answer && agent.holdsQuestions && task.images.length > 0

@@ -43,8 +43,11 @@ function spender() {
   return { agent, turns, cancelled };
 }
 
-async function begun(caps: object, { storeDir = home.folder(), isNew = true } = {}) {
-  const relay = await home.relay({ declares: ['transcript', 'prompts'] });
+async function begun(
+  caps: object,
+  { storeDir = home.folder(), isNew = true, declares = ['transcript', 'prompts'] } = {},
+) {
+  const relay = await home.relay({ declares });
   if (isNew) writeFileSync(join(storeDir, 'caps.json'), JSON.stringify({ caps: { scripted: caps }, levels: {} }));
   const { agent, turns, cancelled } = spender();
   const daemon = home.daemon(relay, agent, { storeDir });
@@ -73,7 +76,8 @@ async function begun(caps: object, { storeDir = home.folder(), isNew = true } = 
     question: { uuid: string; digest?: string | undefined },
     option: string,
     label: string,
-  ) => task(label, session, { prompt_uuid: question.uuid, digest: question.digest, option_id: option });
+    more: object = {},
+  ) => task(label, session, { prompt_uuid: question.uuid, digest: question.digest, option_id: option, ...more });
   return { connection, daemon, turns, cancelled, storeDir, task, done, asked, answer };
 }
 
@@ -110,6 +114,35 @@ describe('§2: a cap on a session', () => {
     const second = await begun({}, { storeDir, isNew: false });
     await second.done('20.5', session);
     expect((await second.asked('21', session)).prompt).toContain('about $20.50');
+  });
+
+  it.each([
+    ['continue', 'Continue'],
+    ['raise', 'Continue up to $20'],
+    ['stop', 'Stop here'],
+  ])('S2: leaves the question to the person when an agent answers: %s', async (option, label) => {
+    const { connection, done, asked, answer, turns } = await begun({ session: 10 });
+    const session = await done('10.04');
+    const { question } = await asked('12', session);
+    expect(question).toMatchObject({ person: true });
+    const agents = answer(session, question, option, label, { restricted: 'agent' });
+    expect(await connection.event('ERROR', agents)).toMatchObject({ code: 'PERSON_MUST_ANSWER' });
+    expect(turns).toHaveLength(1);
+    // The message still waits for its person.
+    expect((await connection.event('PROMPT_OPEN', agents)).question).toEqual(question);
+    await connection.event('TASK_COMPLETE', answer(session, question, 'continue', 'Continue'));
+    expect(turns.map(({ message }) => message)).toEqual(['10.04', '12']);
+  });
+
+  it('S2: takes no words of an agent for an answer at a relay that names no questions', async () => {
+    const { connection, done, task, turns } = await begun({ session: 10 }, { declares: ['transcript'] });
+    const session = await done('10.04');
+    await connection.event('WAIT_FOR_USER', task('12', session));
+    const agents = task('Continue', session, { restricted: 'agent' });
+    expect(await connection.event('ERROR', agents)).toMatchObject({ code: 'PERSON_MUST_ANSWER' });
+    expect(turns).toHaveLength(1);
+    await connection.event('TASK_COMPLETE', task('Continue', session));
+    expect(turns.map(({ message }) => message)).toEqual(['10.04', '12']);
   });
 
   it('“Stop here” ends the task, and the agent never gets the message', async () => {

@@ -130,14 +130,28 @@ describe('a message to a session that a terminal has open', () => {
     expect(said.filter((line) => line === 'USER user go on')).toHaveLength(1);
   });
 
-  it('44: lets no agent close the program, whatever it answers', async () => {
+  it.each(['take', 'wait', 'drop'])(
+    '44, S2: leaves the question to the person when an agent answers: %s',
+    async (option) => {
+      const one = await begin();
+      one.open.set(one.id, held);
+      const { question, answer } = await asked(one, one.send('go on'));
+      const { label } = question.options.find(({ id }) => id === option)!;
+      const named = { prompt_uuid: question.uuid, option_id: option, digest: question.digest };
+      const taskId = one.send(label, { ...named, restricted: 'agent' });
+      expect(await one.connection.event('ERROR', taskId)).toMatchObject({ code: 'PERSON_MUST_ANSWER' });
+      expect([one.calls, one.turns]).toEqual([[], []]);
+      // The message still waits for its person.
+      expect((await one.connection.event('PROMPT_OPEN', taskId)).question).toEqual(question);
+      expect((await one.connection.event('TASK_COMPLETE', answer('take'))).result).toBe('did: go on');
+    },
+  );
+
+  it('44, S2: asks where the message of an agent wants the program closed', async () => {
     const one = await begin();
     one.open.set(one.id, held);
-    const { question } = await asked(one, one.send('go on'));
-    const { label } = question.options.find(({ id }) => id === 'take')!;
-    const named = { prompt_uuid: question.uuid, option_id: 'take', digest: question.digest };
-    const taskId = one.send(label, { ...named, restricted: 'agent' });
-    expect(await one.connection.event('ERROR', taskId)).toMatchObject({ code: 'HELD_AT_DESK' });
+    const { question } = await asked(one, one.send('go on', { desk: 'take', restricted: 'agent' }));
+    expect(question).toMatchObject({ person: true });
     expect([one.calls, one.turns]).toEqual([[], []]);
   });
 

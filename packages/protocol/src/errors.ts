@@ -50,7 +50,7 @@ export const errorCatalogue = {
   PERSON_MUST_ANSWER: {
     status: 403,
     meaning:
-      'An agent cannot give this answer: it is about its own session, or it would hold for good. Let the person answer in an app.',
+      'An agent cannot give this answer: it is about its own session, it would hold for good, or the question is for its person alone. Let the person answer in an app.',
   },
   FILE_HIDDEN: {
     status: 403,

@@ -1,6 +1,6 @@
-/** A turn that an agent starts in the name of its person, how many can be open (rules, 19.6), and the answers that it cannot give (19.8). */
+/** A turn that an agent starts in the name of its person, how many can be open (rules, 19.6), and the answers that it cannot give (19.8, 19.9). */
 import { type Db, type NamedPrompt, oneAtATime, openAgentTurns } from '@relay/database';
-import { type AnswerPrompt, RelayError, agentLimits } from '@relay/protocol';
+import { type AnswerPrompt, RelayError, agentLimits, choicesOf, isForPerson } from '@relay/protocol';
 
 export interface AgentTurn {
   /** Its place in a chain of agents (rules, 19.6). */
@@ -33,25 +33,15 @@ const isLasting = ({ kind, label }: { kind?: string | undefined; label: string }
   kind === 'allow_always' || (!kind?.startsWith('reject') && lasting.test(label.normalize('NFKC')));
 
 /**
- * Refuses an answer that allows more than this one question.
+ * Refuses an answer that is for the person alone, and one that allows more than this one question unless the token grants that.
  * @throws RelayError PERSON_MUST_ANSWER
  */
-export function refuseForGood(prompt: NamedPrompt, given: AnswerPrompt): void {
-  const { options } = prompt;
-  const chosen = options.find(({ id }) => id === given.option);
-  // An agent that names no kinds can take a text for one of its choices. An agent that names kinds takes it for a no.
-  const mayChoose = given.text !== undefined && prompt.kind !== 'permission' && options.some(isLasting);
-  const values = new Set(
-    Object.values(given.fields ?? {}).flatMap((value) => (Array.isArray(value) ? value : [value])),
+export function refuseForAgent({ mayHoldForGood }: AgentTurn, prompt: NamedPrompt, given: AnswerPrompt): void {
+  if (isForPerson(prompt, given))
+    throw new RelayError('PERSON_MUST_ANSWER', 'Only the person can answer this, in an app. Ask the person.');
+  if (mayHoldForGood || !choicesOf(prompt, given).some(isLasting)) return;
+  throw new RelayError(
+    'PERSON_MUST_ANSWER',
+    'This answer would hold for more than this question, so only the person can give it, in an app. Choose one that holds once.',
   );
-  const inForm = (prompt.fields ?? []).some(
-    ({ title, type, choices = [] }) =>
-      (type === 'boolean' && values.has(true) && lasting.test(title)) ||
-      choices.some(({ id, label }) => values.has(id) && isLasting({ label: `${id} ${label}` })),
-  );
-  if ((chosen && isLasting(chosen)) || mayChoose || inForm)
-    throw new RelayError(
-      'PERSON_MUST_ANSWER',
-      'This answer would hold for more than this question, so only the person can give it, in an app. Choose one that holds once.',
-    );
 }

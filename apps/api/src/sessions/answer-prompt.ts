@@ -6,7 +6,7 @@ import { type SessionRecord, findSession } from '@relay/database';
 import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
 import { type Accepted, onceOnly } from './accept.ts';
-import { type AgentTurn, refuseForGood } from './agent-turn.ts';
+import { type AgentTurn, refuseForAgent } from './agent-turn.ts';
 import { withSession } from './find.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp } from './follow-up.ts';
 import { judgeAnswer } from './judge-answer.ts';
@@ -41,7 +41,7 @@ export async function answerPrompt(
     const accept = async () => {
       const { prompt } = await requireOpenPrompt(tx, record, uuid, body.digest);
       const { content, answer } = judgeAnswer(prompt, body);
-      if (agent && !agent.mayHoldForGood) refuseForGood(prompt, body);
+      if (agent) refuseForAgent(agent, prompt, body);
       const followUp = { content, answers: { uuid, ...answer, on }, agent };
       const { sent, record: changed } = await acceptFollowUp(deps, tx, userId, record, followUp);
       after = changed;

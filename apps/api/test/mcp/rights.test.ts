@@ -23,7 +23,7 @@ const drive = ['agents:drive'];
 const more = ['agents:drive', 'agents:answer'];
 const options = [
   { id: 'once', label: 'Allow', kind: 'allow_once' },
-  { id: 'always', label: 'Allow everything', kind: 'allow_always' },
+  { id: 'always', label: 'Allow from now on', kind: 'allow_always' },
   { id: 'mislabelled', label: 'Yes, and don’t ask again', kind: 'allow_once' },
   { id: 'unnamed', label: 'Yes, for this session' },
   { id: 'no', label: 'No', kind: 'reject_once' },
@@ -209,6 +209,35 @@ describe('the token of an agent', () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
     expect(await relay.call('POST', '/mcp', { user: null, headers, body: list })).toMatchObject({ status: 403 });
     expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({ status: 403 });
+  });
+
+  it('S2: leaves a question of the daemon and a mode that never asks to the person, whatever scope it has', async () => {
+    const asker = { scopes: more, login: 'personal' };
+    const own = await agents(daemon, asker);
+    const choices = [{ id: 'continue', label: 'Continue' }, { id: 'stop', label: 'Stop here' }]; // prettier-ignore
+    const cap = { uuid: 'a cap', title: 'a cap', kind: 'choice', options: choices, text: true, person: true };
+    const capped = { sessionId: own.id, questionId: await ask(own, cap) };
+    for (const given of [{ option: 'continue' }, { option: 'stop' }, { text: 'Continue' }, { text: '1' }])
+      expect([given, await codeOf('answer', { ...capped, ...given }, asker)]).toEqual([given, 'PERSON_MUST_ANSWER']);
+    const route = { params: { id: own.id, uuid: capped.questionId }, body: { option: 'continue' } };
+    expect((await relay.call('answerPrompt', route)).status).toBe(202);
+
+    const modes = [
+      { id: 'bypassPermissions', label: 'Yes', kind: 'allow_once' },
+      { id: 'b', label: 'Yes, with ｆｕｌｌ access', kind: 'allow_always' },
+      { id: 'no', label: 'No, without asking again', kind: 'reject_once' },
+    ];
+    const second = await agents(daemon, asker);
+    const plan = { sessionId: second.id, questionId: await ask(second, permission('a plan', { options: modes })) };
+    for (const option of ['bypassPermissions', 'b'])
+      expect(await codeOf('answer', { ...plan, option }, asker)).toBe('PERSON_MUST_ANSWER');
+    expect(await codeOf('answer', { ...plan, option: 'no' }, asker)).toBeUndefined();
+
+    const third = await agents(daemon, asker);
+    const fields = [{ name: 'mode', title: 'Mode', type: 'choice', choices: [{ id: 'yolo', label: 'Go' }, { id: 'ask', label: 'Ask' }] }]; // prettier-ignore
+    const form = { sessionId: third.id, questionId: await ask(third, { uuid: 'modes', title: 'Modes', kind: 'form', options: [], fields }) }; // prettier-ignore
+    expect(await codeOf('answer', { ...form, fields: { mode: 'yolo' } }, asker)).toBe('PERSON_MUST_ANSWER');
+    expect(await codeOf('answer', { ...form, fields: { mode: 'ask' } }, asker)).toBeUndefined();
   });
 
   it('S2: keeps its session when the daemon reported it before it named it', async () => {

@@ -73,6 +73,7 @@ export const Prompt = record('Prompt', 'The question of the agent, while the ses
   text: maybe(flag('Words may answer')),
   subject: maybe(Subject),
   fields: maybe(list(QuestionField, 'Of a form', { maxItems: transcriptLimits.fields })),
+  person: maybe(flag('No agent answers it, whatever its scopes')),
   expires: maybe(text('When it can no longer be answered (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
     text('Of what was asked: given back, the answer is refused when it is another question', { maxLength: 64 }),

@@ -2,6 +2,7 @@
 export * from './apply.ts';
 export * from './bounds.ts';
 export * from './figures.ts';
+export * from './for-person.ts';
 export * from './form-values.ts';
 export * from './item.ts';
 export * from './operations.ts';

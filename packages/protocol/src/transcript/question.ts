@@ -80,6 +80,7 @@ export const Question = record('Question', 'A question of the agent.', {
   text: maybe(flag('Words may answer. Words that answer a permission are a no, and the next message')),
   subject: maybe(Subject),
   fields: maybe(list(QuestionField, 'Of a form', { maxItems: transcriptLimits.fields })),
+  person: maybe(flag('The daemon itself asks: no agent answers, whatever its scopes')),
   expires: maybe(text('When it can no longer be answered (ISO 8601)', { maxLength: limits.timeCharacters })),
   digest: maybe(
     text('First 32 hexadecimal digits of SHA-256 over the JSON of `[title, subject, options]`', { maxLength: 64 }),
