@@ -1,20 +1,22 @@
 /** Names that machines and programs give themselves, and that people decide by. */
 import { RelayError } from '@relay/protocol';
 
-/**
- * Control characters, line and paragraph separators, characters that change the direction of a text, and invisible characters.
- */
-const deceptive = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
+/** Control characters, line and paragraph separators, characters that turn the direction of a text or have no picture of their own, and wide gaps. */
+const deceptive =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc\u{13430}-\u{1343f}\u{1d159}]|\p{Zs}{4}|^[\p{M}\p{Z}]*$/u;
 
 /** The characters among them that scripts and emoji need: joiners between letters of scripts that join, or between pictures, and the choice between two pictures. */
 const needed =
   /(?<=[\p{scx=Arab}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Knda}\p{scx=Mlym}\p{scx=Mong}\p{scx=Orya}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}])[\u200c\u200d](?=\p{L})|(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}\p{Emoji}])\ufe0f/gu;
 
+/** Whether a page shows the name as it is. An empty name is shown as such. */
+export const isShowable = (name: string): boolean => name === '' || !deceptive.test(name.replace(needed, ''));
+
 /** @throws RelayError INVALID_REQUEST when a page could show the name as something else */
 export function requireShowable(name: string | undefined): void {
-  if (name === undefined || !deceptive.test(name.replace(needed, ''))) return;
+  if (name === undefined || isShowable(name)) return;
   throw new RelayError(
     'INVALID_REQUEST',
-    'A name must not contain control characters, invisible characters or characters that change the direction of text.',
+    'A name must not contain control characters, invisible characters or characters that change the direction of text, and no wide gaps.',
   );
 }

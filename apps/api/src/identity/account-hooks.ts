@@ -15,6 +15,7 @@ import {
 } from 'better-auth/api';
 import { endAcpTokens } from '../account/end-acp-tokens.ts';
 import { tellChanged } from '../account/tell-changed.ts';
+import { requireShowable } from '../devices/names.ts';
 import { minPasswordLength } from './account-endpoints.ts';
 import { accountGuesses } from './account-guesses.ts';
 import { checkBody } from './bodies.ts';
@@ -52,9 +53,10 @@ async function refusing<T>(work: () => Promise<T> | T): Promise<T> {
   }
 }
 
-/** Names travel in every token. */
-function requireShortName(name: unknown): void {
-  if (name === undefined || (typeof name === 'string' && name.length <= maxNameLength)) return;
+/** Names travel in every token, and people decide by them. */
+async function requireName(name: unknown): Promise<void> {
+  if (name === undefined) return;
+  if (typeof name === 'string' && name.length <= maxNameLength) return refusing(() => requireShowable(name));
   throw new APIError('BAD_REQUEST', {
     code: 'NAME_TOO_LONG',
     message: `A name has at most ${maxNameLength} characters.`,
@@ -138,7 +140,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         create: {
           // The last moment before the row, when all input of the person has been checked: a link is used once.
           before: async (user, ctx) => {
-            requireShortName(user.name);
+            await requireName(user.name);
             const tokenHash = invitationIn(ctx?.body) ?? (await carriedInvitation());
             const { undo } = await refusing(() => admit(deps, tokenHash));
             storage.onFailure(async () => {
@@ -153,10 +155,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             await noteAction(deps, ctx, { userId, action });
             await tellChanged(deps, userId, action);
           },
-          before: (user) => {
-            requireShortName(user.name);
-            return Promise.resolve();
-          },
+          before: async (user) => requireName(user.name),
         },
       },
       account: {
@@ -225,7 +224,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         if (ctx.path === '/oauth2/token' && typeof body?.['code'] === 'string') storage.begins(chainOf(body['code']));
         if (ctx.path === '/oauth2/consent' && body?.['accept'] !== false)
           await refusing(async () => requireRecentLogin(deps, (await getSessionFromCtx(ctx))?.session.id));
-        if (ctx.path.startsWith('/passkey/')) requireShortName(body?.['name']);
+        if (ctx.path.startsWith('/passkey/')) await requireName(body?.['name']);
         await refusing(() => requireMayAdd(deps, ctx));
         if (ctx.path === '/sign-in/email') await guesses.count(body?.['email']);
         if (passwordPaths.has(ctx.path)) await checkPersonAgain(deps, guesses, ctx);

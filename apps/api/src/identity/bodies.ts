@@ -20,7 +20,7 @@ const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<stri
   ['/sign-in/social', { provider: 'text', invitation: 'text', disableRedirect: 'flag', ...goOn }],
   ['/sign-out', {}],
   ['/update-user', { name: 'text' }],
-  ['/change-password', { currentPassword: 'text', newPassword: 'text' }],
+  ['/change-password', { currentPassword: 'text', newPassword: 'text', code: 'text' }],
   ['/two-factor/enable', { password: 'text' }],
   ['/two-factor/disable', { password: 'text', code: 'text' }],
   ['/two-factor/generate-backup-codes', { password: 'text', code: 'text' }],

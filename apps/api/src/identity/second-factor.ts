@@ -126,9 +126,13 @@ export async function requireSecondFactor(
 }
 
 const renewCodes = '/two-factor/generate-backup-codes';
+const changePassword = '/change-password';
 
 /** Requests of a signed-in person that show again who it is, or that change the second factor: the password alone is not enough. */
-const withCode: ReadonlySet<string> = new Set(['/relay/confirm', '/two-factor/disable', renewCodes]);
+const withCode: ReadonlySet<string> = new Set(['/relay/confirm', '/two-factor/disable', renewCodes, changePassword]);
+
+/** Those among them that take a sign-in of the last minutes instead: it had its second step. */
+const withRecentSignIn: ReadonlySet<string> = new Set([renewCodes, changePassword]);
 
 const stepMs = 30_000;
 
@@ -145,7 +149,7 @@ function isOneTimeCode(secret: string, code: string, now: number): boolean {
 
 /**
  * Before a request that needs the second factor beside the password, where the account has one. Takes a one-time code or a recovery code, and
- * uses it up. New recovery codes take a recent sign-in instead of one, too. A wrong password is left to the request, which refuses it: no code is used for it.
+ * uses it up. New recovery codes and a new password take a recent sign-in instead of one, too. A wrong password is left to the request, which refuses it: no code is used for it.
  * @throws APIError SECOND_FACTOR_REQUIRED, INVALID_CODE, ONE_TIME_CODE_USED, SECOND_FACTOR_UNREADABLE
  */
 export async function requireCodeToo(
@@ -156,12 +160,13 @@ export async function requireCodeToo(
   if (userId === undefined || !withCode.has(ctx.path)) return;
   const sealed = await sealedFactor(database, userId);
   if (!sealed) return;
-  const { password, code: given } = (ctx.body ?? {}) as { password?: unknown; code?: unknown };
+  const body = (ctx.body ?? {}) as { password?: unknown; currentPassword?: unknown; code?: unknown };
+  const { code: given } = body;
+  const password = ctx.path === changePassword ? body.currentPassword : body.password;
   const hash = (await ctx.context.internalAdapter.findCredentialAccount(userId))?.password;
   if (typeof password !== 'string' || !hash || !(await ctx.context.password.verify({ hash, password }))) return;
   const isGiven = typeof given === 'string' && given.trim() !== '';
-  // A sign-in of the last minutes had its second step.
-  if (!isGiven && ctx.path === renewCodes && (await isRecentLogin({ database }, loginId))) return;
+  if (!isGiven && withRecentSignIn.has(ctx.path) && (await isRecentLogin({ database }, loginId))) return;
   if (!isGiven)
     throw new APIError('FORBIDDEN', {
       code: 'SECOND_FACTOR_REQUIRED',

@@ -1,4 +1,5 @@
 /** A person's profile at another service: the name that never changes, and the shown name. Every value of a service is bounded. */
+import { isShowable } from '../devices/names.ts';
 
 interface Tokens {
   accessToken?: string | undefined;
@@ -28,7 +29,8 @@ function emailOf(value: unknown): string | null {
 
 const userOf = (names: readonly unknown[], email: unknown, verified: unknown): Profile['user'] => {
   const address = emailOf(email);
-  const name = [...names, address].map((value) => text(value, maxNameLength)).find((value) => value !== undefined);
+  const shown = [...names, address].map((value) => text(value, maxNameLength));
+  const name = shown.find((value) => value !== undefined && isShowable(value));
   return { name: name ?? '', email: address, emailVerified: verified === true };
 };
 

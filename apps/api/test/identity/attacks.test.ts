@@ -26,6 +26,18 @@ describe('an attacker', () => {
   afterAll(() => relay.stop());
 
   describe('who has an account', () => {
+    it.each(['a\u202eb', '\u3164', '\u2800', 'x\u{1d159}'])(
+      'S12: gets no name that shows as another one: %j',
+      async (name) => {
+        const refused = { status: 400, body: { code: 'INVALID_REQUEST' } };
+        expect(await browser.send('POST', '/auth/update-user', { body: { name } })).toMatchObject(refused);
+        const passkey = { body: { name, response: {} } };
+        expect(await browser.send('POST', '/auth/passkey/verify-registration', passkey)).toMatchObject(refused);
+        const me = await browser.send('GET', '/auth/relay/me');
+        expect(JSON.stringify(me.body)).not.toContain(name);
+      },
+    );
+
     it.each([
       ['POST', '/auth/oauth2/create-client', { redirect_uris: ['https://evil.example'] }],
       [

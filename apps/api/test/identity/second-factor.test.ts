@@ -226,6 +226,23 @@ describe('an attacker with the password and a browser that is signed in', () => 
     },
   );
 
+  it('S8: changes no password without a code after an old sign-in', async () => {
+    const { id, email, browser, recoveryCodes } = await person();
+    const change = (more: object, newPassword = 'another good password') =>
+      browser.send('POST', '/auth/change-password', { body: { currentPassword: password, newPassword, ...more } });
+    const where = { where: { userId: id }, data: { createdAt: new Date(0), confirmedAt: null } };
+    await relay.database.models.login.updateMany(where);
+    expect(await change({})).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
+    expect(await change({ code: '000000' })).toEqual(refusal('INVALID_CODE'));
+    expect(await change({ password, code: '' })).toEqual(refusal('SECOND_FACTOR_REQUIRED'));
+    // A wrong password uses no code.
+    const wrong = { currentPassword: 'not the password', code: recoveryCodes[0] };
+    expect(await change(wrong)).toEqual(refusal('INVALID_PASSWORD'));
+    expect((await new Browser(relay).signIn(email)).body).toHaveProperty('twoFactorRedirect');
+    expect((await change({ code: recoveryCodes[0] })).status).toBe(200);
+    expect((await new Browser(relay).signIn(email, 'another good password')).body).toHaveProperty('twoFactorRedirect');
+  });
+
   it('S8: a recovery code confirms once, and is used up', async () => {
     const { browser, recoveryCodes } = await person();
     const send = (code: string) => browser.send('POST', '/auth/relay/confirm', { body: { password, code } });

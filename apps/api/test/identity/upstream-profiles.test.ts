@@ -32,3 +32,10 @@ describe('an ID token', () => {
     expect(profileOf(claims)).toBeNull();
   });
 });
+
+it('S12: a name that shows as another one is left out', () => {
+  const claims = { aud: 'relay', sub: 'alice', name: 'a\u202eb' };
+  const idToken = `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
+  const said = { sub: 'alice', name: '\u3164', preferred_username: 'alice' };
+  expect(openIdProfile({ idToken }, said, 'relay')?.user.name).toBe('alice');
+});

@@ -46,8 +46,10 @@ describe('PATCH /api/devices/:id', () => {
     expectRefusal(await rename({ name: 'x' }, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
   });
 
-  it('S16: takes no name that a page could show as something else', async () => {
-    for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u0000\u0007b'])
+  it('S12 S16: takes no name that a page could show as something else', async () => {
+    const wide = `a${'\u2003'.repeat(20)}(approved)`;
+    const odd = ['\ufffc', 'x\u{1d159}', 'a\u{13437}b', '\u0301\u0301', wide];
+    for (const name of ['a\u001b[2Jb', 'a\u202eb', 'a\u0000\u0007b', ...odd])
       expectRefusal(await rename({ name }), 'INVALID_REQUEST');
   });
 });

@@ -131,8 +131,9 @@ export function createAccount({ publicUrl }: Place) {
       post<Pick<NewSecondFactor, 'backupCodes'>>('/two-factor/generate-backup-codes', { password, code }),
     turnOffSecondFactor: (password: string, code: string) => post<unknown>('/two-factor/disable', { password, code }),
     rename: (name: string) => post<unknown>('/update-user', { name }),
-    changePassword: (currentPassword: string, newPassword: string) =>
-      post<unknown>('/change-password', { currentPassword, newPassword, revokeOtherSessions: true }),
+    /** @throws RelayError INVALID_PASSWORD, SECOND_FACTOR_REQUIRED, INVALID_CODE */
+    changePassword: (currentPassword: string, newPassword: string, code?: string) =>
+      post<unknown>('/change-password', { currentPassword, newPassword, code, revokeOtherSessions: true }),
     invite: () => post<{ url: string; expiresAt: string }>('/relay/invitations'),
     applications: async () => (await get<{ applications: Application[] }>('/relay/applications')).applications,
     browsers: async () => (await get<{ browsers: SignedInBrowser[] }>('/relay/browsers')).browsers,

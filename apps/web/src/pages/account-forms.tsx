@@ -6,6 +6,7 @@ import { useRooms } from '../rooms.ts';
 import { submitting, useAction } from '../ui/action.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
+import { SecondCode } from '../ui/recent-action.tsx';
 import { Submit } from '../ui/submit.tsx';
 
 export function ChangeName({ name: known, onRename }: { name: string; onRename: (name: string) => void }) {
@@ -42,12 +43,20 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   const { access, account, client, place } = useRooms();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
+  const [code, setCode] = useState('');
+  const [needsCode, setNeedsCode] = useState(false);
   const change = useAction(async () => {
     // It revokes all sign-ins, this one too; this browser gets a new one.
-    await keepingPush(client, place, () => access.during(() => account.changePassword(current, next)));
+    await keepingPush(client, place, () =>
+      access.during(() => account.changePassword(current, next, code || undefined)),
+    );
+    setNeedsCode(false);
+    setCode('');
     setCurrent('');
     setNext('');
   });
+  const wantsCode = change.refusal?.code === 'SECOND_FACTOR_REQUIRED';
+  if (wantsCode && !needsCode) setNeedsCode(true);
   return (
     <section aria-labelledby="password">
       <h2 id="password">{words.signIn.password}</h2>
@@ -71,7 +80,9 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
           value={next}
           onValue={setNext}
         />
-        <Problem refusal={change.refusal} />
+        {needsCode && <SecondCode code={code} setCode={setCode} />}
+        {/* The field says it already. */}
+        <Problem refusal={wantsCode ? undefined : change.refusal} />
         {change.done && <Notice kind="good">{words.settings.passwordChanged}</Notice>}
         <Submit busy={change.busy} busyText={words.settings.changing}>
           {words.settings.changePassword}
