@@ -5,6 +5,7 @@ import type { AttentionOptions } from './items.ts';
 import { type Answer, defaultTimeoutMs } from './request.ts';
 import { type OpenSocket, type WebSocketConstructor, standardSocket } from './socket.ts';
 import { AttentionStream, type StreamDeps } from './stream.ts';
+import { createGetTicket } from './ticket.ts';
 import { type GetToken, createTokens } from './token.ts';
 
 export interface ClientOptions {
@@ -64,7 +65,7 @@ export function clientOn(runtime: Runtime, options: ClientOptions): Client {
     attention: (wish = {}) => {
       const open = WebSocket ? standardSocket(WebSocket) : runtime.open;
       if (!open) throw new TypeError('There is no WebSocket here: pass one to createClient.');
-      const ticket = async () => (await request('createTicket')).body.ticket;
+      const ticket = createGetTicket(async (how) => (await request('createTicket', how)).body.ticket);
       return new AttentionStream(
         { url, tokens, open, ticket, onWake: runtime.onWake, silenceMs: runtime.silenceMs },
         wish,

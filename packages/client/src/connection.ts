@@ -9,7 +9,7 @@ interface ConnectionWish {
   /** The token it is opened with. */
   grant: Grant | undefined;
   url: string;
-  ticket: () => Promise<string>;
+  ticket: (signal: AbortSignal) => Promise<string>;
   onOpen: () => void;
   onText: (text: string) => void;
   /** Opens within this time. */

@@ -15,7 +15,7 @@ interface SocketWish {
   url: string;
   token: string | undefined;
   /** Gets a single-use credential by REST. */
-  ticket: () => Promise<string>;
+  ticket: (signal: AbortSignal) => Promise<string>;
 }
 
 interface SocketEvents {
@@ -51,11 +51,13 @@ export const standardSocket =
     let socket: WebSocketLike | undefined;
     let isOver = false;
     let late: ReturnType<typeof setTimeout> | undefined;
+    const asking = new AbortController();
     const end = (error: Error) => {
       if (isOver) return;
       isOver = true;
       clearTimeout(late);
       events.onEnd(error);
+      asking.abort();
     };
     const begin = (credential: string) => {
       if (isOver) return;
@@ -74,7 +76,7 @@ export const standardSocket =
       };
       opening.onclose = ({ code, reason }: { code: number; reason: string }) => end(endingOf(wasOpen, code, reason));
     };
-    ticket()
+    ticket(asking.signal)
       .then(begin)
       .catch((error: unknown) => end(error instanceof Error ? error : new Error(String(error))));
     return {

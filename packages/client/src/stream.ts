@@ -5,11 +5,12 @@
 import { ItemBuffer } from './buffer.ts';
 import { backoffMs, pause } from './clock.ts';
 import { type Connection, type Ending, connect } from './connection.ts';
-import { RelayError } from './errors.ts';
+import { RelayError, TimeoutError } from './errors.ts';
 import { decodeFrame } from './frames.ts';
 import type { AttentionItem, AttentionOptions, ConnectionState } from './items.ts';
 import { Sequences } from './sequences.ts';
 import type { OpenSocket } from './socket.ts';
+import type { GetTicket } from './ticket.ts';
 import type { Tokens } from './token.ts';
 import { asksToBackOff, verdictOf } from './verdict.ts';
 
@@ -18,7 +19,7 @@ export interface StreamDeps {
   url: string;
   tokens: Tokens;
   open: OpenSocket;
-  ticket: () => Promise<string>;
+  ticket: GetTicket;
   /** Tells when the network or the person came back, or the network went. Returns how to stop. */
   onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
   /** The client asks a line for an answer after so long a silence. Absent where the runtime pings by itself. */
@@ -52,6 +53,8 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   #wait: AbortController | undefined;
   #running: Promise<void> | undefined;
   #wokeAt = -Infinity;
+  /** The last line ended without an answer. */
+  #wasSilent = false;
 
   constructor(deps: StreamDeps, options: AttentionOptions) {
     this.#deps = deps;
@@ -108,6 +111,10 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     this.#connection?.focus(sessionId, visible);
   }
 
+  get #isWaking(): boolean {
+    return performance.now() - this.#wokeAt < wakingMs;
+  }
+
   #wake(): void {
     this.#wokeAt = performance.now();
     this.refresh();
@@ -149,7 +156,11 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
         refused = { token, error };
         continue;
       }
-      const waitMs = backoffMs(step, Math.random(), error instanceof RelayError ? error.retryAfter : undefined);
+      const waitMs = backoffMs(
+        this.#isWaking ? 0 : step,
+        Math.random(),
+        error instanceof RelayError ? error.retryAfter : undefined,
+      );
       step += 1;
       this.#become({ state: 'waiting', error, waitMs, untilMs: Date.now() + waitMs });
       this.#wait = new AbortController();
@@ -174,11 +185,11 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     this.#connection = connect({
       open,
       tokens,
-      ticket,
+      ticket: (signal) => ticket(signal, this.#isWaking || this.#wasSilent),
       grant,
       url: this.#address(since),
       silenceMs: this.#deps.silenceMs,
-      openTimeoutMs: performance.now() - this.#wokeAt < wakingMs ? openAfterWakeMs : undefined,
+      openTimeoutMs: this.#isWaking ? openAfterWakeMs : undefined,
       onOpen: () => {
         this.#become({ state: 'live', resumed: since !== '' });
         // No position to go on from: what happened until now cannot be asked for.
@@ -188,6 +199,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     });
     const ending = await this.#connection.ended;
     this.#connection = undefined;
+    this.#wasSilent = ending.error instanceof TimeoutError;
     return ending;
   }
 
