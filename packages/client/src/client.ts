@@ -65,7 +65,7 @@ export function clientOn(runtime: Runtime, options: ClientOptions): Client {
     attention: (wish = {}) => {
       const open = WebSocket ? standardSocket(WebSocket) : runtime.open;
       if (!open) throw new TypeError('There is no WebSocket here: pass one to createClient.');
-      const ticket = createGetTicket(async (signal) => (await request('createTicket', { signal })).body.ticket);
+      const ticket = createGetTicket(async (how) => (await request('createTicket', how)).body.ticket);
       return new AttentionStream(
         { url, tokens, open, ticket, onWake: runtime.onWake, silenceMs: runtime.silenceMs },
         wish,
