@@ -2,6 +2,7 @@
  * The commands of `relay-admin`: their arguments, effects and output. They run in the relay, or in the program while no
  * relay runs.
  */
+import { hostname, userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
 import {
@@ -17,6 +18,8 @@ import {
   status,
   takeRedisHere,
 } from './admin-operations.ts';
+import { audit, recorded } from './admin-audit.ts';
+import { find } from './admin-find.ts';
 import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
@@ -43,6 +46,9 @@ Commands:
   setup-link                prints the link for the first account again
   status                    release, database, backplane, how much there is and what waits
   devices [email]           devices of everyone or of one person, those that were seen last first (100)
+  find <email or id>        what the relay knows about a person, session, task, device or request, without a text of a conversation:
+                            devices, connections and why they closed, queue, outcomes, deliveries, audit; for a request, where its path is
+  audit                     which operator did what (100); each command that changes something or shows a person is recorded
   queues                    devices with messages that wait, the oldest first (100)
   drain [gateway] [--over <minutes>]
                             lists the gateways and their devices; with the name of one, or of its pod, it takes no more
@@ -56,6 +62,7 @@ Commands:
 Options:
   --json      one JSON object per line
   --over      with drain
+  --as        your name in the audit; without it, user and host of this system
   --version   prints the version
   --help      prints this
 `;
@@ -66,12 +73,16 @@ interface Options {
   over?: string | undefined;
 }
 
+/** Whether a command leaves an entry in the audit: always, or when it names something. */
+type Records = 'always' | 'when it names something';
+
 /**
  * `run` gets the command's argument, or '' without one, and returns the lines to print, with an exit code if it is not
  * 0.
  */
 interface Command<Deps> {
-  takes: 'nothing' | 'email' | 'device' | 'folder' | 'maybe an email' | 'maybe a gateway';
+  takes: 'nothing' | 'email' | 'device' | 'folder' | 'email or id' | 'maybe an email' | 'maybe a gateway';
+  records?: Records;
   run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
 }
 
@@ -79,6 +90,8 @@ export interface AdminRequest {
   command: string;
   word: string;
   options: Options;
+  /** The operator, for the audit. */
+  by: string;
 }
 
 const noSuch = (email: string) => new Refused(`No account has the address ${email}. "relay-admin people" lists them.`);
@@ -98,11 +111,13 @@ async function setDisabled({ people }: AdminDeps, email: string, disabled: boole
 /** These work as far as they can while PostgreSQL or Redis is away. */
 const diagnostics: Readonly<Record<string, Command<DiagnosticDeps>>> = {
   status: { takes: 'nothing', run: status },
-  devices: { takes: 'maybe an email', run: devices },
+  devices: { takes: 'maybe an email', records: 'when it names something', run: devices },
+  find: { takes: 'email or id', records: 'always', run: find },
+  audit: { takes: 'nothing', run: audit },
   queues: { takes: 'nothing', run: queues },
-  drain: { takes: 'maybe a gateway', run: drain },
+  drain: { takes: 'maybe a gateway', records: 'when it names something', run: drain },
   redis: { takes: 'nothing', run: redis },
-  'take-redis': { takes: 'nothing', run: takeRedisHere },
+  'take-redis': { takes: 'nothing', records: 'always', run: takeRedisHere },
   doctor: { takes: 'nothing', run: doctor },
 };
 
@@ -110,6 +125,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   ...diagnostics,
   people: {
     takes: 'nothing',
+    records: 'always',
     run: async ({ people, config }, _, { json }) => {
       const all = await people.list();
       const elsewhere = signInElsewhere(config);
@@ -124,6 +140,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
   'reset-password': {
     takes: 'email',
+    records: 'always',
     run: async ({ people }, email, { json }) => {
       const person = (await people.list()).find(({ email: known }) => known === email.toLowerCase());
       if (!person) throw noSuch(email);
@@ -142,6 +159,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
   'reset-second-factor': {
     takes: 'email',
+    records: 'always',
     run: async ({ people }, email, { json }) => {
       const removed = await people.resetSecondFactor(email);
       if (removed === undefined) throw noSuch(email);
@@ -153,6 +171,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
   invite: {
     takes: 'nothing',
+    records: 'always',
     run: async ({ people }, _, { json }) => {
       const { url, expiresAt } = await people.invite();
       return json
@@ -160,10 +179,19 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
         : [`A link for one account, until ${expiresAt ?? 'it is used'}:\n\n    ${url}`];
     },
   },
-  disable: { takes: 'email', run: (deps, email, options) => setDisabled(deps, email, true, options) },
-  enable: { takes: 'email', run: (deps, email, options) => setDisabled(deps, email, false, options) },
+  disable: {
+    takes: 'email',
+    records: 'always',
+    run: (deps, email, options) => setDisabled(deps, email, true, options),
+  },
+  enable: {
+    takes: 'email',
+    records: 'always',
+    run: (deps, email, options) => setDisabled(deps, email, false, options),
+  },
   remove: {
     takes: 'email',
+    records: 'always',
     run: async ({ people }, email, { json, yes }) => {
       if (!yes) throw new Refused(`This deletes everything that belongs to ${email}. Add --yes to confirm.`);
       if (!(await people.remove(email))) throw noSuch(email);
@@ -174,6 +202,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
   'remove-device': {
     takes: 'device',
+    records: 'always',
     run: async ({ people }, deviceId, { json, yes }) => {
       if (!yes) throw new Refused(`This deletes the sessions of ${deviceId} from the relay. Add --yes to confirm.`);
       if (!(await people.removeDevice(deviceId)))
@@ -185,6 +214,7 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
   },
   'rotate-push-key': {
     takes: 'nothing',
+    records: 'always',
     run: async (deps, _, { json }) => {
       const publicKey = await rotatePushKey(deps);
       if (publicKey === undefined)
@@ -194,9 +224,10 @@ const commands: Readonly<Record<string, Command<AdminDeps>>> = {
         : [`Browsers subscribe with ${publicKey} from now on. Those of the key before are notified for 90 days.`];
     },
   },
-  'setup-link': { takes: 'nothing', run: setupLink },
+  'setup-link': { takes: 'nothing', records: 'always', run: setupLink },
   backup: {
     takes: 'folder',
+    records: 'always',
     run: async ({ database }, folder, { json }) => {
       if (!database.backup)
         throw new Refused('This relay keeps its state in PostgreSQL. Back it up with pg_dump (docs/operations.md).');
@@ -218,6 +249,17 @@ const ofOwnSignIn: ReadonlySet<string> = new Set([
   'enable',
 ]);
 
+/** User and host of this system. A user without a name, as in a container, has a number. */
+function operatorHere(): string {
+  let user = `uid ${process.getuid?.() ?? 'unknown'}`;
+  try {
+    user = userInfo().username;
+  } catch {
+    // No entry in /etc/passwd.
+  }
+  return `${user}@${hostname()}`;
+}
+
 /** The request in the arguments; nothing is done yet. Throws Refused. */
 export function readArguments(args: string[]): AdminRequest | 'help' | 'version' {
   const { values, positionals } = parsed(args);
@@ -228,28 +270,43 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
   const fits = known?.takes.startsWith('maybe') || (known?.takes === 'nothing') === (word === '');
   if (!known || more.length > 0 || !fits)
     throw new Refused(`"${positionals.join(' ')}" is no command. "relay-admin --help" lists all.`);
-  return { command, word, options: { json: values.json, yes: values.yes, over: values.over } };
+  return {
+    command,
+    word,
+    options: { json: values.json, yes: values.yes, over: values.over },
+    by: values.as ?? operatorHere(),
+  };
+}
+
+/** Runs a command, with an entry in the audit where it leaves one. */
+async function runRecorded<Deps extends { database: AdminDeps['database'] | Error }>(
+  command: Command<Deps>,
+  deps: Deps,
+  { command: name, word, options, by }: AdminRequest,
+): Promise<Outcome> {
+  const work = async () => outcomeOf(await command.run(deps, word, options));
+  const isRecorded = command.records === 'always' || (command.records !== undefined && word !== '');
+  if (!isRecorded || deps.database instanceof Error) return work();
+  return recorded(deps.database, { command: name, word, by }, work);
 }
 
 const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outcome) ? { lines: outcome } : outcome);
 
 /** Runs the requested command. Throws Refused, or an error for people such as BACKUP_REFUSED. */
-export async function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<Outcome> {
+export async function runCommand(deps: AdminDeps, request: AdminRequest): Promise<Outcome> {
+  const { command } = request;
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
   const elsewhere = ofOwnSignIn.has(command) ? signInElsewhere(deps.config) : undefined;
   if (elsewhere !== undefined) throw new Refused(`${elsewhere} "${command}" is done there. Nothing was changed.`);
-  return outcomeOf(await known.run(deps, word, options));
+  return runRecorded(known, deps, request);
 }
 
 /** The command of the request if it is a diagnostic; undefined for commands that need all dependencies. */
-export function diagnosticOf({
-  command,
-  word,
-  options,
-}: AdminRequest): ((deps: DiagnosticDeps) => Promise<Outcome>) | undefined {
+export function diagnosticOf(request: AdminRequest): ((deps: DiagnosticDeps) => Promise<Outcome>) | undefined {
+  const { command } = request;
   const diagnostic = Object.hasOwn(diagnostics, command) ? diagnostics[command] : undefined;
-  return diagnostic && (async (deps) => outcomeOf(await diagnostic.run(deps, word, options)));
+  return diagnostic && ((deps) => runRecorded(diagnostic, deps, request));
 }
 
 function parsed(args: string[]) {
@@ -258,6 +315,7 @@ function parsed(args: string[]) {
       json: { type: 'boolean' },
       yes: { type: 'boolean' },
       over: { type: 'string' },
+      as: { type: 'string' },
       version: { type: 'boolean' },
       help: { type: 'boolean' },
     } as const;

@@ -44,6 +44,7 @@ export * from './subscriptions.ts';
 export * from './answerers.ts';
 export * from './deliveries.ts';
 export * from './held-deliveries.ts';
+export * from './find.ts';
 export * from './installation.ts';
 export * from './timeline.ts';
 export * from './idempotency.ts';
