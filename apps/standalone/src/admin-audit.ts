@@ -20,7 +20,7 @@ async function targetOf(database: Database, word: string): Promise<string | unde
  * @throws what the work throws; Refused when the work is done and its entry could not be written
  */
 export async function recorded<T>(database: Database, action: Action, work: () => Promise<T>): Promise<T> {
-  // Before the work: the account of a removed person has no id any more.
+  // Before the work: the account of a removed person no longer has an id.
   const target = await targetOf(database, action.word);
   const record = (outcome: 'done' | 'refused') =>
     addAuditEntry(database, {
