@@ -109,7 +109,7 @@ describe.each([
         await rm(folder, { recursive: true });
       }
     },
-    180_000,
+    300_000,
   );
 });
 
