@@ -1,4 +1,4 @@
-/** Apple's side of APNs on this machine: HTTP/2, keeps every request, and answers as a test says. */
+/** Apple's side of APNs on this machine: HTTP/2, stores every request, and answers as the test configures. */
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
@@ -9,7 +9,7 @@ interface ApnsReceived {
 }
 
 export interface ApnsDouble {
-  /** For APNS_URL. */
+  /** Value for APNS_URL. */
   readonly url: string;
   readonly received: ApnsReceived[];
   /** The number of connections so far. */

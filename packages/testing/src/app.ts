@@ -13,7 +13,7 @@ export interface AppOptions {
   api?: number;
   /** Token to send; default a fresh one of the user. */
   token?: string;
-  /** How the credential is sent; `none` sends none. Default `header`. */
+  /** How to send the credential; `none` omits it. Default `header`. */
   credential?: 'header' | 'protocol' | 'access_token' | 'token' | 'ticket' | 'none';
   /** Understand offsets: '' from now on, or an offset to resume from. */
   since?: string;

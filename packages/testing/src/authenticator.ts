@@ -1,4 +1,4 @@
-/** A device that keeps passkeys (WebAuthn): what a phone with a fingerprint reader does, without the phone. */
+/** A device with passkeys (WebAuthn): acts like a phone with a fingerprint reader. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { Browser } from './browser.ts';
 import type { Answer } from './rest.ts';

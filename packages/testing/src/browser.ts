@@ -117,7 +117,7 @@ export class Browser {
     return new URL(where, this.origin);
   }
 
-  /** Allows what the consent page asks for. */
+  /** Grants the request of the consent page. */
   async consent(page: URL, accept = true): Promise<URL> {
     const answer = await this.send('POST', '/auth/oauth2/consent', {
       body: { accept, oauth_query: page.search.slice(1) },

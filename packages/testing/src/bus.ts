@@ -30,7 +30,7 @@ function wantsRedis(): boolean {
   throw new Error(`TEST_BACKPLANE must be "memory" or "redis", not "${wanted}"`);
 }
 
-/** Called before the first test of a run. The server ends with this process. */
+/** Called before the first test of a run. The server stops with this process. */
 export async function prepareTestBus(): Promise<void> {
   if (wantsRedis()) process.env[redisVariable] = (await startRedis()).url;
 }
@@ -53,7 +53,7 @@ export function openTestBus(options: Pick<BackplaneOptions, 'leaseTtlMs' | 'hist
   };
 }
 
-/** Everything that the Redis of the test run holds, of whichever test, as text; empty without Redis. */
+/** Everything in the Redis of the test run, from all tests, as text; empty without Redis. */
 export async function dumpTestBus(): Promise<string> {
   const url = process.env[redisVariable];
   if (url === undefined) return '';

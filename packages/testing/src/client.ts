@@ -4,13 +4,13 @@ import type { RelayAddress } from './relay.ts';
 import { send } from './rest.ts';
 
 interface TestClientOptions {
-  /** `null` has no credential, as a daemon before its registration. */
+  /** `null` sends no credential, like a daemon before its registration. */
   user?: string | null;
   /** The index of the api; default the first. */
   api?: number;
 }
 
-/** Calls nothing twice: a failure is what the test is to see. */
+/** Never retries: the test must see each failure. */
 export function clientOf(relay: RelayAddress, { user = 'alice', api = 0 }: TestClientOptions = {}): Client {
   return createClient({
     baseUrl: relay.apis[api]!.url,
@@ -20,7 +20,7 @@ export function clientOf(relay: RelayAddress, { user = 'alice', api = 0 }: TestC
   });
 }
 
-/** On a connection of its own: one that is kept may lead to a relay that was stopped meanwhile. */
+/** Uses a new connection: a kept one can lead to a relay that has stopped since. */
 const sendOnce: typeof fetch = async (url, { method = 'GET', headers, body } = {}) => {
   const answer = await send(method, url as string, {
     headers: headers as Record<string, string>,

@@ -1,6 +1,6 @@
 /**
- * The relay as it is deployed: api and gateway processes of the built programs, real Redis and PostgreSQL behind wires that
- * can fail, HAProxy in front. Instances are called directly, at `apis[n].url`, or as everybody else, at `haproxy.url`.
+ * The relay as deployed: api and gateway processes of the built programs, real Redis and PostgreSQL behind wires that
+ * can fail, HAProxy in front. Tests call instances directly, at `apis[n].url`, or through the edge, at `haproxy.url`.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ interface ClusterOptions {
   gateways?: number;
   /** Variables for every instance; timings are short enough for tests unless given. */
   env?: Record<string, string>;
-  /** With HAProxy in front; `plain`: without TLS, and its address is `PUBLIC_URL`. */
+  /** Puts HAProxy in front; `plain`: without TLS, and its address is `PUBLIC_URL`. */
   haproxy?: boolean | 'plain';
   /** Where HAProxy listens; default any free port. */
   haproxyPort?: number;
@@ -44,14 +44,14 @@ export interface Instance {
   leave(): Promise<number | null>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again after it ended, from another release if one is given; resolves when it is ready. */
+  /** Starts it again after it exited, from another release if given; resolves when it is ready. */
   start(release?: string): Promise<void>;
   /** Its event loop is stopped, as if stuck, until `resume`. */
   pause(): void;
   resume(): void;
   /** The metrics of its newest process. */
   metrics(): Promise<string>;
-  /** The log of all its processes: lines of JSON, warnings and worse unless LOG_LEVEL says otherwise. */
+  /** The log of all its processes: lines of JSON, warnings and worse unless LOG_LEVEL is set. */
   logged(): string[];
 }
 
@@ -136,7 +136,7 @@ async function startInstance(
   };
 }
 
-/** Starts everything, one after the other where the later needs the earlier. When a start fails, everything started before is ended. */
+/** Starts everything, in order of dependency. If a start fails, stops everything started before. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {

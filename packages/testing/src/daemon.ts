@@ -1,4 +1,4 @@
-/** A scripted daemon on a real socket: says exactly what the test says, and answers pings. */
+/** A scripted daemon on a real socket: sends exactly the frames of the test, and answers pings. */
 import { type Capability, relayCapabilitiesHeader } from '@relay/protocol';
 import { WebSocket } from 'ws';
 import { clientOf } from './client.ts';
@@ -55,9 +55,9 @@ export interface TestDaemon {
   /** An `event` frame. */
   event(taskId: string, eventType: string, fields?: Record<string, unknown>): void;
   next: Inbox['next'];
-  /** How the connection ended. */
+  /** How the connection closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
-  /** Says goodbye. Resolves when the relay has noticed, if it is one in this process. */
+  /** Closes normally. Resolves when the relay has noticed, if it runs in this process. */
   close(): Promise<void>;
   /** Cuts the connection without a goodbye. Resolves like `close`. */
   drop(): Promise<void>;
@@ -131,7 +131,7 @@ export async function connectDaemon(relay: RelayAddress, options: DaemonOptions 
     transcript: (taskId, nativeId, ops) => {
       const v = (versions.get(nativeId) ?? 0) + 1;
       versions.set(nativeId, v);
-      // With exactly these members in this order.
+      // Exactly these members in this order.
       write({ type: 'event', event_type: 'TRANSCRIPT', task_id: taskId, session_id: nativeId, v, ops });
       return v;
     },

@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
 /**
- * - `pass`: what comes in goes out, after `latencyMs`
- * - `stall`: nothing is read; it arrives when the wire passes again
- * - `swallow`: read and thrown away, ends of connections too: both sides are half-open, do not know it, and stay so when other
- *   connections pass again
- * - `refuse`: connections that exist are cut, new ones too, as if no process listened
+ * - `pass`: bytes pass through after `latencyMs`
+ * - `stall`: reads nothing; the bytes arrive when the wire passes again
+ * - `swallow`: reads and discards, also the close of connections: both sides are half-open without noticing, and stay
+ *   so when other connections pass again
+ * - `refuse`: cuts existing and new connections, as if no process listened
  */
 type WireMode = 'pass' | 'stall' | 'swallow' | 'refuse';
 
@@ -29,11 +29,14 @@ export interface FaultProxy {
 interface Wire {
   near: Socket;
   far: Socket;
-  /** Bytes of it were swallowed. No stream goes on behind a hole: from then on all of it is swallowed, in every mode. */
+  /**
+   * The wire swallowed bytes of it. A stream with a gap cannot continue: from then on the wire swallows all of it, in
+   * every mode.
+   */
   isBroken: boolean;
 }
 
-/** Most bytes that wait for their latency in one direction; then the sender is no longer read. */
+/** Most bytes that wait for their latency in one direction; beyond it the wire stops reading the sender. */
 const maxDelayedBytes = 8 * 1024 * 1024;
 
 /** Does things in order, each some time after it was given. */

@@ -1,6 +1,6 @@
 /**
- * A daemon like those in the field: it keeps the history of its sessions and answers from it, drops what it would say while it is
- * disconnected, and has the habits it is given. Its frames about a task come from the test, or from the answer of `work`.
+ * A daemon like those in the field: it stores the history of its sessions and answers from it, drops frames while it is
+ * disconnected, and has the given habits. Its frames about a task come from the test, or from the result of `work`.
  */
 import { randomUUID } from 'node:crypto';
 import { type Registration, type TestDaemon, UpgradeRefused, connectDaemon, registerDevice } from './daemon.ts';
@@ -10,7 +10,7 @@ import { type FieldTask, createFieldTasks } from './field-tasks.ts';
 import { type Frame, Inbox } from './inbox.ts';
 import type { RelayAddress } from './relay.ts';
 
-/** The fields of what the relay sends, each in the frames that have it. */
+/** The fields of the relay's frames; each frame has some of them. */
 type Command = PageWish &
   Record<'task_id' | 'instruction' | 'message' | 'request_id' | 'status', string> & { project_path?: string };
 
@@ -21,7 +21,7 @@ interface FieldDaemonOptions {
   registration?: Registration;
   gateway?: number;
   headers?: Record<string, string>;
-  /** The texts of a turn, said as soon as they are there. Absent: the test calls `finish`, `fail` or `ask`. */
+  /** The texts of a turn, sent as soon as they exist. Absent: the test calls `finish`, `fail` or `ask`. */
   work?: (task: FieldTask) => readonly string[] | Promise<readonly string[]>;
   /** Connects again by itself after this time, doubled up to thirty times of it, to the gateway that `at` names. Absent: it stays away. */
   again?: { afterMs: number; at?: () => number };
@@ -40,9 +40,9 @@ export interface FieldDaemon {
   drop(): Promise<void>;
   /** The next task that reached it, over any connection. */
   nextTask(): Promise<FieldTask>;
-  /** The agent says something during a task. */
+  /** The agent sends a text during a task. */
   say(task: FieldTask, ...texts: string[]): void;
-  /** The agent says these and ends its turn. */
+  /** The agent sends these texts and completes its turn. */
   finish(task: FieldTask, ...texts: string[]): void;
   fail(task: FieldTask, error: string): void;
   ask(task: FieldTask, question: string, ...options: string[]): void;
@@ -52,7 +52,7 @@ export interface FieldDaemon {
   report(): void;
   /** `status` now, as its habits have it. */
   status(): void;
-  /** A frame as it is, dropped while there is no connection. */
+  /** Sends a frame unchanged; drops it while disconnected. */
   send(frame: Frame): void;
   history(native: string): readonly StoredMessage[];
   stop(): Promise<void>;
@@ -117,7 +117,7 @@ export async function startFieldDaemon(relay: RelayAddress, options: FieldDaemon
     });
     connection = opened;
     delayMs = again?.afterMs ?? 0;
-    // Frames may have come before anything listened here.
+    // Frames might have arrived before this listener.
     for (const frame of opened.inbox.all) obey(frame);
     opened.socket.on('message', (data: Buffer) => obey(JSON.parse(data.toString('utf8')) as Frame));
     void opened.closed.then(() => {

@@ -4,25 +4,25 @@
 export interface Habits {
   /** `running_tasks` only grows. */
   growingStatus?: boolean;
-  /** One `status` per connection, which still lists what ended while it was away; none on changes. */
+  /** One `status` per connection, which still lists tasks that completed during its absence; sends none on changes. */
   statusOnce?: boolean;
   /** `running_tasks` is always empty. */
   emptyStatus?: boolean;
   /** `status` after a connect only, and true. */
   quietStatus?: boolean;
-  /** Every turn ends with `result: ""`. */
+  /** Every turn completes with `result: ""`. */
   emptyResult?: boolean;
-  /** A result ends with a newline that the history lacks. */
+  /** Its results have a trailing newline that the history lacks. */
   newlineResult?: boolean;
   /** Each text of a turn is an AGENT_RESPONSE, and all of them joined are the result. */
   spokenTurns?: boolean;
   /** WAIT_FOR_USER has the question in `context`, and neither `result` nor options. */
   questionInContext?: boolean;
-  /** Reports say `is_active: false` of everything. */
+  /** Reports send `is_active: false` for every session. */
   neverActive?: boolean;
-  /** Every report and activity says `message_count: 1`. */
+  /** Every report and activity sends `message_count: 1`. */
   constantCount?: boolean;
-  /** `get_messages` answers the newest page whatever cursor it has, with `has_more: true`. */
+  /** `get_messages` answers the newest page for every cursor, with `has_more: true`. */
   ignoresCursors?: boolean;
   /** 426 is an error like any other: it connects again. */
   ignores426?: boolean;

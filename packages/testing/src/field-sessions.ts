@@ -17,7 +17,7 @@ interface FieldSession {
   readonly messages: StoredMessage[];
 }
 
-/** The fields of `get_messages` that say which. */
+/** The fields of `get_messages` that select the page. */
 export interface PageWish {
   session_id: string;
   before_uuid?: string;

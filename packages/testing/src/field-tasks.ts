@@ -1,4 +1,4 @@
-/** The tasks of a daemon of the field: those that reached it, what it says of them, and the list of its `status`. */
+/** The tasks of a field daemon: the tasks that reached it, its frames about them, and the list of its `status`. */
 import type { Habits } from './field-habits.ts';
 import type { FieldSessions } from './field-sessions.ts';
 import type { Frame } from './inbox.ts';
@@ -12,9 +12,9 @@ export interface FieldTask {
 interface Surroundings {
   habits: Habits;
   sessions: FieldSessions;
-  /** Drops the frame while there is no connection. */
+  /** Drops the frame while disconnected. */
   send: (frame: Frame) => void;
-  /** Tells of a watched session. */
+  /** Reports a change of a watched session. */
   activity: (native: string, isCompletion: boolean) => void;
   isConnected: () => boolean;
   work: ((task: FieldTask) => readonly string[] | Promise<readonly string[]>) | undefined;
@@ -98,7 +98,7 @@ export function createFieldTasks({ habits, sessions, send, activity, isConnected
       running.delete(taskId);
       changed(taskId, false);
     },
-    /** `status` after a connect: it names the tasks that ended meanwhile for the last time. */
+    /** `status` after a connect: lists tasks that completed during the absence one last time. */
     firstStatus() {
       status();
       for (const [id, runs] of listed) if (!runs && !habits.growingStatus) listed.delete(id);

@@ -82,11 +82,11 @@ export async function startHaProxy(targets: {
   apis: readonly number[];
   gateways: readonly number[];
   port?: number;
-  /** Without TLS: for browsers, which trust only the system's certificates. */
+  /** Disables TLS: for browsers, which trust only the system's certificates. */
   plain?: boolean;
-  /** How long a socket may be silent. Default an hour. */
+  /** How long a socket can be silent. Default an hour. */
   tunnelMs?: number;
-  /** For the conformance suite: the shipped edge hides /ready. */
+  /** For the conformance suite, because the shipped edge hides /ready. */
   showsReady?: boolean;
 }): Promise<HaProxy> {
   const program = findProgram('haproxy', 'haproxy');
@@ -104,7 +104,7 @@ export async function startHaProxy(targets: {
   const { apis, gateways, tunnelMs = 3_600_000, showsReady = false } = targets;
   writeFileSync(file, config(apis, gateways, bind, scheme, tunnelMs, statsPort, showsReady));
   runProgram(program, ['-c', '-q', '-f', file]);
-  // -W and -db: a master in the foreground, which says when its worker listens.
+  // -W and -db: a master in the foreground, which reports when its worker listens.
   const child = startProgram(program, ['-W', '-db', '-f', file]);
   await child.wrote(/Loading success/);
   return {

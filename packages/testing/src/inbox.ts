@@ -16,7 +16,7 @@ export class Inbox {
   readonly all: Frame[] = [];
   #unread: Frame[] = [];
   #waiters: Waiter[] = [];
-  /** How the connection ended. */
+  /** How the connection closed. */
   #ended: string | undefined;
   readonly #name: string;
 
@@ -66,7 +66,7 @@ export class Inbox {
     return this.all.filter((frame) => frame.type === type && match(frame)).length;
   }
 
-  /** The connection ended: pending waits reject, and so do later ones. */
+  /** The connection closed: rejects pending and later waits. */
   end(why: string): void {
     this.#ended = why;
     for (const { reject, timer } of this.#waiters.splice(0)) {

@@ -1,4 +1,4 @@
-/** A whole relay in one process with real sockets, a scripted daemon and an app: what tests are written with. */
+/** A whole relay in one process with real sockets, a scripted daemon and an app: the toolkit of the tests. */
 export * from './app.ts';
 export * from './authenticator.ts';
 export * from './browser.ts';

@@ -14,7 +14,7 @@ export interface TokenOptions {
   name?: string;
   /** How long ago it was issued; default not at all. */
   issuedSecondsAgo?: number;
-  /** How long ago the person signed in, the claim `auth_time`; default not said. */
+  /** How long ago the person signed in, the claim `auth_time`; omitted by default. */
   signedInSecondsAgo?: number;
   /** The `sid` of the login. */
   login?: string;

@@ -1,6 +1,8 @@
 /**
- * Programs that some tests need and npm cannot install. A test whose program is missing is skipped, and its title says which one:
- * the start of a run and its closing table name them all. With TEST_PROGRAMS=required a missing program ends the run instead.
+ * Programs that some tests need and npm cannot install. A test is skipped if its program is missing, and its title
+ * names the program:
+ * the start of a run and its final table list all of them. With TEST_PROGRAMS=required a missing program fails the run
+ * instead.
  */
 import { spawnSync } from 'node:child_process';
 import { hasPostgres } from './postgres.ts';
@@ -20,7 +22,7 @@ const runs = (program: string, ...args: string[]) => spawnSync(program, args, { 
 export const pythonWithWebsockets = (): string | undefined =>
   ['python3', '/usr/bin/python3'].find((python) => runs(python, '-c', 'import websockets'));
 
-/** Each need, named after what to install, and how to see that it is met. */
+/** Each need, named after the package to install, with its check. */
 const needs = {
   postgresql: hasPostgres,
   'redis-server': () => onPath('redis-server') && onPath('redis-cli'),

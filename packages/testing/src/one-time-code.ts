@@ -1,4 +1,4 @@
-/** An authenticator app (RFC 6238): what a person with a second factor has in their pocket. */
+/** An authenticator app (RFC 6238) of a person with a second factor. */
 import { createHmac } from 'node:crypto';
 import { type Browser, password } from './browser.ts';
 
@@ -22,7 +22,7 @@ export function oneTimeCode(uriOrSecret: string, steps = 0): string {
 
 export interface SecondFactor {
   uri: string;
-  /** The one that turned it on. */
+  /** The code that turned it on. */
   usedCode: string;
   recoveryCodes: string[];
 }

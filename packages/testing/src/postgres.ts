@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests: in a temporary folder, on a free loopback port, with nothing kept. It ends with the process
- * that started it, `kill -9` included. Knows nothing about the relay.
+ * A real PostgreSQL for tests: in a temporary folder, on a free loopback port, without persistence. It stops with the
+ * process that started it, also on `kill -9`. Independent of the relay.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -32,7 +32,10 @@ export interface PostgresAddress {
 export interface TestPostgres {
   readonly address: PostgresAddress;
   url(database: string): string;
-  /** A new database: empty, or a copy of `template`, which must have no connection then; of `locale` without ICU. Returns its address. */
+  /**
+   * A new database: empty, or a copy of `template`, which must have no open connection; with `locale`, without ICU.
+   * Returns its address.
+   */
   createDatabase(options?: { template?: string; name?: string; locale?: string }): Promise<string>;
   /** Stops the server as a restart would, dropping every connection. The data stays. */
   halt(): Promise<void>;
@@ -56,8 +59,8 @@ export interface TestStandby {
 
 /**
  * Starts a server; resolves when it answers. As root it runs as the user `postgres` (else `nobody`), because PostgreSQL
- * refuses root. `settings` are lines of postgresql.conf; with `tls` it speaks TLS, too. Throws when PostgreSQL is not installed, naming
- * the package to install.
+ * refuses root. `settings` are lines of postgresql.conf; `tls` enables TLS in addition. Throws if PostgreSQL is not
+ * installed, naming the package to install.
  */
 export async function startPostgres({
   settings = [],
@@ -195,7 +198,7 @@ function findPrograms(): string {
   );
 }
 
-/** Nothing when we may run the server ourselves. */
+/** Undefined if this process can run the server itself. */
 function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (what: string) => {
@@ -212,8 +215,8 @@ interface Server {
 }
 
 /**
- * Runs the server with its stdin, which ends with us: then it is stopped and its folder removed. The word "halt" only stops
- * it. `$1` is the folder, the rest the command.
+ * Runs the server, and stops it and removes its folder when stdin closes, which happens when this process exits. The
+ * line "halt" only stops it. `$1` is the folder, the rest the command.
  */
 const guardian = `
   folder=$1; shift
@@ -275,7 +278,7 @@ async function launch(
   }
 }
 
-/** Resolves when the log says that connections are accepted; rejects with the log when the server ends before. */
+/** Resolves when the log shows that the server accepts connections; rejects with the log if the server exits first. */
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = '';
@@ -292,7 +295,7 @@ function ready(child: ChildProcess): Promise<void> {
       if (!/ready to accept (read-only )?connections/.test(log)) return;
       clearTimeout(clock);
       log = 'x'.repeat(10_001);
-      // The server must not keep the process of the tests alive: it ends with it.
+      // The server must not keep the test process alive: it stops with it.
       child.unref();
       (child.stdin as Socket).unref();
       (child.stderr as Socket).unref();

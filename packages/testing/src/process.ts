@@ -16,14 +16,14 @@ export interface RelayProcess extends RelayAddress {
   readonly process: ChildProcess;
   /** Everything it wrote. */
   output(): string;
-  /** Ends it with a signal and waits until it is gone. Returns its exit code, null after SIGKILL. */
+  /** Sends a signal and waits for the exit. Returns the exit code, null after SIGKILL. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
 const thisRelease = fileURLToPath(new URL('../../..', import.meta.url));
 const startTimeoutMs = 90_000;
 
-/** Starts the built program and waits until it answers. Rejects, with what it wrote, when it ends before. */
+/** Starts the built program and waits until it answers. Rejects, with its output, if it exits first. */
 export async function startRelayProcess(
   options: {
     dataDir?: string;
@@ -31,9 +31,12 @@ export async function startRelayProcess(
     env?: Record<string, string | undefined>;
     /** The folder of another release, built. */
     release?: string;
-    /** The words behind the program. */
+    /** The arguments of the program. */
     args?: readonly string[];
-    /** Where its log goes: `unread` is a pipe that the test may read later, a number an open file. Default: into `output`. */
+    /**
+     * Target of its log: `unread` is a pipe that the test can read later, a number an open file. Default: into
+     * `output`.
+     */
     log?: 'unread' | number;
   } = {},
 ): Promise<RelayProcess> {
@@ -102,7 +105,10 @@ export async function startRelayProcess(
   };
 }
 
-/** The link for the first account. It is printed after the line that says where the relay is. Rejects when the relay ends without it. */
+/**
+ * The link for the first account, which the relay prints after the line with its address. Rejects if the relay exits
+ * first.
+ */
 export function setupLinkOf(relay: RelayProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {

@@ -1,11 +1,11 @@
-/** Programs of the system that tests start: found on the PATH, ended with the test that started them. */
+/** System programs that tests start: found on the PATH, stopped with the test that started them. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 
-/** The path of a program. Throws, naming what to install, when there is none: a test is never skipped silently. */
+/** The path of a program. Throws, naming the package to install, if it is missing: a test is never skipped silently. */
 export function findProgram(name: string, debianPackage: string): string {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin', '/usr/local/bin'];
   for (const folder of folders) {
@@ -54,13 +54,13 @@ async function isFree(port: number): Promise<boolean> {
 
 export interface Child {
   readonly process: ChildProcess;
-  /** The last 200,000 characters of what it wrote. */
+  /** The last 200,000 characters of its output. */
   output(): string;
-  /** Resolves when it has written something that matches; rejects, with its output, when it ends before or takes too long. */
+  /** Resolves when its output matches; rejects, with the output, if it exits first or takes too long. */
   wrote(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
   /** Sends a signal. */
   signal(signal: NodeJS.Signals): void;
-  /** Sends a signal, waits until it is gone, and returns its exit code: null when a signal ended it. */
+  /** Sends a signal, waits for the exit, and returns the exit code: null after a fatal signal. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 
@@ -117,7 +117,7 @@ export function startProgram(command: string, args: readonly string[], options: 
   };
 }
 
-/** Runs a program to its end. When it fails, throws with its output. */
+/** Runs a program until it exits. Throws with its output if it fails. */
 export function runProgram(command: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${status}): ${stderr}${stdout}`);

@@ -1,4 +1,4 @@
-/** A service that takes deliveries on this machine: keeps every request, and answers as a test says. */
+/** A service that takes deliveries on this machine: stores every request, and answers as the test configures. */
 import { createDecipheriv, createECDH, hkdfSync, randomBytes, verify, createPublicKey } from 'node:crypto';
 import { type IncomingHttpHeaders, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -59,7 +59,7 @@ export async function startRedisCluster(): Promise<TestRedisCluster> {
   };
 }
 
-/** Moves the first `count` slots of one node to another, with what is in them, as an operator would; some seconds. */
+/** Moves the first `count` slots of one node to another, with their keys, as an operator would; takes some seconds. */
 export async function moveSlots(cluster: TestRedisCluster, from: number, to: number, count: number): Promise<void> {
   const [source, target] = [cluster.nodes[from]!, cluster.nodes[to]!];
   const idOf = (node: TestRedis) => node.command('CLUSTER', 'MYID');
@@ -77,7 +77,7 @@ export interface TestSentinel {
   readonly master: TestRedis;
   readonly replica: TestRedis;
   readonly sentinels: readonly TestRedis[];
-  /** Resolves when the sentinels say that the master is this server and it agrees. */
+  /** Resolves when the sentinels name this server as the master and it agrees. */
   follows(server: TestRedis): Promise<void>;
   flush(): Promise<void>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Real Redis servers for tests: in a temporary folder, on free loopback ports, with nothing kept. They end with the process that
- * started them, `kill -9` included, and can be killed, frozen and emptied. Knows nothing about the relay.
+ * Real Redis servers for tests: in a temporary folder, on free loopback ports, without persistence. They stop with the
+ * process that started them, also on `kill -9`, and tests can kill, freeze and empty them. Independent of the relay.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,13 +18,13 @@ export interface TestRedis {
   readonly port: number;
   /** `redis://…`, with the password when there is one. */
   readonly url: string;
-  /** Sends one command, by redis-cli, and returns what it answers; fails after 5 s. */
+  /** Sends one command, by redis-cli, and returns its answer; fails after 5 s. */
   command(...words: string[]): Promise<string>;
   /** Runs redis-cli with these arguments alone; fails after a minute. */
   cli(...args: string[]): Promise<string>;
   /** Everything stored is lost; who is connected stays. */
   flush(): Promise<void>;
-  /** Ends it like a crash, and waits until it is gone. Nothing is kept. */
+  /** Kills it like a crash, and waits until it is gone. Keeps no data. */
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port, empty. */
   restart(): Promise<void>;
@@ -32,18 +32,18 @@ export interface TestRedis {
   pause(): void;
   /** Thaws it. */
   resume(): void;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
 
 export interface RedisSettings {
-  /** Asked from clients; none by default. */
+  /** Password for clients; unset by default. */
   password?: string;
   /** Lines of the configuration, as `['maxmemory', '4mb']`. */
   config?: readonly (readonly [name: string, value: string])[];
   /** The program: `redis-sentinel` for a sentinel. */
   program?: 'redis-server' | 'redis-sentinel';
-  /** A configuration file that the program may rewrite. */
+  /** A configuration file that the program can rewrite. */
   configFile?: string;
   port?: number;
 }
@@ -112,8 +112,9 @@ interface Server {
 }
 
 /**
- * Runs the server beside a watcher that reads our stdin, which ends with us: then the server is killed and its folder removed.
- * It says the number of its process first.
+ * Runs the server beside a watcher that reads our stdin, which closes with our process: then the watcher kills the
+ * server and removes its folder.
+ * Prints its process id first.
  */
 const guardian = `
   folder=$1; shift
@@ -144,7 +145,9 @@ async function launch(program: string, args: string[], folder: string): Promise<
   };
 }
 
-/** Resolves with the process id when the log says that it accepts connections; rejects with the log when it ends before. */
+/**
+ * Resolves with the process id when the log shows that it accepts connections; rejects with the log if it exits first.
+ */
 function ready(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let log = '';

@@ -1,4 +1,6 @@
-/** A relay that does what a test says, for what a real one does too rarely: refusals, odd answers, closes. */
+/**
+ * A relay under the test's control, for behaviour that a real relay shows too rarely: refusals, odd answers, closes.
+ */
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +32,7 @@ interface DoubleSocket {
   query: URLSearchParams;
   /** The next text it sends. */
   heard(): Promise<string>;
-  /** How it ended. */
+  /** The close code. */
   closed: Promise<number>;
   send(frame: object | string): void;
   close(code: number, reason?: string): void;
@@ -38,14 +40,14 @@ interface DoubleSocket {
 
 export interface RelayDouble {
   url: string;
-  /** Per "METHOD /path" what is answered, in turn; the last one stays. */
+  /** The answers per "METHOD /path", in turn; the last one repeats. */
   answers: Map<string, DoubleAnswer[]>;
   /** "METHOD /path" of every request. */
   calls: string[];
   requests: DoubleRequest[];
-  /** The answers to the next upgrades; a socket when there is none. */
+  /** The answers to the next upgrades; opens a socket if the list is empty. */
   refusals: DoubleAnswer[];
-  /** The next socket that opens, or an earlier one that was not taken yet. */
+  /** The next socket that opens, or an earlier one not yet returned. */
   socket(): Promise<DoubleSocket>;
   close(): Promise<void>;
 }

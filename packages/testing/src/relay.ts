@@ -26,13 +26,19 @@ export interface RelayOptions {
   /** The issuer of an earlier process of the same relay, which closes it. */
   issuer?: TestIssuer;
   transports?: readonly Transport[];
-  /** With the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever the apis are. */
+  /**
+   * Enables the built-in sign-in in addition to the test issuer. Its addresses begin with `config.publicUrl`, wherever
+   * the apis are.
+   */
   identity?: boolean;
-  /** With `identity`: passwords are hashed at the cost of production, a tenth of a second of a core each. Default: for free. */
+  /**
+   * For `identity`: hashes passwords at the cost of production, a tenth of a second of a core each. Default: a minimal
+   * cost.
+   */
   dearPasswords?: boolean;
-  /** Where every instance writes what it logs, a line of JSON at a time. Default: nowhere that a test sees. */
+  /** Receives the log of every instance, a line of JSON at a time. Default: discarded. */
   log?: { write(line: string): void } | undefined;
-  /** Receives what is shown to the operator. */
+  /** Receives the output for the operator. */
   announce?: (line: string) => void;
 }
 
@@ -58,7 +64,7 @@ export interface TestRelay extends RelayAddress {
   })[];
   readonly gateways: readonly (Door & {
     readonly gateway: Gateway;
-    /** Ends this gateway as SIGTERM would, or as SIGKILL would. */ stop(): Promise<void>;
+    /** Stops this gateway like SIGTERM, or like SIGKILL. */ stop(): Promise<void>;
     kill(): Promise<void>;
   })[];
   /** Address of the first api. */

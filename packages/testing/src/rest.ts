@@ -14,7 +14,7 @@ import request, { type Test } from 'supertest';
 interface RequestOptions {
   /** Sent as JSON unless `raw` is given. */
   body?: unknown;
-  /** Sent as it is, as JSON unless `headers` say otherwise. */
+  /** Sent unchanged, as JSON unless `headers` set another type. */
   raw?: string | Buffer;
   headers?: Record<string, string>;
 }
@@ -22,7 +22,7 @@ interface RequestOptions {
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  /** The parsed body; undefined when there is none. */
+  /** The parsed body; undefined if it is empty. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- requests outside the table have bodies of every shape
   body: any;
   text: string;
@@ -30,7 +30,7 @@ export interface Answer {
 
 /** The caller and the api of a request. */
 interface Caller {
-  /** A name, for which the test issuer signs. Default `alice`; `null` sends no credential. */
+  /** The name that the test issuer puts into the token. Default `alice`; `null` sends no credential. */
   user?: string | null;
   /** The index of the api. Default: the first. */
   api?: number;
@@ -41,7 +41,7 @@ export type CallOptions = RequestOptions & Caller;
 
 type IfAny<Keys extends PropertyKey, Then> = [Keys] extends [never] ? unknown : Then;
 
-/** Every parameter of the path, the body if the route has one, and of the query what the call needs. */
+/** Every parameter of the path, the body if the route has one, and the required part of the query. */
 type RouteCall<N extends RouteName> = Caller &
   IfAny<keyof RouteParams<N>, { params: RouteParams<N> }> &
   (undefined extends RouteBody<N>
@@ -56,7 +56,7 @@ type Options<N extends RouteName> = object extends RouteCall<N> ? [options?: Rou
 type Refusal = Static<typeof ErrorSchema>;
 type WithRefusal<Body> = Body extends object ? Body & Partial<Omit<Refusal, keyof Body>> : never;
 
-/** An answer of this route: its body, of which a refusal has the fields of an error instead. */
+/** An answer of this route: its body, or for a refusal the fields of an error. */
 interface RouteAnswer<N extends RouteName> extends Answer {
   body: [WithRefusal<RouteSuccess<N>['body']>] extends [never]
     ? Partial<Refusal>
@@ -89,7 +89,7 @@ export async function send(
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   if (payload !== undefined) void test.set('Content-Type', 'application/json');
   void test.set(headers);
-  // Bytes that are no JSON are sent as they are.
+  // Send bytes that are not JSON unchanged.
   const response = await (payload === undefined
     ? test
     : test.serialize((data: unknown) => data as string).send(payload as string));

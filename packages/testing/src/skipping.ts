@@ -4,7 +4,9 @@ import { type Need, isMet } from './needs.ts';
 
 export { type Need, allPrograms, isMet, pythonWithWebsockets } from './needs.ts';
 
-/** `describe`, skipped when a program is missing; the title then ends with `[needs …]`, which the closing table reads. */
+/**
+ * `describe`, skipped if a program is missing; the title then has the suffix `[needs …]`, which the final table reads.
+ */
 export function describeWith(required: Need | readonly Need[], title: string, body: () => void): void {
   const missing = [required].flat().filter((need) => !isMet(need));
   if (missing.length === 0) describe(title, body);

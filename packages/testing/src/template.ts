@@ -34,7 +34,7 @@ export function wantsPostgres(): boolean {
   throw new Error(`TEST_DATABASE must be "embedded" or "postgres", not "${wanted}"`);
 }
 
-/** Does once what every test would otherwise do for itself. Called before the first test of a run. */
+/** Does the common work of all tests once. Called before the first test of a run. */
 export async function prepareTestDatabases(): Promise<void> {
   if (!wantsPostgres()) {
     await templateFolder();
@@ -76,7 +76,7 @@ export async function closeIdleDatabases(): Promise<void> {
   await Promise.all(idle.splice(0).map((database) => database.close()));
 }
 
-/** One that was given back, emptied, or a new one. */
+/** A returned and emptied database, or a new one. */
 async function borrowEmbedded(): Promise<Database> {
   let database = idle.pop();
   if (database && !(await empty(database))) {
@@ -105,7 +105,7 @@ async function borrowEmbedded(): Promise<Database> {
   };
 }
 
-/** Removes every row and every setting. False when the schema or the statistics are no longer those of a new database. */
+/** Removes every row and every setting. False if the schema or the statistics differ from a new database. */
 async function empty({ sql }: Database): Promise<boolean> {
   try {
     await sql.execute`DO $$ DECLARE tables text; BEGIN
@@ -170,7 +170,7 @@ async function templateFolder(): Promise<string> {
   return folder;
 }
 
-/** Everything that decides what is in the template. */
+/** Everything that determines the content of the template. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   const dir = ownMigrationsDir();

@@ -1,6 +1,6 @@
 /**
- * The environment of the cluster suites: after a test that failed, prints what the instances logged while it ran. A rare failure cannot be
- * repeated, and without the log its cause stays unknown.
+ * The environment of the cluster suites: after a failed test, prints what the instances logged during it. A rare
+ * failure cannot be repeated, and its cause needs the log.
  */
 import { runningInstances } from '../running-instances.ts';
 import { NativeEnvironment } from './environment.ts';

@@ -14,7 +14,7 @@ export interface CpuOfFile {
   readonly file: string;
   /** Seconds of the worker, its threads included. */
   readonly own: number;
-  /** Seconds of programs that the file started and that ended. */
+  /** CPU seconds of the file's child processes that have exited. */
   readonly children: number;
 }
 
@@ -75,13 +75,13 @@ export class NativeEnvironment {
 
 export default NativeEnvironment;
 
-/** The CPU seconds of this process, and those of its children that have ended. */
+/** The CPU seconds of this process, and of its children that have exited. */
 function cpuSeconds(): { own: number; children: number } {
   const { user, system } = process.cpuUsage();
   return { own: (user + system) / 1e6, children: childTicks() / 100 };
 }
 
-/** In hundredths of a second; only Linux counts them. */
+/** CPU time in hundredths of a second; only Linux counts them. */
 function childTicks(): number {
   if (process.platform !== 'linux') return 0;
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ');

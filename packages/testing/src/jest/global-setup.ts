@@ -3,7 +3,7 @@ import { prepareTestBus } from '../bus.ts';
 import { installCommand, missingPrograms } from '../needs.ts';
 import { prepareTestDatabases } from '../template.ts';
 
-/** Names what is missing before the first test. @throws Error with TEST_PROGRAMS=required, when a program is missing */
+/** Lists missing programs before the first test. @throws Error with TEST_PROGRAMS=required, if a program is missing */
 function checkPrograms(): void {
   const missing = missingPrograms();
   if (missing.length === 0) return;

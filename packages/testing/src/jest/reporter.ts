@@ -1,6 +1,6 @@
 /**
- * The report of a test run besides Jest's own: progress with an estimate, the CPU seconds of each file, and at the end the suites that
- * were skipped, for want of which program, and what brings it.
+ * The report of a test run besides Jest's own: progress with an estimate, the CPU seconds of each file, and finally the
+ * skipped suites, with the missing program and how to install it.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,8 @@
 /**
- * The module loader of a test file, in the place of Jest's own (option `runtime`). Jest gives each test file a virtual machine with
- * modules of its own, which costs 5 CPU seconds for a file that starts a relay. Here a worker loads each module once, with Node's own
- * loader, and keeps it for the next files. That is right because no module of ours has state (ARCHITECTURE.md, rule 7); the environment
- * restores the state of the process (environment.ts). Reasons: ADR 72.
+ * The module loader of a test file, which replaces Jest's own (option `runtime`). Jest gives each test file a virtual
+ * machine with modules of its own, which costs 5 CPU seconds for a file that starts a relay. Here a worker loads each
+ * module once, with Node's own loader, and keeps it for the next files. This is correct because no module of ours has
+ * state (ARCHITECTURE.md, rule 7); the environment restores the state of the process (environment.ts). Reasons: ADR 72.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire, register } from 'node:module';
@@ -21,7 +21,7 @@ export const __esModule = true;
 const load = createRequire(import.meta.url);
 /** Address or path of a transformed file → path of its source map. */
 const sourceMaps = new Map<string, string>();
-/** The keys under which jest-circus keeps a file's tests and handlers. */
+/** The keys that hold a file's tests and handlers in jest-circus. */
 const statesOfJest = new Set(['JEST_STATE_SYMBOL', 'EVENT_HANDLERS']);
 let areHooksRegistered = false;
 
