@@ -83,12 +83,12 @@ export interface Publisher {
    * window: the same text twice is two messages.
    */
   sayOnce(conversation: Conversation, message: Message): Promise<void>;
-  /** Returns the texts of a turn, given in order, that were not published live since `sinceMs`. */
+  /** Returns the texts of a turn, given in order, that apps did not receive live since `sinceMs`. */
   unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
    * A turn completed with this message: two turns have two final messages (rules, 12.3). Publishes only the part of an
-   * agent's result that is new in this turn. `key`: two calls with one key within the window count
-   * as one. `sinceMs`: earlier texts (ms since 1970) belong to another turn.
+   * agent's result that is new in this turn. `key`: two calls with one key within the window count as one. `sinceMs`:
+   * earlier texts (ms since 1970) belong to another turn.
    */
   sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
