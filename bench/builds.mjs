@@ -46,7 +46,7 @@ export function buildOf(revision) {
   return { folder, commit };
 }
 
-/** Links between the packages are relative, so that those of the copy lead into the copy. */
+/** Links between packages are relative, so that the links of the copy lead into the copy. */
 function copyModules(to) {
   const rooms = ['packages', 'apps'].flatMap((parent) =>
     readdirSync(join(here, parent)).map((name) => join(parent, name)),

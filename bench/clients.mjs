@@ -42,7 +42,7 @@ export function httpClient(url, token) {
     });
   };
   return {
-    /** The same, but anything that is not a success ends the bench. */
+    /** The same, but any failure stops the bench. */
     async call(method, path, body) {
       const answer = await call(method, path, body);
       if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -92,7 +92,7 @@ export class Peer {
     this.#answers.set(type, how);
   }
 
-  /** The next frame that matches: `{ frame, receivedAt }`. To be called before what causes it. */
+  /** The next matching frame: `{ frame, receivedAt }`. Call it before its cause. */
   next(match, count = 1) {
     return new Promise((resolve, reject) => {
       let left = count;
@@ -120,7 +120,7 @@ export class Peer {
   }
 }
 
-/** Connects a registered device; it answers pings and questions for history, and has told that nothing runs. */
+/** Connects a registered device, which answers pings and history requests, and has reported zero running tasks. */
 export async function connectDaemon(
   relay,
   { deviceId, token },
@@ -144,7 +144,7 @@ export async function connectDaemon(
   return daemon;
 }
 
-/** Connects an app that also hears output. */
+/** Connects an app that also receives output. */
 export async function connectApp(relay, token, query = '?events=output') {
   const app = new Peer(`${relay.ws}/ws/attention${query}`, { Authorization: `Bearer ${token}` });
   await app.opened;

@@ -9,7 +9,7 @@ export function cpuUs(pid) {
       try {
         nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]);
       } catch {
-        // The thread has ended.
+        // The thread has exited.
       }
     }
   } catch {
@@ -18,7 +18,10 @@ export function cpuUs(pid) {
   return nanoseconds / 1000;
 }
 
-/** Processor time of groups of processes from now on: `{ pods: pids, redis: pids }` → a function that tells µs of each group. */
+/**
+ * Measures the processor time of groups of processes from now on: `{ pods: pids, redis: pids }` → a function that
+ * returns µs of each group.
+ */
 export function startCpu(groups) {
   const before = Object.entries(groups).map(([name, pids]) => [name, pids.map((pid) => [pid, cpuUs(pid)])]);
   return () =>

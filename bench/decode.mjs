@@ -5,7 +5,7 @@ import { registry } from '@relay/protocol/documents';
 const roundMs = 150;
 const rounds = 5;
 
-/** Best of several rounds, in nanoseconds per call: the least disturbed by whatever else the machine does. */
+/** Best of several rounds, in nanoseconds per call: the round with the least disturbance. */
 function measure(call, text) {
   let best = Infinity;
   for (let round = 0; round < rounds; round += 1) {

@@ -26,8 +26,8 @@ export class Table {
   }
 
   /**
-   * Adds the number of one round. Rows and columns keep the order in which they first came; columns name their unit. Without a number, as
-   * the ratio to a system that does not take part, nothing.
+   * Adds the number of one round. Rows and columns keep their order of insertion; columns name their unit. Ignores NaN,
+   * such as the ratio to a system that does not take part.
    */
   add(row, column, value) {
     if (Number.isNaN(value)) return;
@@ -37,8 +37,9 @@ export class Table {
   }
 
   /**
-   * The ratios of the numbers of `one` to those of `other`, round by round. Both names are a column, or a row, or the end of one, behind a colon.
-   * Undefined if the table has none of them.
+   * The ratios of the numbers of `one` to those of `other`, round by round. Both names are a column, or a row, or a
+   * suffix of one, after a colon.
+   * Undefined if the table does not contain them.
    */
   ratios(one, other) {
     const ratios = new Table(`${this.title}: ${one} / ${other}`);
@@ -68,7 +69,7 @@ export class Table {
     return { title: this.title, rows: Object.fromEntries(rows) };
   }
 
-  /** Markdown: the median of the rounds, and the lowest and the highest behind it. */
+  /** Markdown: the median of the rounds, followed by the lowest and the highest. */
   toString() {
     const columns = [...new Set([...this.#rows.values()].flatMap((cells) => [...cells.keys()]))];
     const lines = [

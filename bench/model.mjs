@@ -1,5 +1,6 @@
-// `node bench/model.mjs`: how much of everything an installation needs, from what was measured (docs/performance.md, docs/operations.md) and
-// from what its people do. docs/operations.md takes its tables from it; `tests/k8s-sizing.house.test.ts` keeps them equal.
+// `node bench/model.mjs`: the size of an installation, computed from measurements (docs/performance.md,
+// docs/operations.md) and from the activity of its people. docs/operations.md takes its tables from it;
+// `tests/k8s-sizing.house.test.ts` keeps them equal.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,7 +19,7 @@ const rates = {
   days: { usual: 30, means: 'days that tasks are kept' },
 };
 
-/** Assumed, in US dollars a month: about what large clouds take for machines that are rented by the hour. */
+/** Assumed, in US dollars a month: typical prices of large clouds for machines rented by the hour. */
 const prices = {
   core: { usual: 25, means: 'dollars for a core, a month' },
   gib: { usual: 3.5, means: 'dollars for a GiB of memory, a month' },
@@ -47,22 +48,22 @@ const statements = { connect: 6, report: 3, turn: 30, request: 2, device: (1 / 3
 const operations = { connect: 4, turn: 8, event: 2, kept: 2, device: 1 / 20 + 1 / 20 / 256 };
 
 const limits = {
-  /** Planned sockets of an instance, and what it may take. */
+  /** Planned sockets of an instance, and its limits. */
   socketsPerInstance: 5_000,
   connectsPerGateway: 150,
   pingSeconds: 30,
-  /** MB of an instance without sockets, KB of a socket as planned: several times what a silent one takes. */
+  /** MB of an instance without sockets, KB of a socket as planned: several times the size of a silent socket. */
   idleMB: { gateway: 180, api: 315 },
   socketKB: { gateway: 40, api: 40 },
-  /** Of a core. Above it queues grow faster than work. */
+  /** Maximum load of a core. Above it queues grow faster than work. */
   load: { instance: 0.6, redis: 0.5, postgres: 0.5 },
   statementMs: 0.2,
-  /** PostgreSQL, for a daemon that connects in a storm: three times what one with an empty report takes. */
+  /** PostgreSQL time for a daemon that connects in a storm: three times that of a daemon with an empty report. */
   connectMs: 0.3,
   /** A machine for PostgreSQL that can be rented anywhere; from there on cells. */
   postgresCores: 16,
   poolPerInstance: 10,
-  /** Operations a second of one Redis, half of what it can do; the share of its memory that is planned. */
+  /** Operations a second of one Redis, half of its capacity; the planned share of its memory. */
   redisOperations: 10_000,
   redisMemoryShare: 0.1,
   redisKBPerDaemon: 1,
@@ -103,7 +104,7 @@ function sizeOf(daemons, rate) {
 
   const instances = (where, sockets) => {
     const bySockets = Math.ceil(sockets / limits.socketsPerInstance);
-    // Two, so that one is left, and one more, so that one may be missing.
+    // Two, so that one survives, and one more, so that one can be down.
     return Math.max(2, bySockets, Math.ceil(cores(where) / limits.load.instance)) + 1;
   };
   const gateways = instances('gateway', daemons);
@@ -122,7 +123,8 @@ function sizeOf(daemons, rate) {
     Math.ceil(redisCores / limits.load.redis),
   );
 
-  // As many as keep up with what the gateways let in after a fault; two at least: one is left while the other vacuums.
+  // Enough to keep up with the gateways' accept rate after a fault; at least two, so that one works while the other
+  // vacuums.
   const storm = (gateways * limits.connectsPerGateway * limits.connectMs) / 1000;
   const busy = (statementsPerSecond * limits.statementMs) / 1000 / limits.load.postgres;
   const postgresCores = Math.min(limits.postgresCores, powerOfTwo(Math.max(2, busy, storm)));
@@ -154,7 +156,9 @@ function sizeOf(daemons, rate) {
   };
 }
 
-/** The machines for a size: all pods, the edge, PostgreSQL with a standby, Redis with what Sentinel or the cluster need. */
+/**
+ * The machines for a size: all pods, the edge, PostgreSQL with a standby, Redis with its Sentinels or cluster nodes.
+ */
 function rentOf(size, rate) {
   const pods = (role, count, busy) => ({
     cores: Math.max(count * requested[role].cores, busy / limits.load.instance),
@@ -174,14 +178,14 @@ function rentOf(size, rate) {
   return { daemons: size.daemons, cores, gib, month: cores * rate.core + gib * rate.gib };
 }
 
-/** The same as cells, each an installation of its own; undefined for what fits into one. */
+/** The same as cells, each an installation of its own; undefined if it fits into one. */
 function cellsOf(daemons, rate) {
   if (daemons <= cell) return undefined;
   const count = Math.ceil(daemons / cell);
   return { count, month: count * rentOf(sizeOf(Math.ceil(daemons / count), rate), rate).month };
 }
 
-/** The most daemons for which `holds`, to a thousand. */
+/** The largest number of daemons that satisfies `holds`, to a thousand. */
 function mostDaemons(holds, given) {
   let daemons = 0;
   for (let step = 2 ** 20; step >= 1; step /= 2)
@@ -189,7 +193,7 @@ function mostDaemons(holds, given) {
   return daemons * 1000;
 }
 
-/** Two digits are what such a model gives. */
+/** Two digits match the precision of such a model. */
 function shown(value, unit = '') {
   if (value < 1) return `< 1${unit}`;
   const digit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
@@ -240,7 +244,7 @@ const table = (columns, rows) =>
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 
-/** The sizes in Markdown, where one Redis and one table of tasks end, and what is to be paid. */
+/** The sizes in Markdown, the limits of one Redis and one table of tasks, and the cost. */
 function markdown(sizes, given) {
   const redisEnds = mostDaemons(({ redisShards }) => redisShards === 1, given);
   const tableEnds = mostDaemons(({ partitioned }) => !partitioned, given);

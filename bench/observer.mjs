@@ -1,8 +1,8 @@
-// Loaded into a server with --import: tells the bench, when asked, how long requests took in there and what they cost. It
-// listens to Node's own diagnostics channels, so the code that is measured is the code that is shipped.
+// Loaded into a server with --import: on request, reports to the bench how long requests took there and their cost. It
+// listens to Node's own diagnostics channels, so the measured code is the shipped code.
 //
-// A request lasts from the moment its head was parsed until its answer was handed to the operating system: the network and
-// the client are not in it, everything the server does or waits for is.
+// A request lasts from the parsed head until the operating system has its answer: this excludes the network and the
+// client, and includes all work and waiting of the server.
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -27,7 +27,7 @@ function observe() {
       process.send({
         id,
         resident: mb(rss),
-        /** Resident, less what V8 keeps in reserve for later: what is in use. */
+        /** Memory in use: resident, less the reserve of V8. */
         inUse: mb(rss - heapTotal + heapUsed),
         heap: mb(heapUsed),
         external: mb(external),

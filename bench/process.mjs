@@ -1,4 +1,4 @@
-// Children of the bench: the relay as it is shipped, and what it is compared with. Reads memory from /proc.
+// Child processes of the bench: the shipped relay, and the systems for comparison. Reads memory from /proc.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -28,8 +28,8 @@ const relayEnvironment = (dataDir) => ({
 });
 
 /**
- * Starts `apps/standalone/dist/main.js` and resolves when it listens. `observed` loads observer.mjs into it; otherwise it
- * runs exactly as `npm start` runs it. Rejects with its last words when it ends before.
+ * Starts `apps/standalone/dist/main.js` and resolves when it listens. `observed` loads observer.mjs into it; otherwise
+ * it runs exactly as `npm start` runs it. Rejects with its last output if it exits first.
  */
 export function startRelay(dataDir, { observed = false } = {}) {
   return start(relayMain, {
@@ -48,12 +48,15 @@ export function startBaseline(name) {
   });
 }
 
-/** Starts a program and resolves when `port` finds in its words where it listens. Rejects with its last words when it ends before. */
+/**
+ * Starts a program and resolves when `port` finds the port in its output. Rejects with its last output if it exits
+ * first.
+ */
 export async function start(file, { env, execArgv = [], port: portIn }) {
   const startedAt = performance.now();
   const child = fork(file, [], { env, execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' });
   const lastResort = () => child.kill('SIGKILL');
-  // Before the folders are removed in which it may still write.
+  // Before the removal of folders that it might still write to.
   process.prependOnceListener('exit', lastResort);
   child.once('exit', () => process.off('exit', lastResort));
   let said = '';
@@ -99,7 +102,9 @@ export async function start(file, { env, execArgv = [], port: portIn }) {
     memoryMB: () => memoryMB(child.pid),
     /** Since the last time: durations of requests as the server saw them, and processor time. Observed children only. */
     take: () => ask('take'),
-    /** Has a child of the bench do something: `{ id, what, args }` is answered by `{ id, result }` or `{ id, error }`. */
+    /**
+     * Sends a request to a child of the bench: `{ id, what, args }`, answered by `{ id, result }` or `{ id, error }`.
+     */
     call: async (what, args) => {
       const { error, result } = await ask(what, args);
       if (error !== undefined) throw new Error(`${what}: ${error}`);

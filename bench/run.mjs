@@ -1,5 +1,5 @@
-// `npm run bench`: measures the relay as it is deployed next to what it is compared with, and the single process by itself. Prints,
-// asserts nothing; progress goes to standard error.
+// `npm run bench`: measures the deployed relay beside the systems for comparison, and the single process by itself.
+// Prints, asserts nothing; progress goes to standard error.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ const asked = {
   ],
 };
 const suites = { ...compared, ...single, ...asked };
-/** The suites that start few processes: they end within three minutes even on a busy machine. */
+/** The suites with few processes: they take at most three minutes even on a busy machine. */
 const quickly = ['events', 'requests', 'counts'];
 
 /** The suites that measure two revisions beside each other. */
@@ -158,7 +158,7 @@ async function main() {
     for (const name of names) {
       const progress = (what) => process.stderr.write(`${name}: ${what}\n`);
       const all = await suites[name]({ rounds, share, profile, progress, folder, before: before?.folder });
-      // The ratios to others have no rows when there are no others.
+      // The ratios are empty without systems for comparison.
       const measured = all.filter((table) => !table.isEmpty);
       const ratios = before ? measured.map((table) => table.ratios('relay', 'before')) : [];
       const found = [...ratios.filter((table) => table !== undefined), ...measured];
@@ -184,14 +184,14 @@ async function main() {
     );
 }
 
-// A signal ends all that the bench has started, too: children and folders are ended by `exit`.
+// A signal also stops everything that the bench has started: the `exit` handlers stop children and remove folders.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
   ['SIGHUP', 129],
 ])
   process.once(signal, () => process.exit(code));
-// One listener for each process, and there may be many.
+// One listener for each process, and there can be many.
 process.setMaxListeners(0);
 
 main().catch((error) => {

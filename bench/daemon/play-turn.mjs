@@ -1,4 +1,4 @@
-// Starts turn.mjs, which is a daemon with one long turn, and hears of its memory.
+// Starts turn.mjs, a daemon with one long turn, and receives its memory readings.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -10,8 +10,8 @@ export const minutes = 10;
 export const operationsOf = (share) => Math.max(400, Math.ceil((operations * share) / 400) * 400);
 
 /**
- * Resolves when the daemon is connected to `server`. It begins with the first task that it gets, and calls `weighed` with
- * `{ heapMB, residentMB }` at every twentieth of the turn, its start and its end. `over` has what the turn cost.
+ * Resolves when the daemon is connected to `server`. It begins with its first task, and calls `weighed` with `{ heapMB,
+ * residentMB }` at every twentieth of the turn, including start and finish. `over` resolves with the cost of the turn.
  */
 export async function playTurn({ server, deviceId = 'device', token = 'rly_drt_bench', share, faster = 1, weighed }) {
   const words = [server, deviceId, token, operationsOf(share), minutes * share, faster].map(String);

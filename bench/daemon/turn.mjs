@@ -1,5 +1,5 @@
-// A daemon with a turn of ten minutes and 20,000 operations, in a process of its own: its memory during the turn. Its clock may run faster,
-// so that operations are joined as they would be.
+// A daemon with a turn of ten minutes and 20,000 operations, in a process of its own, to measure its memory during the
+// turn. Its clock can run faster, so that operations are joined as in real time.
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const clock = {
   },
 };
 
-/** Words, thoughts, calls of tools that print, and the plan, as agents mix them. */
+/** Texts, thoughts, tool calls with output, and the plan, mixed as agents do. */
 function* updates() {
   const text = (kind, words) => ({ sessionUpdate: kind, content: { type: 'text', text: words } });
   for (let n = 0; ; n++) {

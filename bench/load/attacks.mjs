@@ -1,6 +1,6 @@
-// One person who asks for everything the limits let through, in a process of its own with the lowest priority, so that only the work it
-// makes for the relay is felt. Over IPC: `{ id, what: 'start', args }` begins an attack, `{ id, what: 'stop' }` ends it and answers how often
-// each outcome was seen.
+// One person who uses every limit to the full, in a process of its own with the lowest priority, so that only the
+// relay's work for it matters. Over IPC: `{ id, what: 'start', args }` begins an attack, `{ id, what: 'stop' }` stops
+// it and returns the number of each outcome.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { setPriority } from 'node:os';
@@ -63,7 +63,7 @@ class Attack {
     return peer;
   }
 
-  /** Sends these texts in turn, the next one when the one before has left this process, until the attack ends. */
+  /** Sends these texts in turn until the attack stops, each after the previous text has left this process. */
   async flood(device, texts) {
     let peer;
     let n = 0;

@@ -1,15 +1,15 @@
-// The load, whatever the system: pairs of a daemon and an app, events through them, questions to daemons, many sockets.
-// A dialect knows how a system is spoken to:
+// The load, for any system: pairs of a daemon and an app, events through them, requests to daemons, many sockets.
+// A dialect translates for one system:
 //   pair(person)                       → { send(text), onEvent, close() }
-//   listen(pair, person)               → another app of this person, whose events are the pair's too: { close() }
+//   listen(pair, person)               → another app of this person, which gets the pair's events: { close() }
 //   event(pair, bytes, n, kept, transcript) → the text of an event, `bytes` long
-//   numbered(pair, n)                  → the text of an event that is kept and says its number
-//   follow(person, hear)               → resolves when an app listens that comes back whenever it is cut off; `hear(number)`, or
-//                                        `hear()` when it is told to reload; { stop() }
-//   turn(pair, n, until)               → resolves when its daemon has a message that came by HTTP ('sent'), or its app the end of the turn
-//                                        ('ended'); endTurn(pair)
+//   numbered(pair, n)                  → the text of an event that is kept and carries its number
+//   follow(person, hear)               → resolves when an app listens that reconnects after every cut; calls
+//                                        `hear(number)`, or `hear()` for a reload; { stop() }
+//   turn(pair, n, until)               → resolves when its daemon has a message that came by HTTP ('sent'), or its app
+//                                        the completed turn ('ended'); endTurn(pair)
 //   ask(pair, n)                       → resolves when the daemon's answer has come, by HTTP
-//   daemon(person, hello), app(person) → a socket that was let in: { cut(), close() }
+//   daemon(person, hello), app(person) → an accepted socket: { cut(), close() }
 import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -81,7 +81,7 @@ export class Load {
     return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
   }
 
-  /** At ordinary rates every event travels alone: a batch hides what one costs. */
+  /** At ordinary rates every event travels alone: a batch would hide the cost of a single event. */
   async #paced({ bytes, count, perSecond, transcript }) {
     const startedAt = performance.now();
     const took = [];
@@ -112,7 +112,10 @@ export class Load {
     return { tookMs: performance.now() - startedAt, p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
   }
 
-  /** Each pair sends `perPair` numbers, one per `everyMs`, to an app that reconnects; resolves when all have arrived, or none arrives any longer. */
+  /**
+   * Each pair sends `perPair` numbers, one per `everyMs`, to an app that reconnects; resolves when all have arrived, or
+   * when arrivals have stopped.
+   */
   async steady({ perPair, everyMs }) {
     let [repeated, told, heardAt] = [0, 0, performance.now()];
     const followed = await Promise.all(
@@ -144,12 +147,15 @@ export class Load {
     return inLanes(count, inFlight, (n) => this.#dialect.ask(this.#pairs[n % this.#pairs.length], n));
   }
 
-  /** Ends the turns of the pairs that are under way. */
+  /** Completes the open turns of the pairs. */
   async rest() {
     await within(Promise.all(this.#pairs.map((pair) => this.#dialect.endTurn(pair))), () => 'ends of turns');
   }
 
-  /** `count` messages by HTTP to the sessions of the pairs, `inFlight` at a time; each until its daemon has it, or until its turn has ended. */
+  /**
+   * `count` messages by HTTP to the sessions of the pairs, `inFlight` at a time; each until its daemon has it, or until
+   * its turn completes.
+   */
   async turns({ count, inFlight, until }) {
     return inLanes(count, inFlight, (n) => {
       const pair = this.#pairs[n % this.#pairs.length];
@@ -164,7 +170,7 @@ export class Load {
     return inLanes(count, inFlight, (n) => this.#dialect.get(path, n));
   }
 
-  /** `count` sockets of people from `first` on, `window` of them on their way at a time; daemons say `hello`: how many frames. */
+  /** `count` sockets of people from `first` on, `window` of them connecting at a time; daemons send `hello` frames. */
   async sockets({ role, first, count, window, hello = 0 }) {
     const startedAt = performance.now();
     let next = 0;
@@ -188,7 +194,10 @@ export class Load {
     return this.sockets({ role: 'daemon', first, count, window, hello });
   }
 
-  /** `count` people from `first` on, `window` at a time: each comes with a pair, hears `events`, asks once, ends the turn and leaves. */
+  /**
+   * `count` people from `first` on, `window` at a time: each connects a pair, receives `events`, sends one request,
+   * completes the turn and leaves.
+   */
   async comeAndGo({ first, count, window, events }) {
     return inLanes(count, window, async (n) => {
       const pair = await this.#dialect.pair(first + n);
@@ -204,14 +213,14 @@ export class Load {
     });
   }
 
-  /** Ends the sockets; resolves when they are closed. */
+  /** Closes the sockets; resolves when they are closed. */
   async leave() {
     const all = [...this.#sockets.daemon.splice(0), ...this.#sockets.app.splice(0)];
     await Promise.all(all.map((socket) => socket.close()));
   }
 }
 
-/** Acts `count` times, `inFlight` at a time, and tells how long that took, all of it and each. */
+/** Calls `act` `count` times, `inFlight` at a time, and returns the total duration and that of each call. */
 async function inLanes(count, inFlight, act) {
   const took = [];
   let next = 0;

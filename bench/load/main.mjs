@@ -1,5 +1,5 @@
-// The load: a process of its own, so that what clients cost is not counted. It holds the sockets of daemons and apps of one system and
-// does as it is told over IPC, one thing at a time: `{ id, what, args }` → `{ id, result }` or `{ id, error }`.
+// The load: a process of its own, so that the cost of clients is not counted. It holds the sockets of daemons and apps
+// of one system and takes orders over IPC, one at a time: `{ id, what, args }` → `{ id, result }` or `{ id, error }`.
 import { Load } from './load.mjs';
 
 const dialects = {

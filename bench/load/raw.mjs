@@ -1,4 +1,4 @@
-// How the physical limit is spoken to: numbers for users, text as it comes.
+// The dialect of the physical limit: numbers for users, unchanged text.
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
 import { buildOutput, get } from './load.mjs';

@@ -1,4 +1,4 @@
-// How the relay is spoken to: registered devices, tokens, tasks that run.
+// The dialect of the relay: registered devices, tokens, running tasks.
 import { Agent } from 'node:http';
 import { WebSocket } from 'ws';
 import { connectApp, connectDaemon, httpClient, startTask } from '../clients.mjs';
@@ -51,7 +51,7 @@ export class Dialect {
         await Promise.all([daemon.close(), app.close()]);
       },
     };
-    // From here on frames are counted, not parsed, except while a turn is waited for.
+    // From now on frames are counted, not parsed, except while waiting for a turn.
     app.socket.removeAllListeners('message');
     app.socket.on('message', (data) => {
       if (pair.onFrame) pair.onFrame(JSON.parse(data.toString()));
@@ -75,7 +75,7 @@ export class Dialect {
     return app;
   }
 
-  /** Says how a turn went and ends it; resolves when the app has the end. Nothing to do when none is under way. */
+  /** Reports the outcome of a turn; resolves when the app receives it. Does nothing without a running turn. */
   async endTurn(pair) {
     const { taskId: task_id, nativeId: session_id } = pair;
     if (task_id === undefined) return;
@@ -132,7 +132,7 @@ export class Dialect {
     });
   }
 
-  /** Goes on from the offset it heard last. */
+  /** Continues from the last received offset. */
   async follow(n, hear) {
     const { people, apps } = this.#system;
     let offset = '';
@@ -164,7 +164,7 @@ export class Dialect {
     if (status >= 500 && status !== 503) throw new Error(`${n}: ${status} ${text}`);
   }
 
-  /** Resolves when the daemon was told its version: it owns its device and is online. */
+  /** Resolves when the daemon receives its version: it owns its device and is online. */
   daemon(n, hello) {
     const { people, daemons } = this.#system;
     const { deviceId, deviceToken } = people[n];
@@ -202,7 +202,7 @@ function isEvent(data) {
   return ['transcript', 'task_output', 'new_message'].some((type) => head.startsWith(`{"type":"${type}"`));
 }
 
-/** A socket that says hello when it is open; resolves when it is, or when a frame came that `isReady`. */
+/** A socket that sends hello when it opens; resolves then, or at the first frame that satisfies `isReady`. */
 export function opened(socket, isReady, hello = 0) {
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
@@ -225,8 +225,8 @@ export function opened(socket, isReady, hello = 0) {
 }
 
 /**
- * Keeps a socket open: to the first of these addresses, and from then on, whenever it ends, to the next one. `connect(url)` returns it and
- * what resolves when it listens. Resolves when the first one does; `{ stop() }`.
+ * Keeps a socket open: connects to the first of these addresses, and after each close to the next one. `connect(url)`
+ * returns the socket and a promise that resolves when it listens. Resolves with the first connection; `{ stop() }`.
  */
 export async function comingBack(urls, connect) {
   let socket;

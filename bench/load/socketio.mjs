@@ -1,4 +1,4 @@
-// How Socket.IO is spoken to: its own client, WebSocket from the start, no reconnects.
+// The dialect of Socket.IO: its own client, WebSocket from the start, no reconnects.
 import { EventEmitter } from 'node:events';
 import { Agent } from 'node:http';
 import { io } from 'socket.io-client';

@@ -1,5 +1,6 @@
-// An instance of the relay that only asks: the backplane of the relay, its command and its check of the reply, without HTTP before it.
-// USERS says which device and which session belong to which number.
+// An instance of the relay that only sends requests: the relay's backplane, its command and its check of the reply,
+// without HTTP.
+// USERS maps a number to its device and session.
 import { createServer } from 'node:http';
 import { createRedisBackplane } from '@relay/backplane';
 import { decodeReply } from '@relay/protocol';

@@ -1,8 +1,9 @@
-// Asks daemons from within an instance, so many at a time, and tells how long it took: `POST /self?count=…&inFlight=…&users=…`.
-// No client and no HTTP in what is measured: only what instances, Redis and daemons do.
+// Sends requests to daemons from within an instance, several at a time, and returns the durations: `POST
+// /self?count=…&inFlight=…&users=…`.
+// Excludes client and HTTP: measures only instances, Redis and daemons.
 const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 
-/** `ask(user, n)` resolves with the answer. Users are numbered; `first` and `users` say which. */
+/** `ask(user, n)` resolves with the answer. Users are numbered; `first` and `users` select them. */
 export async function askMany(ask, { count, inFlight, first, users }) {
   const took = [];
   let next = 0;

@@ -1,4 +1,5 @@
-// Bare express as the relay uses it, and what any public service puts before its routes: a limit per client, counted in Redis.
+// Bare express as the relay uses it, with the usual limit of a public service before its routes: per client, counted in
+// Redis.
 import { createRequire } from 'node:module';
 import { connectRedis } from './ioredis.mjs';
 

@@ -1,5 +1,5 @@
-// The physical limit: one instance of a relay that checks nothing. `ws` in front, one Redis channel per user for what apps hear and one
-// per device for what daemons are asked. Text is passed on as it came.
+// The physical limit: one instance of a relay without checks. `ws` in front, one Redis channel per user for apps'
+// events and one per device for daemons' requests. It forwards text unchanged.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { serveAsking } from './asking.mjs';
@@ -32,7 +32,7 @@ const ask = (user, n) =>
     void publisher.publish(`d:${user}`, JSON.stringify({ type: 'ask', from: instance, id, before: String(n) }));
   });
 
-/** Questions over HTTP: by express behind a limiter, or without both. */
+/** Requests over HTTP: by express with a limiter, or with neither. */
 const web = process.env.HTTP === 'express' ? bareExpress(process.env.REDIS_URL) : undefined;
 web?.get('/ask', (request, response) => {
   void ask(request.query.user, request.query.before).then((text) => response.type('json').send(text));
@@ -72,7 +72,7 @@ const onDaemon = async (socket, user) => {
   });
   socket.on('message', (data) => {
     const text = data.toString();
-    // Kinds are told by their first letters; `status` and reports are read and dropped, as the relay does when nothing changed.
+    // The first letters give the kind; reads and drops `status` and reports, as the relay does if nothing changed.
     if (text.startsWith('{"to":')) {
       const { to, id, body } = JSON.parse(text);
       void publisher.publish(to, `${id} ${JSON.stringify(body)}`);

@@ -1,5 +1,5 @@
-// The same relay on Socket.IO and its Redis adapter, as its documentation says: one room per user and one per device, events to rooms,
-// questions as acknowledgements. Nothing is checked.
+// The same relay on Socket.IO and its Redis adapter, following its documentation: one room per user and one per device,
+// events to rooms, requests as acknowledgements. It checks nothing.
 import { createServer } from 'node:http';
 import { createAdapter } from '@socket.io/redis-adapter';
 import { Server } from 'socket.io';

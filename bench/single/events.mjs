@@ -70,7 +70,7 @@ export async function events({ rounds, progress, folder }) {
     return { cpu: cpuMs / burst, perSecond: (burst / tookMs) * 1000 };
   };
 
-  /** Frames of which apps see almost none: only what a following frame proves to be behind us is waited for. */
+  /** Frames with almost no effect on apps: waits only until a later frame proves that they were handled. */
   const heldBack = async () => {
     await relay.take();
     const arrived = app.next(({ type }) => type === 'task_output');
@@ -106,7 +106,7 @@ export async function events({ rounds, progress, folder }) {
   };
 
   for (let round = 0; round <= rounds; round += 1) {
-    // A message that a user sends makes the gateway forget what it knows of the sessions of that device.
+    // A message from a user makes the gateway drop its memory of the device's sessions.
     const [one] = cases;
     progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}: sessions that must be read again`);
     const again = await oneByOne(relay, daemon, app, one);

@@ -33,8 +33,8 @@ export async function reports({ rounds, progress, folder }) {
     }
     return JSON.stringify({ type: 'report_sessions', sessions });
   };
-  // Frames are handled in order, and output of a running task touches no database: when it is heard, the report has been
-  // dealt with, and it cost next to nothing itself.
+  // The relay handles frames in order, and output of a running task touches no database: when it arrives, the report is
+  // done, and the output itself costs next to nothing.
   const { task_id } = await startTask(client, daemon, app);
   const send = async (text) => {
     const heard = app.next((frame) => frame.type === 'task_output');

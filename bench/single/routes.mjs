@@ -59,7 +59,7 @@ export async function routes({ rounds, progress, folder }) {
     barePeer.send({ type: 'messages', request_id, session_id, ...history }),
   );
 
-  /** One request of each route; `after` ends the work it started, so that the next one finds the relay at rest. */
+  /** One request of each route; `after` completes the work it started, so that the next request finds an idle relay. */
   const path = (n) => paths[n % paths.length];
   const cases = [
     { name: 'GET /health', send: (to) => to('GET', '/health') },

@@ -1,5 +1,5 @@
-// The cost of a silent connection: daemons and apps come in batches, and after each the process is asked what it
-// occupies, after a garbage collection. Every app is another user.
+// The cost of a silent connection: daemons and apps connect in batches, and after each batch the process reports its
+// memory, after a garbage collection. Every app is another user.
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectApp, connectDaemon, httpClient, Peer, registerDevice, tokensOf } from '../clients.mjs';
 import { Table } from '../measure.mjs';

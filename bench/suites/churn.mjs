@@ -1,6 +1,6 @@
-// People who come, work and leave, for half an hour: each connects a machine and an app, starts a session, hears output, asks for its history,
-// ends the turn and goes. The memory of gateway, api and Redis at every tenth, after a garbage collection. Flat is what stays the same
-// from the second tenth on.
+// People who come, work and leave, for half an hour: each connects a machine and an app, starts a session, receives
+// output, requests its history, completes the turn and leaves. The memory of gateway, api and Redis at every tenth,
+// after a garbage collection. "Flat" compares from the second tenth on.
 import { Table } from '../measure.mjs';
 import { startInstances } from '../systems/relay.mjs';
 import { startLoad } from '../systems/all.mjs';

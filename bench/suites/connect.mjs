@@ -1,5 +1,5 @@
-// Daemons that come: accepted, authenticated, their device claimed and online; with `status` and an empty report; and all of them at once after
-// they were cut. The device is one that the instance knows since a minute at most, or does not know.
+// Connecting daemons: accepted, authenticated, device claimed and online; with `status` and an empty report; and all of
+// them at once after a cut. The instance either knew the device within the last minute, or does not know it.
 import { Table } from '../measure.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';
 

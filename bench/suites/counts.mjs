@@ -1,5 +1,5 @@
-// Counts rather than times: lists over REST and what they cost, round trips to Redis for a device that is away, statements for a
-// report in which nothing changed.
+// Counts instead of times: the cost of lists over REST, round trips to Redis for an offline device, statements for a
+// report without changes.
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { Table } from '../measure.mjs';

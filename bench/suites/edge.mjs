@@ -24,7 +24,7 @@ export async function edge({ rounds, progress, share }) {
   const system = await startInstances({ people: pairs + count * (rounds + 1) });
   try {
     const port = (of) => Number(new URL(of.ws).port);
-    // The first round fills what is made once, and is not counted.
+    // The first round fills caches, and is not counted.
     for (let round = 0; round <= rounds; round += 1) {
       const say = (what) => progress(`${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}: ${what}`);
       const haproxy = await startHaProxy({ apis: system.appSide.map(port), gateways: system.daemonSide.map(port) });

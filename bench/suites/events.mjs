@@ -5,7 +5,7 @@ import { measured, names, startAll } from '../systems/all.mjs';
 
 const pairs = 32;
 const window = 8;
-/** The apps of the case before leave meanwhile: at a steady pace their going would be in one event of a hundred. */
+/** Lets the apps of the previous case leave: at a steady pace their close would affect one event of a hundred. */
 const settleMs = 500;
 
 export const cases = [
@@ -14,7 +14,7 @@ export const cases = [
   { name: 'event 200 B to 3 apps', bytes: 200, count: 12_000, others: 2 },
   { name: 'event 200 B, 2,000 a second', bytes: 200, count: 6_000, perSecond: 2_000 },
   { name: 'event 200 B, 5,000 a second', bytes: 200, count: 10_000, perSecond: 5_000 },
-  // Kept: said once, in the history of the user. The others pass it on like any event.
+  // Kept: written once, to the history of the user. The other systems forward it like any event.
   { name: 'message 200 B, kept for who comes back', bytes: 200, count: 4_000, kept: true },
 ];
 

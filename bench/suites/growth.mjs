@@ -1,5 +1,5 @@
-// More instances: what one that has nothing to do with an event adds to its cost; an event at an ordinary rate with one api and one gateway,
-// and with four of each; questions to daemons, asked from two instances of daemons on three.
+// More instances: the extra cost of an event per uninvolved instance; an event at an ordinary rate with one api and one
+// gateway, and with four of each; requests to daemons, from two instances to daemons on three.
 import { startCpu } from '../cpu.mjs';
 import { Table } from '../measure.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';
@@ -24,7 +24,7 @@ export async function growth({ rounds, progress, folder, share, profile, before 
   try {
     for (const { load } of few.systems) await load.ask('pairs', { count: pairs });
     for (const { load } of many.systems) await load.ask('pairs', { count: pairs });
-    // The instances that were there have all the connections; new ones have none.
+    // The old instances have all the connections, and the new ones are empty.
     for (const one of many.systems) {
       one.idle = [];
       for (const role of added) one.idle.push((await one.system.more(role)).pid);

@@ -1,5 +1,6 @@
-// One turn of ten minutes and 20,000 updates, in real time, through a daemon, a gateway and an api to an app: the memory of each of the
-// three processes at every tenth, after a garbage collection. Flat is what stays the same from the second tenth on.
+// One turn of ten minutes and 20,000 updates, in real time, through a daemon, a gateway and an api to an app: the
+// memory of each of the three processes at every tenth, after a garbage collection. "Flat" compares from the second
+// tenth on.
 import { TranscriptCopy } from '@relay/client';
 import { connectApp, httpClient } from '../clients.mjs';
 import { minutes, operationsOf, playTurn } from '../daemon/play-turn.mjs';

@@ -7,7 +7,7 @@ import { names, startAll } from '../systems/all.mjs';
 const connections = 5_000;
 const window = 64;
 const settleMs = 1_000;
-/** Resident memory grows in steps that V8 takes ahead of time; what is in use of it does not. */
+/** Resident memory grows in steps that V8 takes ahead of time; the memory in use does not. */
 const titles = { resident: 'resident', inUse: 'in use', heap: 'of it JavaScript' };
 
 export async function memory({ rounds, progress, folder, share, profile, before }) {
@@ -33,7 +33,7 @@ export async function memory({ rounds, progress, folder, share, profile, before 
           await server.settledMemoryMB();
           return server.settledMemoryMB();
         };
-        // The first batch fills what is made once.
+        // The first batch fills caches.
         await load.ask('sockets', { role, first: 0, count: batch, window, hello: 2 });
         let before = await weigh();
         const seen = [before];

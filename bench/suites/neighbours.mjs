@@ -1,5 +1,5 @@
-// One person who takes what the limits let through, and the requests of others meanwhile: by which factor does their 95th percentile grow?
-// The limits are those that are shipped. Every attack stands beside a slice of the same length without one, right before it.
+// One person who uses every limit to the full: by which factor does the 95th percentile of other people's requests
+// grow? Uses the shipped limits. Each attack follows a slice of the same length without one.
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectDaemon, httpClient } from '../clients.mjs';

@@ -1,5 +1,6 @@
-// Notifications to browsers: ten to each of a thousand people at once, on two apis. The cost of a delivery, how long a person waits for the
-// first one, and events and requests of other people meanwhile, beside a slice without deliveries right before.
+// Notifications to browsers: ten to each of a thousand people at once, on two apis. Measures the cost of a delivery,
+// how long a person waits for the first one, and events and requests of other people during it, compared with a slice
+// without deliveries right before.
 import { createECDH, randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -91,7 +92,7 @@ async function subscribe(system, n, service) {
   client.close();
 }
 
-/** People without addresses, each with a daemon that runs a task, and an app that hears of it. */
+/** People without addresses, each with a daemon that runs a task, and an app that receives its events. */
 async function settleIn(system, some) {
   return Promise.all(
     some.map(async ({ token, deviceId, deviceToken }, n) => {

@@ -1,5 +1,5 @@
-// A large report in which every session changed, and the wait of what its daemon says right after it: output of a task that runs, and the
-// answer to a question for history.
+// A large report with a change of every session, and the delay of its daemon's next frames: output of a running task,
+// and the answer to a history request.
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectApp, connectDaemon, httpClient, startTask } from '../clients.mjs';
 import { Table } from '../measure.mjs';
@@ -40,7 +40,7 @@ export async function reports({ rounds, progress, share, profile, before }) {
           const before = await reportsSoFar();
           const startedAt = performance.now();
           const behind = await daemons[n].waits({ type: 'report_sessions', sessions });
-          // A report that comes while another one is being written waits, and all that is behind it.
+          // A report that arrives while another is being written waits, and all later frames wait with it.
           while ((await reportsSoFar()) === before) await wait(20);
           const tookMs = performance.now() - startedAt;
           if (round === 0) continue;

@@ -1,5 +1,5 @@
-// Questions to daemons and their answers, 64 in flight: from within an instance, which is what the instances and Redis cost, and as an app
-// asks for the history of a session, over REST.
+// Requests to daemons and their answers, 64 in flight: from within an instance, which shows the cost of instances and
+// Redis, and as an app requests the history of a session, over REST.
 import { Table } from '../measure.mjs';
 import { startCpu } from '../cpu.mjs';
 import { measured, names, startAll } from '../systems/all.mjs';

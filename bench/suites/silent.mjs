@@ -1,4 +1,4 @@
-// Daemons that are connected and say nothing: the processor time that pings, leases and sweeps take, while time passes.
+// Silent daemons: the processor time of pings, leases and sweeps, over time.
 import { setTimeout as wait } from 'node:timers/promises';
 import { startCpu } from '../cpu.mjs';
 import { Table } from '../measure.mjs';
@@ -18,7 +18,7 @@ export async function silent({ rounds, progress, folder, share, profile, before 
       progress(`connecting: ${names[name]}`);
       await load.ask('sockets', { role: 'daemon', first: 0, count, window, hello: 2 });
     }
-    // The first pings clear away what connecting left behind.
+    // The first pings release the garbage of connecting.
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'at rest for half a minute' : `round ${round} of ${rounds}`);
       const started = [];

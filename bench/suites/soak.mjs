@@ -1,6 +1,7 @@
-// An hour of an installation: fifteen thousand daemons that are mostly silent, apps that listen, and turns of conversation at a steady rate. The
-// load is one process, and many machines give a process 20,000 descriptors, of which a gateway keeps a fifth for other work. The memory of each
-// part as the sockets come and as the turns go by, always after a garbage collection; and the processor time of rest and of a turn.
+// An hour of an installation: fifteen thousand mostly silent daemons, listening apps, and turns of conversation at a
+// steady rate. The load is one process, and many machines allow a process 20,000 descriptors; a gateway reserves a
+// fifth of them for other work. Measures the memory of each part while sockets connect and while turns run, always
+// after a garbage collection; and the processor time at rest and per turn.
 import { setTimeout as wait } from 'node:timers/promises';
 import { cpuUs } from '../cpu.mjs';
 import { Table, slope } from '../measure.mjs';
@@ -12,7 +13,7 @@ const apps = 3_000;
 /** Daemons with an app, whose turns these are; each also counts as a socket of both sides. */
 const pairs = 64;
 const window = 64;
-/** The first sockets fill what is made once. */
+/** The first sockets fill caches. */
 const first = 500;
 const restMinutes = 3;
 const minutes = 60;
@@ -46,7 +47,7 @@ export async function soak({ progress, share }) {
       seen['PostgreSQL on disk'] = bytes / 1e6;
       return seen;
     };
-    /** Processor time by part from now on, µs; that of a process that has come meanwhile is all of it. */
+    /** Processor time by part from now on, µs; a process started later counts completely. */
     const spending = async () => {
       const parts = async () => {
         const { redis, database } = await system.groups();
@@ -76,7 +77,7 @@ export async function soak({ progress, share }) {
       before = now;
     }
 
-    // The first pings clear away what connecting left behind.
+    // The first pings release the garbage of connecting.
     await wait(60_000 * share);
     progress('at rest');
     const restMs = restMinutes * 60_000 * share;
@@ -110,7 +111,7 @@ export async function soak({ progress, share }) {
     }
     for (const [part, us] of Object.entries(spent))
       cost.add(part, 'a turn, µs, without what rest takes', (us - idle[part] * workedMs) / done);
-    // From the second tenth on: the first fills what is made once.
+    // From the second tenth on, because the first fills caches.
     const later = points.slice(2);
     const perPoint = (later.at(-1).done - later[0].done) / (later.length - 1);
     for (const part of Object.keys(before))

@@ -8,7 +8,10 @@ const paces = [
   { pace: 'saturated', full: 8_000, how: { window: 8 } },
   { pace: '2,000 a second', full: 8_000, how: { perSecond: 2_000 } },
 ];
-/** Pairs of short measurements in a round: what else runs on the machine meets both of a pair alike, and the median leaves the rest out. */
+/**
+ * Pairs of short measurements in a round: other load on the machine affects both of a pair alike, and the median drops
+ * the rest.
+ */
 const blocks = 8;
 
 export async function transcript({ rounds, progress, folder, share, profile }) {
@@ -25,7 +28,7 @@ export async function transcript({ rounds, progress, folder, share, profile }) {
         for (let block = 0; block < blocks; block += 1) {
           for (const { name, system, load } of systems) {
             const took = { OUTPUT: 0, TRANSCRIPT: 0 };
-            // Each once before and once after the other: what comes first finds colder caches.
+            // Each once before and once after the other: the first finds colder caches.
             for (const transcript of [false, true, true, false]) {
               const one = await measured(system, () => load.ask('events', { bytes, count, transcript, ...how }));
               took[transcript ? 'TRANSCRIPT' : 'OUTPUT'] += one.all / count / 2;

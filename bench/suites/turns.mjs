@@ -1,5 +1,5 @@
-// A message over REST and the turn that follows: until its daemon has it, and until the app has the end. The processor time of the
-// instances, Redis and PostgreSQL, and the number of statements.
+// A message over REST and the turn that follows: until its daemon has it, and until the app has the outcome. Measures
+// the processor time of the instances, Redis and PostgreSQL, and the number of statements.
 import { sql } from '@relay/database';
 import { startCpu } from '../cpu.mjs';
 import { Table, quantile } from '../measure.mjs';
@@ -37,7 +37,7 @@ export async function turns({ rounds, share, progress, profile, folder, before }
     }
     for (let round = 0; round <= rounds; round += 1) {
       progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`);
-      // A server in use has statistics, by which PostgreSQL decides whether it keeps a plan. The first turns are over.
+      // A server in use has statistics, and PostgreSQL chooses cached plans by them. The first turns are over.
       if (round === 1) for (const { system } of running) await system.database?.sql.execute(sql`ANALYZE`);
       for (const { what, until, batches } of cases)
         for (const { name, system, load, counters } of running) {
@@ -69,7 +69,7 @@ export async function turns({ rounds, share, progress, profile, folder, before }
             for (const part of ['all', 'redis', 'database']) spent[part] += one[part];
             spent.tookMs += one.result.tookMs;
             for (const part of ['p50', 'p99']) spent[part].push(one.result[part]);
-            // A daemon has one message at a time; the end of its turn is not of this row.
+            // A daemon has one message at a time; this row excludes the completion of its turn.
             if (until === 'sent') await load.ask('rest');
           }
           if (round === 0) continue;
@@ -96,7 +96,7 @@ export async function turns({ rounds, share, progress, profile, folder, before }
   return [cost, statements, speed];
 }
 
-/** One api and one gateway that tell how many statements they have sent. */
+/** One api and one gateway that report their number of statements. */
 async function counted(system) {
   const ports = [];
   for (const [role, side] of [

@@ -26,14 +26,14 @@ const starts = {
   before: (options) => startInstances({ ...options, build: options.before }),
   single: (options) => startSingle({ ...options, dataDir: options.folder() }),
   raw: (options) => startRival('raw', options),
-  /** Raw behind what any public service has before its routes. */
+  /** The raw system with the usual limiter of a public service before its routes. */
   bare: (options) => startRival('raw', { ...options, http: 'express' }),
   socketio: (options) => startRival('socketio', options),
 };
 
 /**
- * Starts the systems of these names, together; with `before`, the folder of another revision, the relay of both instead. `stop` ends all of
- * them.
+ * Starts the named systems together; if `before` is set, the folder of another revision, starts the relay of both
+ * instead. `stop` stops all of them.
  */
 export async function startAll(wanted, options) {
   const which = options.before === undefined ? wanted : ['relay', 'before'];
@@ -67,7 +67,7 @@ export async function startAll(wanted, options) {
   return { systems: running, stop };
 }
 
-/** A process that speaks to this system as its clients do; `env`: further variables of it. */
+/** A process that acts as this system's clients; `env`: further variables of it. */
 export async function startLoad(system, env = {}) {
   const child = await start(loadMain, {
     env: { PATH: process.env.PATH, ...env },
@@ -79,15 +79,15 @@ export async function startLoad(system, env = {}) {
   await use();
   return {
     ask: (what, args) => child.call(what, args),
-    /** Addresses changed: everything from now on goes to the new ones; open connections belong to none of them. */
+    /** Addresses changed: everything from now on goes to the new ones; no open connection uses them. */
     use,
     stop: () => child.stop(),
   };
 }
 
 /**
- * Processor time, in µs, of what `act` causes: until it has resolved and the processes are at rest again. `{ result, pods, redis, database,
- * all }`, where `all` is pods and Redis.
+ * Processor time, in µs, caused by `act`: until it has resolved and the processes are at rest again. `{ result, pods,
+ * redis, database, all }`, where `all` is pods and Redis.
  */
 export async function measured(system, act) {
   const groups = await system.groups();

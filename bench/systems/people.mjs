@@ -8,9 +8,9 @@ const perStatement = 1000;
 const tokenSeconds = 4 * 3600;
 
 /**
- * Person `i` is user `bench-i` with the device `bench-device-i`; person 0 has `moreOfFirst` further devices. `where` is what `openDatabase`
- * takes. Returns for each person what a client needs: `{ user, token, deviceId, deviceToken, devices }`, where `devices` are all of that
- * person's as `{ deviceId, deviceToken }`.
+ * Person `i` is user `bench-i` with the device `bench-device-i`; person 0 has `moreOfFirst` further devices. `where` is
+ * the parameter of `openDatabase`. Returns each person's client data: `{ user, token, deviceId, deviceToken, devices
+ * }`, where `devices` are all of that person's as `{ deviceId, deviceToken }`.
  */
 export async function registerPeople(where, issuer, count, moreOfFirst = 0) {
   const device = (deviceId) => ({
@@ -28,7 +28,7 @@ export async function registerPeople(where, issuer, count, moreOfFirst = 0) {
   try {
     for (let from = 0; from < rows.length; from += perStatement) {
       const some = rows.slice(from, from + perStatement);
-      // By the columns that every revision has: `--compare` measures an older one, with its own database.
+      // Uses only columns that every revision has: `--compare` measures an older revision, with its own database.
       await database.sql.execute`
         INSERT INTO devices (id, owner_id, name, hostname, agent_type, token_hash)
         SELECT id, owner_id, 'bench', 'bench', 'bench', token_hash

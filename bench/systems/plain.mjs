@@ -1,4 +1,4 @@
-// Answers alone: the same body from `node:http`, from express, and from express behind a limiter, without a relay.
+// Plain answers: the same body from `node:http`, from express, and from express with a limiter, without a relay.
 import { fileURLToPath } from 'node:url';
 import { startRedis } from '@relay/testing/redis';
 import { start } from '../process.mjs';

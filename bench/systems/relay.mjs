@@ -11,7 +11,7 @@ const here = fileURLToPath(new URL('../..', import.meta.url));
 const main = (role, build = here) => join(build, 'apps', role, 'dist/main.js');
 const asker = fileURLToPath(new URL('../rivals/asker.mjs', import.meta.url));
 const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
-/** `weighed`: asked for its memory; `profile`: writes a profile of its processor time into this folder when it ends. */
+/** `weighed`: reports its memory on request; `profile`: writes a processor profile into this folder on exit. */
 const argumentsOf = ({ weighed, profile }) => [
   ...(weighed ? gc : []),
   ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
@@ -29,7 +29,10 @@ const raisedLimits = {
   FRAME_BURST: '1000000',
 };
 
-/** Everything as shipped but the limits, unless `shippedLimits`. A daemon is told its version, so that it knows it is let in. */
+/**
+ * Everything as shipped except the limits, unless `shippedLimits`. A daemon receives its version, so that it knows that
+ * it was accepted.
+ */
 const environment = (issuer, shippedLimits) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -46,8 +49,9 @@ const environment = (issuer, shippedLimits) => ({
 });
 
 /**
- * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()` an instance that
- * only asks. `env`: further variables of the instances. `build`: the folder of another revision that is built. In the end everything is stopped.
+ * Starts `apis` and `gateways` processes with `people` registered users. `more(role)` starts another process, `ask()`
+ * an instance that only sends requests. `env`: further variables of the instances. `build`: the folder of another built
+ * revision. `stop` stops everything.
  */
 export async function startInstances({
   apis = 1,
@@ -99,7 +103,7 @@ export async function startInstances({
       database,
       appSide: running.apis,
       daemonSide: running.gateways,
-      /** Processes by what they are. Connections to PostgreSQL are processes too. */
+      /** Processes by kind. Connections to PostgreSQL are processes too. */
       groups: async () => ({
         pods: [...running.apis, ...running.gateways].map(({ pid }) => pid),
         redis: [redisPid],

@@ -5,7 +5,10 @@ import { start } from '../process.mjs';
 
 const gc = ['--expose-gc', '--import', new URL('../observer.mjs', import.meta.url).href];
 
-/** `program` is `raw` or `socketio`; `http` is `express` for one that answers over HTTP by express behind a limiter. The first `apis` instances are for apps, the others for daemons. */
+/**
+ * `program` is `raw` or `socketio`; `http: 'express'` answers over HTTP by express with a limiter. The first `apis`
+ * instances are for apps, the rest for daemons.
+ */
 export async function startRival(program, { apis = 1, gateways = 1, people: count, weighed = false, http }) {
   const redis = await startRedis();
   const stops = [() => redis.stop()];
