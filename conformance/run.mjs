@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Checks any relay from outside: `node conformance/run.mjs --url http://127.0.0.1:4000 --token <jwt>`. `--help` says more.
+// Checks any relay from outside: `node conformance/run.mjs --url http://127.0.0.1:4000 --token <jwt>`. See `--help`.
 import { existsSync } from 'node:fs';
 
-// The reader may stop early: `--list | head`.
+// The reader can stop early: `--list | head`.
 process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 2));
 
 const built = new URL('./dist/cli.js', import.meta.url);

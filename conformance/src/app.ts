@@ -50,7 +50,7 @@ export async function openApp(
     if (since && !withoutOffset.has(frame.type) && (typeof frame.offset !== 'string' || frame.offset === ''))
       violated(`rules, 11.7: expected an offset on every frame of a client with since, came ${text.slice(0, 200)}`);
     const checked = checks.get(frame.type)?.(frame);
-    // An unknown type may come from a later release.
+    // A later release might send an unknown type.
     if (!checked) return;
     if (checked.ok) inbox.push(frame as unknown as AttentionFrame);
     else violated(`a ${frame.type} frame does not fit its schema, ${checked.reason}; came ${show(frame)}`);

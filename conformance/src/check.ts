@@ -15,7 +15,10 @@ export type Need = 'other-token' | 'slow';
 
 type Run = Check['run'];
 
-/** A check of what only docs/rules.md says. `number` is that of the rule, and of a route where it helps: `7.9 DELETE /api/devices/:id`. */
+/**
+ * A check of a rule that only docs/rules.md states. `number` is the rule's number, plus a route if that helps: `7.9
+ * DELETE /api/devices/:id`.
+ */
 export const rule = (number: string, sentence: string, run: Run, needs?: Need): Check => ({
   name: `rules, ${number}: ${sentence}`,
   rows: [],

@@ -75,7 +75,7 @@ export async function openDaemon(
   const inbox = new Inbox<ToDaemonFrame>(name);
   const history = new Map<string, StoredMessage[]>();
   const replies = new Map<string, (frame: ToDaemon<'get_messages'>) => Reply>();
-  // Frames may come before `connect` has resolved.
+  // Frames can come before `connect` has resolved.
   let write: (frame: Record<string, unknown>) => void = () => undefined;
 
   const react = (frame: ToDaemonFrame) => {

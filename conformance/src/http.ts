@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined when there is none. */
+  /** Parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
   readonly text: string;
 }

@@ -53,8 +53,8 @@ export class Inbox<F extends Typed> {
   }
 
   /**
-   * The first frame of this type that matches, from `from` on; waits for it.
-   * @throws Unmet after 10 s (or `withinMs`), or when the connection ends, with what came instead
+   * The first matching frame of this type, from `from` on; waits for it.
+   * @throws Unmet after 10 s (or `withinMs`), or when the connection closes, with the frames that came instead
    */
   until<K extends F['type']>(
     type: K,
@@ -85,7 +85,7 @@ export class Inbox<F extends Typed> {
     });
   }
 
-  /** The connection ended: rejects all waiters. */
+  /** The connection closed: rejects all waiters. */
   end(why: string): void {
     this.#ended = why;
     for (const { timer, reject } of this.#waiters.splice(0)) {

@@ -1,6 +1,6 @@
 /**
- * Living within the limits of a real relay: 100 requests a minute and 10 session creations. The remainder is read from the
- * `X-RateLimit-*` headers of every answer; when nothing is left, the next request waits for the window to end.
+ * Stays within the limits of a real relay: 100 requests a minute and 10 session creations. Reads the remainder from the
+ * `X-RateLimit-*` headers of every answer; at zero, the next request waits for the next window.
  */
 import type { Answer } from './http.ts';
 
@@ -10,7 +10,7 @@ interface Window {
 }
 
 export interface Pace {
-  /** Waits until a request of this kind may be sent. */
+  /** Waits until the limits allow a request of this kind. */
   turn(who: string, creates: boolean): Promise<void>;
   /** Reads the remaining requests from the headers of an answer. */
   learn(who: string, creates: boolean, answer: Answer): void;
@@ -22,7 +22,7 @@ const creationsOf = (who: string) => `${who}, session creation`;
 
 export function createPace(progress: (text: string) => void): Pace {
   const windows = new Map<string, Window>();
-  /** Of each caller: the limit over all routes, to tell it from the tighter one of session creation. */
+  /** The limit over all routes, by caller, to distinguish it from the tighter limit of session creation. */
   const generalLimits = new Map<string, number>();
 
   const pause = async (ms: number, why: string) => {

@@ -22,10 +22,10 @@ export interface CallOptions {
   query?: Readonly<Record<string, string | number>>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, as JSON unless `headers` say otherwise. */
+  /** Sent unchanged, as JSON unless `headers` set another type. */
   raw?: string | Buffer;
   headers?: Readonly<Record<string, string>>;
-  /** The bearer token; `null` sends none. Absent: the user's, on routes that need one. */
+  /** The bearer token; `null` omits it. Absent: the user's token, on routes that need one. */
   as?: string | null;
   /** Set by checks that expect a 429. */
   untilLimit?: true;

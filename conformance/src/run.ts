@@ -35,7 +35,7 @@ async function perform(check: Check, world: World): Promise<string | undefined> 
   } catch (error) {
     reason = reasonOf(error);
   }
-  // Violations that a client saw meanwhile count even if the check itself did not look.
+  // Violations that a client noticed during the check count even if the check itself did not look.
   const violations = world.takeViolations();
   return [reason, ...violations].filter((text) => text !== undefined).join('; also: ') || undefined;
 }

@@ -13,17 +13,17 @@ export interface Live {
   /** Headers of the 101, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   send(text: string): void;
-  /** Bytes as a binary frame, or as a text frame that may not be valid UTF-8. */
+  /** Bytes as a binary frame, or as a text frame that can be invalid UTF-8. */
   sendBytes(bytes: Buffer, kind: 'binary' | 'text'): void;
   /** Resolves with the answer to a WebSocket ping. @throws Unmet */
   ping(): Promise<void>;
-  /** Resolves when the connection has ended, by either side. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<Closed>;
   /** Resolves with the close; @throws Unmet when the other side does not close in time */
   mustClose(code: number, why: string, withinMs?: number): Promise<void>;
   /** Closes it with a close frame. */
   close(): Promise<void>;
-  /** Ends it without a close frame, as a broken network does. */
+  /** Drops the connection without a close frame, as a broken network does. */
   drop(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function connect(url: string, options: ConnectOptions): Promise<Live> {
   });
   return new Promise((resolve, reject) => {
     socket.once('open', () => {
-      // Errors from now on end in a close.
+      // Later errors lead to a close.
       socket.on('error', () => undefined);
       resolve(live(socket, closed, headers));
     });

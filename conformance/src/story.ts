@@ -1,6 +1,6 @@
 /**
- * One session from POST /api/sessions to its end, run once: a relay limits the creation of sessions most. Each step runs
- * when the first check needs it and keeps the frames that it saw; checks only read them.
+ * One session from POST /api/sessions to its completion, run once: session creation has a relay's tightest limit. Each
+ * step runs when the first check needs it and stores its frames; checks only read them.
  */
 import { randomUUID } from 'node:crypto';
 import { type Attention, type AttentionFrame, type ToDaemon, formatSessionId } from '@relay/protocol';

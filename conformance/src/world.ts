@@ -14,7 +14,7 @@ import { type Rest, createRest } from './rest.ts';
 import { type Story, createStory } from './story.ts';
 
 export interface WorldOptions {
-  /** Without a slash at the end. */
+  /** Has no trailing slash. */
   url: string;
   wsUrl: string;
   token: string;
@@ -60,8 +60,8 @@ export interface World extends WorldOptions {
   /** The same, and the daemon confirms it in a `status`. */
   running: (session: Session, content?: string, daemon?: Daemon) => Promise<Task>;
   /**
-   * Lets the daemon send a message in this session, and waits until both apps have received it: all earlier frames of the
-   * daemon have been handled by then, and their frames have arrived.
+   * Makes the daemon send a message in this session, and waits until both apps have received it: by this time the relay
+   * has handled all earlier frames of the daemon, and their frames have arrived.
    */
   caughtUp: (session: Session, daemon?: Daemon) => Promise<Attention<'new_message'>>;
   close: () => Promise<void>;
@@ -118,7 +118,7 @@ export function createWorld(options: WorldOptions): World {
     const opening = openOne(appOptions, name);
     shared.set(name, opening);
     const forget = () => void shared.delete(name);
-    // Also one that was refused: the next check tries again.
+    // Also after a refusal: the next check tries again.
     opening.then((app) => app.live.closed).then(forget, forget);
     return opening;
   };

@@ -1,4 +1,7 @@
-/** The frames that a daemon may send, and those that end its connection (specification §6.4; rules, 9.3). */
+/**
+ * The frames that a daemon can send, and the frames that make the relay close its connection (specification §6.4;
+ * rules, 9.3).
+ */
 import { type Check, rule, specification } from '../check.ts';
 import { oneOf } from '../expect.ts';
 

@@ -7,7 +7,7 @@ import type { Daemon } from '../daemon.ts';
 import { must, same } from '../expect.ts';
 import type { Session, World } from '../world.ts';
 
-/** Two devices take turns: one that connects more than ten times a minute is slowed down (rules, 9.12). */
+/** Two devices take turns: the relay slows down a device that connects more than ten times a minute (rules, 9.12). */
 const connected = async (world: World): Promise<Daemon> => world.open(await world.device('delivery'));
 const broken = async (world: World): Promise<Daemon> => world.open(await world.device('broken'));
 
@@ -28,7 +28,8 @@ const heardState = async (world: World, taskId: string, state: string, from = 0)
   (await world.app()).inbox.until(
     'session_update',
     ({ session }) => session.lastTask?.id === taskId && session.lastTask.state === state,
-    // Before it settles a task as lost or unknown, the relay may request the daemon's history: 10 s to answer, and again 10 s later.
+    // Before it settles a task as lost or unknown, the relay can request the daemon's history: 10 s to answer, and
+    // again 10 s later.
     { from, what: `the task is ${state}`, withinMs: 20_000 },
   );
 
@@ -41,13 +42,13 @@ export const delivery: readonly Check[] = [
     const openedAtMs = Date.now();
     const daemon = await connected(world);
     let history = await world.rest.ok('readSession', { params: { id: session.id } });
-    // Until the relay has made the connection the owner of the device, which may take longer than this request.
+    // Repeat until the relay has made the connection the owner of the device, which can take longer than this request.
     while (history.body.messagesError?.code === 'DEVICE_OFFLINE' && Date.now() - openedAtMs < 1500)
       history = await world.rest.ok('readSession', { params: { id: session.id } });
     same(history.body.messagesError, undefined, 'messagesError: history does not wait for the status');
     await world.session({}, daemon);
     await world.caughtUp(session, daemon);
-    // Without a status the tasks would be sent after 2 s, so only a quick answer proves something.
+    // If the status is missing, the relay sends the tasks after 2 s, so only a quick answer proves something.
     const early = daemon.inbox.all('task_resume');
     if (Date.now() - openedAtMs < 1500) same(early, [], 'tasks before the first status');
     daemon.status([]);

@@ -1,4 +1,4 @@
-/** Bad input is refused with a code, whatever it is (specification §7; rules, 6.23). */
+/** The relay refuses bad input with a code, of any kind (specification §7; rules, 6.23). */
 import { type Check, rule, specification } from '../check.ts';
 import { matches, must, oneOf, same } from '../expect.ts';
 import type { World } from '../world.ts';

@@ -6,7 +6,7 @@ import { type Check, rule, specification } from '../check.ts';
 import { must, present, same, show } from '../expect.ts';
 import type { Session, Task, World } from '../world.ts';
 
-/** A session with a running task, and the position from which an app with only the ordinary frames is read. */
+/** A session with a running task, an app with only the ordinary frames, and the position to read that app from. */
 async function stage(world: World): Promise<{ session: Session; task: Task; app: App; from: number }> {
   const session = await world.session();
   const task = await world.running(session);
@@ -15,7 +15,7 @@ async function stage(world: World): Promise<{ session: Session; task: Task; app:
   return { session, task, app, from: app.inbox.mark() };
 }
 
-/** Waits for the session_update with the end of the task, and returns the frames about the session up to it. */
+/** Waits for the session_update that completes the task, and returns the frames about the session up to it. */
 async function until(
   app: App,
   session: Session,
@@ -35,7 +35,7 @@ async function until(
   return frames.slice(0, frames.indexOf(last) + 1);
 }
 
-/** Exactly one new_message, then the session_update that ends the list. */
+/** Exactly one new_message, then the session_update that closes the list. */
 function saidThenUpdated(frames: readonly AttentionFrame[], role: string, content: string): void {
   const said = frames.filter((frame) => frame.type === 'new_message');
   same(

@@ -20,7 +20,7 @@ async function told(world: World, count: number): Promise<{ session: Session; st
   return { session, stored };
 }
 
-/** The `get_messages` frames that a request of an app caused: a relay may also send its own, with another limit. */
+/** The `get_messages` frames caused by an app's request: a relay can also send its own, with another limit. */
 const asked = async (world: World, session: Session, limits: readonly number[] = [2, 50]) =>
   (await world.desk()).inbox.all(
     'get_messages',
@@ -114,7 +114,7 @@ export const history: readonly Check[] = [
       const daemon = await world.open(await world.device('away'));
       const { id } = await world.session({}, daemon);
       await daemon.close();
-      // A request under way ends like a later one.
+      // A pending request gets the same answer as a later one.
       await world.rest.refused('readMessages', 'DEVICE_OFFLINE', { params: { id } });
       const { body } = await world.rest.ok('readSession', { params: { id } });
       same([body.messages, body.messagesError?.code], [[], 'DEVICE_OFFLINE'], 'messages and messagesError.code');
@@ -176,7 +176,8 @@ export const history: readonly Check[] = [
         session_id === session.native && limit === 50;
       return desk.inbox.all('get_messages', isOne, from).length;
     };
-    // One that arrives after the answer is another request: on a busy machine the answer waits for more round trips.
+    // A frame that arrives after the answer belongs to another request: on a busy machine the answer waits for more
+    // round trips.
     let frames = 0;
     for (const roundTrips of [2, 8, 24]) {
       frames = await framesWhen(roundTrips);

@@ -1,4 +1,4 @@
-/** Every check, in the order in which they run: checks that wait for a clock come late, those that use up the limits last. */
+/** Every check, in running order: checks that wait for a clock come late, checks that use up the limits last. */
 import type { Check } from '../check.ts';
 import { attention } from './attention.ts';
 import { authentication } from './authentication.ts';

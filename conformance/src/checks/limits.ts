@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 const atOnce = 10;
 
-/** Sends until the relay says 429; at most twice what one window allows, because a window may end on the way. */
+/** Sends until the relay answers 429; at most twice the limit of one window, because a window can expire on the way. */
 async function untilRefused(limit: number, send: () => Promise<Answer>): Promise<Answer> {
   for (let sent = 0; sent <= 2 * limit; sent += atOnce) {
     const answers = await Promise.all(Array.from({ length: atOnce }, send));
@@ -16,7 +16,9 @@ async function untilRefused(limit: number, send: () => Promise<Answer>): Promise
   throw new Unmet(`expected 429 after ${limit} requests within a minute, more than ${2 * limit} were let through`);
 }
 
-/** Waits for the next window when fewer requests are left: the limit of all routes would refuse before the one that is checked. */
+/**
+ * Waits for the next window if fewer requests are left: the limit of all routes would refuse before the tested limit.
+ */
 async function waitForRoom({ rest }: World, requests: number): Promise<void> {
   const { headers } = await rest.ok('me');
   if (Number(headers['x-ratelimit-remaining']) >= requests) return;

@@ -1,4 +1,7 @@
-/** Questions with an identity, of a daemon that declares `prompts` (rules, 5): answered once, bound to what was shown, gone when it says so. */
+/**
+ * Questions with an identity, of a daemon that declares `prompts` (rules, 5): answered once, bound to the shown text,
+ * gone when the daemon closes them.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Question, relayCapabilitiesHeader } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
@@ -34,7 +37,7 @@ async function asking(world: World, { id }: Session, from: number, ...uuids: str
 const isList = (one: readonly (string | undefined)[], other: readonly string[]) =>
   one.length === other.length && one.every((uuid, n) => uuid === other[n]);
 
-/** A session whose task has ended with this question. */
+/** A session whose task completed with this question. */
 async function waiting(world: World, daemon: Daemon, question: Question) {
   const session = await world.session({}, daemon);
   const task = await world.running(session, undefined, daemon);
@@ -60,7 +63,7 @@ export const questions: readonly Check[] = [
     const { body } = await world.rest.ok('answerPrompt', { params, body: { option: 'no' } });
     const frame = await resumed(daemon, body.taskId);
     same([frame.prompt_uuid, frame.option_id], [second.uuid, 'no'], 'what is answered');
-    // One of two has its answer: this task ends with the other.
+    // One of two questions has its answer: this task completes with the other.
     daemon.event(frame.task_id, 'WAIT_FOR_USER', { session_id: session.native, prompt: 'First?', question: first });
     const other = await world.rest.ok('answerPrompt', {
       params: { id: session.id, uuid: first.uuid },

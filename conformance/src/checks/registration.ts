@@ -152,7 +152,7 @@ export const registration: readonly Check[] = [
     async ({ rest, token, otherToken = '' }) => {
       const { body } = await rest.ok('requestCode', { as: token, body: { hostname, agent_type: agentType } });
       const params = { userCode: body.user_code };
-      // Beyond five wrong codes in ten minutes the answer is 429: after several runs of this suite.
+      // After five wrong codes in ten minutes the answer is 429, which happens after several runs of this suite.
       const answer = await rest.call('readCode', { params, as: otherToken, untilLimit: true });
       oneOf(answer.status, [404, 429], 'status for the other user');
       if (answer.status === 404) same((answer.body as { code?: unknown }).code, 'CODE_NOT_FOUND', 'code');

@@ -158,7 +158,7 @@ export const reports: readonly Check[] = [
       (frame) => frame.session.id === id && frame.session.lastMessage === last_message,
       { from },
     );
-    // The update that watching caused may have been under way still.
+    // The update caused by watching might still have been in flight.
     const frames = app
       .about([id], from)
       .filter(

@@ -82,7 +82,7 @@ export const transcript: readonly Check[] = [
     const { body } = await world.rest.ok('sendMessage', { params: { id: session.id }, body: { content } });
     const frame = await daemon.inbox.until('task_resume', ({ task_id }) => task_id === body.taskId);
     same(frame.message_uuid, body.message.uuid, 'message_uuid');
-    // The daemon repeats the message, and says the same words twice.
+    // The daemon repeats the message, and sends the same text twice.
     const said = { session_id: session.native, content, timestamp: nowText() };
     daemon.event(frame.task_id, 'USER_MESSAGE', { ...said, uuid: body.message.uuid });
     const uuids = [randomUUID(), randomUUID(), randomUUID()];
