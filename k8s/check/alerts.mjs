@@ -27,12 +27,15 @@ export function readSeries({ series, values }, intervalMs) {
   return { labels, points };
 }
 
-/** Label sets, with those of the rule, of what fires at `atMs` if the rule has been evaluated every `everyMs` from 0 on. */
+/**
+ * The label sets, including the rule's labels, that fire at `atMs` if the rule has been evaluated every `everyMs` from
+ * 0 on.
+ */
 export function firing(rule, series, atMs, everyMs) {
   const tree = parseQuery(rule.expr);
   const waitMs = durationMs(rule.for ?? '');
   let since = new Map();
-  // An alert that fires has been active since then at least; what was before does not matter.
+  // A firing alert has been active since then at least; earlier values do not matter.
   const fromMs = Math.max(0, Math.floor((atMs - waitMs) / everyMs) * everyMs);
   for (let nowMs = fromMs; nowMs <= atMs; nowMs += everyMs) {
     const active = new Map();

@@ -12,8 +12,8 @@ const run = promisify(execFile);
 export const chart = fileURLToPath(new URL('../chart', import.meta.url));
 
 /**
- * Resolves with what Helm prints.
- * @throws RenderError with Helm's own words; a missing Helm is a failure, never a skip
+ * Resolves with the output of Helm.
+ * @throws RenderError with Helm's own message; a missing Helm is a failure, never a skip
  */
 export async function helm(...words) {
   const program = process.env.HELM ?? 'helm';
@@ -27,7 +27,7 @@ export async function helm(...words) {
   }
 }
 
-/** The objects that `helm install` would send, with these values upon those of the chart. Throws RenderError. */
+/** The objects that `helm install` would send, with these values merged into the chart's. Throws RenderError. */
 export async function chartObjects(values, { namespace = 'relay' } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'relay-values-'));
   const file = join(folder, 'values.json');

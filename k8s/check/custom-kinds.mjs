@@ -1,5 +1,5 @@
-// The custom kinds that the manifests use, with the fields that they may use: Gateway API 1.x (standard channel), Envoy Gateway
-// 1.x and the Prometheus operator. Not the whole of them: a field that is needed is added here, after a look at its reference.
+// The custom kinds of the manifests, with their permitted fields: Gateway API 1.x (standard channel), Envoy Gateway 1.x
+// and the Prometheus operator. A subset: add a new field here, after a look at its reference.
 // Notation: see walkCustom in fields.mjs.
 
 const one = (...words) => new Set(words);

@@ -1,5 +1,6 @@
-// Is every field known, of the right type, and none missing? Asked of the tables of Kubernetes in kubernetes-fields.json, which
-// scripts/kubernetes-fields.mjs writes, and for custom kinds of the tables in custom-kinds.mjs. Knows no policy of ours.
+// Checks that every field is known, has the right type, and that required fields are present. Uses the tables of
+// Kubernetes in kubernetes-fields.json, written by scripts/kubernetes-fields.mjs, and for custom kinds the tables in
+// custom-kinds.mjs. Contains no policy of ours.
 import { readFileSync } from 'node:fs';
 import { customKinds } from './custom-kinds.mjs';
 
@@ -56,7 +57,10 @@ function walk(value, type, path, report) {
   }
 }
 
-/** Custom kinds: a table is a type name, a list of allowed words, `[table]`, or an object; `!` ends a required name, `*` is any. */
+/**
+ * Custom kinds: a table is a type name, a list of allowed values, `[table]`, or an object; a trailing `!` marks a
+ * required name, `*` matches any.
+ */
 function walkCustom(value, table, path, report) {
   if (typeof table === 'string') {
     const good = {

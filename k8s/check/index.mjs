@@ -1,5 +1,5 @@
-// The checks of the manifests, without a cluster: fields, then what Kubernetes itself would only notice at run time, then what
-// this house demands. Used by scripts/check-k8s.mjs and the tests.
+// The checks of the manifests, without a cluster: fields, then errors that Kubernetes would only find at run time, then
+// the policies of this project. Used by scripts/check-k8s.mjs and the tests.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firing, readSeries } from './alerts.mjs';

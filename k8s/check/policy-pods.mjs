@@ -12,7 +12,7 @@ const volumeKinds = [
   'projected',
   'secret',
 ];
-/** After the closes were spread: the last answers, notes in the database, and what a busy node adds. */
+/** After the spread of the closes: the last answers, writes to the database, and the delay of a busy node. */
 const marginSeconds = 30;
 
 function* securityOf(object) {
@@ -98,7 +98,8 @@ function* rolloutOf(object, objects) {
   const { maxUnavailable, maxSurge } = object.spec.strategy?.rollingUpdate ?? {};
   if (maxUnavailable !== 0) yield 'rollingUpdate.maxUnavailable must be 0';
   if (!(maxSurge >= 1) && !/^[1-9]/.test(String(maxSurge))) yield 'rollingUpdate.maxSurge must be at least 1';
-  // ADR 56: one by one, the first of the new gateways take what most of the old ones lose, and lose it again.
+  // ADR 56: one at a time, the first new gateways take most of the connections that the old ones lose, and lose them
+  // again.
   if (object.metadata.name === 'relay-gateway' && !(/%$/.test(maxSurge) && Number.parseInt(maxSurge) >= 25))
     yield `rollingUpdate.maxSurge must be 25% at least, or a rollout moves most daemons twice; is ${maxSurge}`;
   for (const container of spec.containers) {

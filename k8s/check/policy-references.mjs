@@ -1,4 +1,5 @@
-// Whatever an object names must be there: selectors find pods, references lead somewhere, ports exist, patches hit something.
+// Every reference of an object must resolve: selectors find pods, references lead somewhere, ports exist, patches
+// match.
 import { containersOf, find, matches, ofKind, podOf, selected, titleOf, workloads } from './objects.mjs';
 
 const clusterWide = ['Namespace', 'PriorityClass'];
@@ -194,8 +195,8 @@ export function referenceProblems(objects, external = []) {
 }
 
 /**
- * `kubectl kustomize` drops a patch whose target matches nothing without a word, and so it does with `images` and `replicas`.
- * `layers` are the kustomizations of a folder, `rendered` what it became, `below` what it would be without deletions.
+ * `kubectl kustomize` silently drops a patch whose target matches nothing, and also `images` and `replicas`.
+ * `layers` are the kustomizations of a folder, `rendered` is the result, `below` the result without deletions.
  */
 export function silentProblems(layers, rendered, below) {
   const problems = [];

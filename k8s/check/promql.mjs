@@ -1,5 +1,5 @@
-// The part of PromQL that the alerts of k8s/ are written in: text → tree → value at a moment. It refuses everything else.
-// Rates are those of evenly scraped series. The cases of alerts.cases.yaml give the same with promtool 2.42.
+// The part of PromQL that the alerts of k8s/ use: text → tree → value at a moment. It refuses everything else.
+// Rates assume evenly scraped series. The cases of alerts.cases.yaml give the same results with promtool 2.42.
 
 const tokens =
   /\s+|#[^\n]*|(?<number>\d+(?:\.\d+)?(?![\w.]))|(?<duration>(?:\d+(?:ms|[smhdw]))+)|(?<word>[a-zA-Z_:][\w:]*)|(?<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<sign>=~|!~|!=|==|>=|<=|[-+*/(){}[\],=<>])/gy;
@@ -40,7 +40,7 @@ function tokenize(text) {
   return found;
 }
 
-/** @throws SyntaxError for what is not in this part of the language */
+/** @throws SyntaxError for text outside this part of the language */
 export function parseQuery(text) {
   const left = tokenize(text);
   const peek = () => left[0]?.value;
@@ -157,8 +157,8 @@ function quantile(share, buckets) {
 }
 
 /**
- * A list of `{labels, value}`, or a number. `series`: `{labels, points: [{atMs, value}]}`, the name as the label `__name__`; a
- * value undefined says that it is gone.
+ * A list of `{labels, value}`, or a number. `series`: `{labels, points: [{atMs, value}]}`, with the name as the label
+ * `__name__`; an undefined value marks the series as gone.
  */
 export function evaluate(tree, series, atMs) {
   const run = (node) => evaluate(node, series, atMs);

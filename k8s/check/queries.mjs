@@ -1,4 +1,4 @@
-// The metrics and labels that a PromQL query reads. Not a parser: it knows which words are neither.
+// The metrics and labels that a PromQL query reads. Not a parser: it excludes keywords and functions by name.
 
 const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'inf', 'nan', 'on', 'ignoring', 'by', 'without']);
 const listed = /\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;

@@ -1,4 +1,4 @@
-// Folders → objects: renders a kustomization with kubectl and parses what comes out. Judges nothing.
+// Folders → objects: renders a kustomization with kubectl and parses its output. Applies no policy.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
