@@ -13,7 +13,7 @@ function createClock() {
   return { now: () => atMs, advance: (ms: number) => void (atMs += ms) };
 }
 
-describe('what a bus remembers', () => {
+describe('the memory of a bus', () => {
   it('loses the oldest value when it is full', () => {
     const values = new Expiring<string>(Date.now, 2);
     values.set('a', '1', 60_000);
@@ -35,7 +35,7 @@ describe('what a bus remembers', () => {
     expect(values.size).toBe(2);
   });
 
-  it('forgets a device a day after its lease ended, and its fence not before', () => {
+  it('forgets a device a day after its lease expires, and its fence not before', () => {
     const clock = createClock();
     const leases = new LeaseTable(clock.now, 60_000);
     const { fence } = leases.claim('old', 'c1', 'gateway');
@@ -78,7 +78,7 @@ describe('what a bus remembers', () => {
     expect(told).toEqual(['second', 'third']);
   });
 
-  it('bounds ten thousand pending requests without being told to', async () => {
+  it('limits pending requests to ten thousand by default', async () => {
     const bus = createMemoryBus();
     const [api, gateway] = [bus.connect('api'), bus.connect('gateway')];
     await gateway.claim('device', 'c1');
@@ -93,7 +93,7 @@ describe('what a bus remembers', () => {
 });
 
 describe('a memory bus', () => {
-  it('tells who made it what a listener threw', async () => {
+  it('reports errors of listeners to its creator', async () => {
     const errors: unknown[] = [];
     const bus = createMemoryBus({ onError: (error) => errors.push(error) });
     const backplane = bus.connect('api');
@@ -140,7 +140,7 @@ describe('a memory bus', () => {
     await bus.close();
   });
 
-  it('gives all listeners one frame that none of them can change', async () => {
+  it('freezes the frame that all listeners share', async () => {
     const bus = createMemoryBus();
     const backplane = bus.connect('api');
     const frozen = new Promise<boolean>((resolve) => {

@@ -1,4 +1,4 @@
-/** A cluster of which one master is cut off from the rest, while the relay reaches all of them. */
+/** A cluster with one partitioned master that the relay can still reach. */
 import net from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
@@ -6,7 +6,7 @@ import { type TestRedis, freePort, startRedis } from '@relay/testing/redis';
 import { until } from './contract/harness.ts';
 import { createTroupe, endOf, healthy, obey } from './stage.ts';
 
-/** The address from which the first node reaches the others. */
+/** The address the first node uses to reach its peers. */
 const own = '127.0.0.2';
 
 /** The way to the bus of one node. */
@@ -92,7 +92,7 @@ describeWith('redis-server', 'a cluster of three masters, the first with a repli
     }
   });
 
-  it('goes on with the replica, whatever the first one says, when that is cut off from the others', async () => {
+  it('continues with the replica when a partitioned master still claims its slots', async () => {
     const [first, , , replica] = nodes.map(({ redis }) => redis) as [TestRedis, TestRedis, TestRedis, TestRedis];
     const seeds = nodes.slice(0, 3).map(({ redis }) => `${redis.host}:${redis.port}`);
     troupe = createTroupe({
@@ -107,7 +107,7 @@ describeWith('redis-server', 'a cluster of three masters, the first with a repli
     for (const [n, { way }] of nodes.entries()) way.shut((from) => n === 0 || from === own);
     await until('the others have made the replica a master', says(replica, /^master/, 'ROLE'));
     await until('the first one is alone', says(first, /cluster_state:fail/, 'CLUSTER', 'INFO'));
-    // It says that nothing has changed.
+    // Its own map is unchanged.
     expect(await first.command('CLUSTER', 'SLOTS')).toContain(String(first.port));
     await healthy(api, gateway);
     await Promise.all(devices.map((device) => gateway.claim(device, `c of ${device}`)));

@@ -34,7 +34,7 @@ describeWith('redis-server', 'a cluster', () => {
     return { api, gateway, leases };
   }
 
-  it('that lost a node serves the rest, names what it cannot serve, and is whole again with the node', async () => {
+  it('serves the rest after losing a node, names the missing part, and recovers with the node', async () => {
     const { api, gateway, leases } = await open('cluster-loss');
     const readers = await Promise.all(devices.map((user) => readNumbers(api, user)));
     await cluster.nodes[2]!.kill();
@@ -54,7 +54,7 @@ describeWith('redis-server', 'a cluster', () => {
     expect(readers.flatMap(({ wrong }) => wrong)).toEqual([]);
   });
 
-  it('whose slots move goes on, and no reader misses a frame that it was not told of', async () => {
+  it('continues while slots move, and announces every gap to readers', async () => {
     const { api, gateway } = await open('cluster-move');
     const readers = await Promise.all(devices.map((user) => readNumbers(api, user)));
     const say = (next: number) => Promise.all(devices.map((user) => endOf(gateway.append(user, String(next)))));

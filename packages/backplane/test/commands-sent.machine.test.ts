@@ -1,4 +1,4 @@
-/** The number of commands that Redis gets for what apps are told: counted by Redis itself. */
+/** The number of Redis commands for frames to apps: counted by Redis itself. */
 import { createHook } from 'node:async_hooks';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describeWith('redis-server', 'an instance whose connections went silent', () => {
-  it('says that it is not healthy, connects again, and notifies its readers', async () => {
+  it('reports that it is unhealthy, reconnects, and notifies its readers', async () => {
     troupe = createTroupe({ url: redis.url, prefix: 'deaf', commandTimeoutMs: 300 });
     const gateway = await troupe.join('gateway');
     const api = await troupe.join('api', { url: proxy.url, probeSilenceMs: 200, probeTimeoutMs: 300 });

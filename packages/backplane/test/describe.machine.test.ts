@@ -18,7 +18,7 @@ describeWith('redis-server', 'what is in Redis', () => {
     await redis.stop();
   });
 
-  it('is told by kind, with the largest keys, and how full it is', async () => {
+  it('are listed by kind, with the largest keys, and the fill level', async () => {
     const [server, ...more] = await describeRedis(redis.url);
     expect(more).toEqual([]);
     expect(server).toMatchObject({
@@ -48,7 +48,7 @@ describeWith('redis-server', 'what is in Redis', () => {
     expect(leases).toBeLessThanOrEqual(server!.keys);
   });
 
-  it('is refused in words when Redis is not there', async () => {
+  it('fails with a readable message when Redis is not there', async () => {
     await expect(describeRedis('redis://127.0.0.1:1')).rejects.toThrow(/Redis was not reached: /);
   });
 });

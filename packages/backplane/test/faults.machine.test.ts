@@ -59,17 +59,17 @@ describeWith('redis-server', 'Redis that is killed', () => {
 });
 
 describeWith('redis-server', 'a process that is paused for a while', () => {
-  it('takes the answer that came meanwhile', async () => {
+  it('takes an answer that arrived during the pause', async () => {
     const { api, lease, gateway } = await open();
     const owners = api.owners(['device']);
-    // Behind the write of the question.
+    // After the write of the request.
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600));
     expect((await owners).get('device')).toEqual({ ...lease, instance: gateway.instance });
   });
 });
 
 describeWith('redis-server', 'Redis that is frozen', () => {
-  it('does nothing later of what it did not do in time', async () => {
+  it('executes no operation after its deadline', async () => {
     const { api, gateway, other, lease, commands } = await open();
     const evicted = createEar<Lease>();
     gateway.onEvict(evicted.hear);
@@ -122,7 +122,7 @@ describeWith('redis-server', 'Redis that is frozen', () => {
 });
 
 describeWith('redis-server', 'Redis that lost everything it stored', () => {
-  it('is told again who owns what, under the old fences', async () => {
+  it('gets the leases again, under the old fences', async () => {
     const { api, gateway, other, lease } = await open();
     const newer = { device: 'moved', connection: 'new', fence: 0 };
     const older = { device: 'moved', connection: 'old', fence: (await gateway.claim('moved', 'old')).fence };
@@ -154,7 +154,7 @@ describeWith('redis-server', 'Redis that lost everything it stored', () => {
     }
   });
 
-  it('tells a reader that it does not know what came before', async () => {
+  it('reports to a reader that its position is unknown', async () => {
     const { api, gateway } = await open();
     const reader = await readNumbers(api, 'user');
     await gateway.append('user', '0');
@@ -168,7 +168,7 @@ describeWith('redis-server', 'Redis that lost everything it stored', () => {
 });
 
 describeWith('redis-server', 'connections that are cut again and again', () => {
-  it('leave no reader without a frame that it was not told of, and one owner', async () => {
+  it('leave every reader either complete or notified, and one owner', async () => {
     const { api, gateway, other, lease } = await open();
     const readers = await Promise.all([readNumbers(api, 'user'), readNumbers(other, 'user'), readNumbers(api, 'long')]);
     let number = 0;
@@ -186,7 +186,7 @@ describeWith('redis-server', 'connections that are cut again and again', () => {
     for (let cut = 0; cut < 12; cut++) {
       const before = number;
       await redis.command('CLIENT', 'KILL', 'TYPE', cut % 3 === 2 ? 'normal' : 'pubsub');
-      // Let it go on for a while, in what it says itself, so that each cut meets living connections.
+      // Continue for a while, by the count of its own frames, so that each cut hits live connections.
       await until('more was said', () => number > before + 20);
     }
     stop = true;
@@ -216,7 +216,7 @@ describeWith('redis-server', 'connections that are cut again and again', () => {
 });
 
 describeWith('redis-server', 'Redis that forgot the script', () => {
-  it('is told it again', async () => {
+  it('gets it again', async () => {
     const { api } = await open();
     await redis.command('SCRIPT', 'FLUSH', 'SYNC');
     expect(await api.request('device', 'still there', 10_000)).toBe('still there');
@@ -224,7 +224,7 @@ describeWith('redis-server', 'Redis that forgot the script', () => {
 });
 
 describeWith('redis-server', 'Redis whose memory is full', () => {
-  it('refuses what must be kept, carries what need not be, and says that something is missing', async () => {
+  it('refuses entries to keep, forwards hot frames, and reports the gap', async () => {
     const { api, gateway, other, lease } = await open();
     const hot = createEar<string>();
     await api.subscribe('user', (frame) => frame.hot && hot.hear(frame.body));

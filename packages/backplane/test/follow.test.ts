@@ -23,7 +23,7 @@ describe('following a user', () => {
     return offset;
   };
 
-  /** Waits until everything appended so far has been heard by a subscriber who came before. */
+  /** Waits until an earlier subscriber has received everything appended so far. */
   const settle = async () => {
     const heard = createEar<string>();
     const leave = await backplane.subscribe('settle', ({ body }) => heard.hear(body));
@@ -32,7 +32,7 @@ describe('following a user', () => {
     await leave();
   };
 
-  it('gives what was missed, then what is live', async () => {
+  it('delivers missed frames, then live frames', async () => {
     const since = await append('known');
     await append('missed', 'missed too');
     const ear = createEar<string>();
@@ -43,7 +43,7 @@ describe('following a user', () => {
     for (const body of ['missed', 'missed too', 'while connecting', 'live']) expect(await ear.next()).toBe(body);
   });
 
-  it('begins afresh with what is heard from the subscription on', async () => {
+  it('starts with the first frame after the subscription', async () => {
     await append('before');
     const ear = createEar<string>();
     const following = await follow(backplane, 'user', reader(ear));
@@ -56,7 +56,7 @@ describe('following a user', () => {
     for (const body of ['while connecting', 'hot', 'live']) expect(await ear.next()).toBe(body);
   });
 
-  it('says that there is a gap, and goes on live', async () => {
+  it('reports the gap, and continues live', async () => {
     const ear = createEar<string>();
     const following = await follow(backplane, 'user', reader(ear));
     await append('lost');
@@ -77,7 +77,7 @@ describe('following a user', () => {
     expect(ear.heard).toEqual(bodies);
   });
 
-  it('says that there is a gap when a reader without an offset waits too long', async () => {
+  it('reports a gap when a reader without an offset waits too long', async () => {
     const ear = createEar<string>();
     const following = await follow(backplane, 'user', reader(ear));
     await append(...Array.from({ length: 300 }, (_, n) => `${n}`));
@@ -89,7 +89,7 @@ describe('following a user', () => {
     expect(ear.heard.at(-1)).toBe('live');
   });
 
-  it('K6: gives what it heard although the store has lost everything, behind a gap and once', async () => {
+  it('K6: delivers received frames once, after a gap, although the store lost everything', async () => {
     const ear = createEar<string>();
     const following = await follow(backplane, 'user', reader(ear));
     await following.resume();
@@ -106,7 +106,7 @@ describe('following a user', () => {
     expect(ear.heard).toHaveLength(6);
   });
 
-  it('K6: gives what it heard although the history cannot be read', async () => {
+  it('K6: delivers received frames although the history is unreadable', async () => {
     const ear = createEar<string>();
     let deaf = false;
     const line = {
@@ -140,7 +140,7 @@ describe('following a user', () => {
     expect(ear.heard.at(-1)).toBe('live');
   });
 
-  it('says again that there is a gap with the first frame after a history that could not be read', async () => {
+  it('reports a gap again with the first frame after an unreadable history', async () => {
     const since = await append('known');
     const ear = createEar<string>();
     let isAway = true;
@@ -158,7 +158,7 @@ describe('following a user', () => {
     for (const body of ['GAP', 'live', 'and so on']) expect(await ear.next()).toBe(body);
   });
 
-  it('reads what was missed while the way here was cut, without a gap', async () => {
+  it('reads frames missed during a cut, without a gap', async () => {
     const since = await append('known');
     const ear = createEar<string>();
     let deaf = false;
@@ -180,7 +180,7 @@ describe('following a user', () => {
     expect(ear.heard).toHaveLength(3);
   });
 
-  it('says that there is a gap when the way was cut before the reader had an offset', async () => {
+  it('reports a gap when the connection was cut before the reader had an offset', async () => {
     const ear = createEar<string>();
     const following = await follow(backplane, 'user', reader(ear));
     await following.resume();

@@ -13,7 +13,7 @@ const text = (n: number) => `${n}`.padStart(3, '0');
 /** Lets everything that is on its way arrive. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** In memory everything arrives within a few turns, so a story that fails is told again at once. */
+/** In memory everything arrives within a few turns, so a failed story repeats immediately. */
 async function until(what: string, isSo: () => boolean) {
   for (let turns = 0; !isSo(); turns++) {
     if (turns === 50) throw new Error(`never came true: ${what}`);
@@ -36,20 +36,23 @@ function losing(backplane: Backplane) {
   };
 }
 
-/** An app: remembers the offset of its last frame, and notices when it was not told of something. */
+/** An app: remembers the offset of its last frame, and detects unannounced gaps. */
 function createReader(line: ReturnType<typeof losing>, appended: () => number) {
   let following: Following | undefined;
   let resumed: Promise<void> = Promise.resolve();
   let since = '';
   let lastEntry = -1;
   let gapped = true;
-  /** A gap was announced when so many had been appended: each of them may be missing, also between frames that arrived before it. */
+  /**
+   * The number of appended entries at the announced gap: each of them might be missing, even between frames that
+   * arrived before it.
+   */
   let announced = 0;
   const wrong: string[] = [];
   return {
     wrong,
     lastEntry: () => lastEntry,
-    /** Of every gap, how many entries may have been missed. */
+    /** For every gap, the number of possibly missed entries. */
     gaps: [] as number[],
     isConnected: () => following !== undefined,
     async connect() {
@@ -71,7 +74,7 @@ function createReader(line: ReturnType<typeof losing>, appended: () => number) {
           announced = appended();
         },
       });
-      // A reader without an offset cannot get what it missed.
+      // A reader without an offset cannot recover missed frames.
       if (since === '') gapped = true;
       resumed = following.resume(since);
     },
@@ -97,7 +100,7 @@ const steps = fc.array(
 );
 
 describe('any interleaving of append, read and subscribe', () => {
-  it('gives a resuming reader exactly the suffix, or says that it does not', async () => {
+  it('gives a resuming reader exactly the suffix, or reports a gap', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (story) => {
         const bus = createMemoryBus({ historyBytes });
@@ -153,7 +156,7 @@ describe('any interleaving of append, read and subscribe', () => {
     );
   });
 
-  it('recovers an offset exactly when the history still holds what follows it', async () => {
+  it('recovers an offset exactly when the history still holds its successors', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.nat(), async (count, pick) => {
         const bus = createMemoryBus({ historyBytes });

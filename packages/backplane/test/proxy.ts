@@ -3,7 +3,7 @@ import net from 'node:net';
 
 export interface Proxy {
   readonly url: string;
-  /** From now on nothing that Redis says reaches those who are connected; new connections are not touched. */
+  /** Holds back everything from Redis to connected clients; new connections are not affected. */
   stall(): void;
   /** The bytes that were held back come through. */
   resume(): void;

@@ -7,7 +7,7 @@ import { type RedisBackplaneOptions, type RedisBackplane, createRedisBackplane }
 export interface RedisUnderTest {
   readonly url: string;
   flush(): Promise<void>;
-  /** Ends every connection that listens, on every server. */
+  /** Closes every listening connection, on every server. */
   deafen(): Promise<void>;
 }
 
@@ -36,7 +36,8 @@ export function makeRedisBus(
       const member = members.find((candidate) => candidate.instance === instance);
       const witness = members.find((candidate) => candidate !== member);
       member?.vanish();
-      // A killed process is noticed when its connection ends; one more round trip on another comes after it.
+      // Redis notices a killed process when its connection closes; one more round trip on another connection comes
+      // after it.
       if (witness) await witness.health();
     },
     flush: () => redis.flush(),
@@ -47,7 +48,7 @@ export function makeRedisBus(
   });
 }
 
-/** Ends every connection of these servers that listens, as a proxy or an operator would. */
+/** Closes every listening connection of these servers, as a proxy or an operator would. */
 export async function deafen(servers: readonly TestRedis[]): Promise<void> {
   await Promise.all(servers.map((server) => server.command('CLIENT', 'KILL', 'TYPE', 'pubsub')));
 }

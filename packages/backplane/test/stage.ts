@@ -1,4 +1,4 @@
-/** Parts of the tests of faults: an api and gateways on a Redis that is about to fail, and readers that notice what they miss. */
+/** Tools for fault tests: an api and gateways on a Redis that is about to fail, and readers that notice gaps. */
 import { createEar, until } from './contract/harness.ts';
 import {
   type RedisBackplane,
@@ -11,10 +11,10 @@ import {
   createRedisBackplane,
 } from '../src/index.ts';
 
-/** Named ends of a call: whatever happens to Redis, a call ends with one of these or is done. */
+/** Permitted error codes: whatever happens to Redis, a call succeeds or fails with one of these. */
 export const namedCodes = ['OFFLINE', 'TIMEOUT', 'CLOSED', 'OVERLOADED', 'UNAVAILABLE'];
 
-/** The end of the call: its value, or the code it was rejected with. */
+/** The outcome of the call: its value, or its error code. */
 export async function endOf(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     (value) => value,
@@ -82,7 +82,8 @@ export async function readNumbers(backplane: Backplane, user: string) {
 }
 
 /**
- * Appends numbers from `number` on until every reader receives the same one. A gap that is reported meanwhile covers the earlier numbers:
+ * Appends numbers from `number` on until every reader receives the same one. A gap reported during this covers the
+ * earlier numbers:
  * the reader resyncs, and that includes them.
  */
 export async function reach(

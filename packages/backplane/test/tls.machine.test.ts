@@ -40,7 +40,7 @@ describeWith(['redis-server', 'openssl'], 'a Redis that speaks TLS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The output of a relay that trusts these certificates besides those of the system. */
+  /** The output of a relay that trusts these certificates in addition to the system's. */
   const own = async (host: string, trusted: string | undefined): Promise<string> => {
     const env = { ...process.env, ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }) };
     const url = `rediss://:secret@${host}:${port}`;

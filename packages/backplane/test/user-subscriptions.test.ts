@@ -1,4 +1,4 @@
-/** Long frames and lost connections: the message behind the record of a long frame need not be its body. */
+/** Long frames and lost connections: the message after the record of a long frame is not always its body. */
 import { expect, it } from '@jest/globals';
 import { createKeys, idOf } from '../src/redis/keys.ts';
 import type { Run } from '../src/redis/operations.ts';
@@ -38,7 +38,7 @@ const longRecord = (id: string, length: number) => `F1,1,${id.length},${length}:
 const frameFor = (user: string, text: string) =>
   encodeRecord({ kind: 'frame', offset: '2', previous: '1', id: idOf(user), body: text });
 
-it('the body of a long frame is the message behind its record', async () => {
+it('takes the message after the record as the body of a long frame', async () => {
   const { heard, receive } = await open();
   receive(longRecord(idOf('Ann'), body.length));
   receive(body);
@@ -46,7 +46,7 @@ it('the body of a long frame is the message behind its record', async () => {
   expect(heard).toEqual([`Ann: ${body}`, 'Ben: hello']);
 });
 
-it('a message of another length is not the body, which was lost, and reaches whom it is for', async () => {
+it('drops the body if the next message has another length, and delivers that message', async () => {
   const { heard, receive } = await open();
   receive(longRecord(idOf('Ann'), body.length));
   receive(frameFor('Ben', 'hello'));

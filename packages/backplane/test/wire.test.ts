@@ -34,7 +34,7 @@ const written: Record<WireRecord['kind'], [text: string, record: object]> = {
 };
 
 describe('records', () => {
-  it('come out as they went in, whatever is in them', () => {
+  it('survive a round trip with any content', () => {
     const field = fc.string({ unit: 'binary', maxLength: 40 });
     const one = fc.oneof(
       fc.record({ kind: fc.constant('reply' as const), correlation: field, body: field }),
@@ -92,7 +92,7 @@ describe('keys', () => {
 });
 
 describe('the time in an offset', () => {
-  it('is read, and is unknown in one of the release before, which wrote none', () => {
+  it('is readable, and undefined for offsets of the previous release, which wrote no time', () => {
     expect(timeOfOffset(`1L2XCEX7p1XA.1z.${(1_795_648_664_931).toString(36)}7`)).toBe(1_795_648_664_931);
     expect(timeOfOffset('1L2XCEX7p1XA.1z.7')).toBeUndefined();
     expect(timeOfOffset('')).toBeUndefined();
@@ -111,7 +111,7 @@ describe('the time of Redis', () => {
     expect(clock.earliest(600)).toBe(1_599);
   });
 
-  it('forgets what it learned a minute ago, because clocks are set', () => {
+  it('discards samples after a minute, because clocks are set', () => {
     const clock = new RedisClock();
     clock.sample(0, 1_000_000, 1);
     clock.sample(40_000, 41_000, 40_001);

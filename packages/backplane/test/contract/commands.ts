@@ -1,4 +1,4 @@
-/** Promises about commands: from any instance to the one that owns the device. */
+/** Promises about commands: from any instance to the owner of the device. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane, BackplaneOptions } from '../../src/backplane.ts';
 import type { Command, RouteOutcome } from '../../src/commands.ts';
@@ -93,7 +93,7 @@ function testAcknowledgements(open: Open): void {
     never.open(false);
   });
 
-  it('of one sender keeps its place, whatever the owner is busy with', async () => {
+  it('of one sender keeps its place, even if the owner is busy', async () => {
     const { api, gateway } = await open();
     const heard: string[] = [];
     const busy = createGate<boolean>();
@@ -109,7 +109,7 @@ function testAcknowledgements(open: Open): void {
     expect(heard).toEqual(bodies);
   });
 
-  it('may wait for its acknowledgement with so many others and no more', async () => {
+  it('waits for its acknowledgement only up to the limit', async () => {
     const { api, gateway } = await open({ maxPending: 3 });
     const busy = createGate<boolean>();
     const arrived = createEar<Command>();
@@ -169,7 +169,7 @@ function testRefusals(open: Open): void {
     expect(commands.heard.map(({ body }) => body)).toEqual(['unwelcome', 'unwelcome', 'welcome']);
   });
 
-  it('is refused by a listener that throws, by one that rejects and by an instance without a listener', async () => {
+  it('is refused by a listener that throws or rejects, and by an instance without a listener', async () => {
     const { bus, api, gateway } = await open();
     gateway.onCommand(({ body }) => {
       if (body === 'throw') throw new Error('broken');
@@ -206,7 +206,7 @@ function testAbsentOwners(open: Open): void {
     expect(commands.heard).toEqual([]);
   });
 
-  it('to a device whose lease has ended is offline', async () => {
+  it('to a device with an expired lease is offline', async () => {
     const { bus, api, gateway } = await open({ leaseTtlMs: 200 });
     acceptInto(gateway);
     const isOffline = async () => (await api.route('device', 'hello')) === 'offline';
@@ -218,7 +218,7 @@ function testAbsentOwners(open: Open): void {
     acceptInto(gateway);
     await bus.kill(gateway.instance);
     expect(await api.route('device', 'hello?')).toBe('owner_gone');
-    // No time for a second look is no reason to wait for one.
+    // Too little time for a second look does not justify waiting for one.
     expect(await api.route('device', 'hello?', 150)).toBe('owner_gone');
     const heir = await bus.connect('heir');
     acceptInto(heir);

@@ -5,13 +5,13 @@ import type { Backplane, BackplaneOptions } from '../../src/backplane.ts';
 export interface ContractBus {
   connect(name: string): Promise<Backplane>;
   /**
-   * The instance vanishes like a killed process: it receives and sends nothing more, and what it owned stays owned. Resolves when
-   * the others can notice.
+   * The instance vanishes like a killed process: it stops receiving and sending, and keeps its leases. Resolves when
+   * other instances can notice.
    */
   kill(instance: string): Promise<void>;
   /** Everything stored is lost; instances and subscriptions stay. */
   flush(): Promise<void>;
-  /** The instance may miss messages for a moment: the connections by which it receives are cut, and it reconnects by itself. */
+  /** The instance can miss messages for a moment: cuts its receiving connections, and it reconnects by itself. */
   interrupt(instance: string): Promise<void>;
   /** Moves the clock of leases, histories and tickets. Without it they follow real time, and the suite waits. */
   advance?(ms: number): Promise<void>;
@@ -51,7 +51,7 @@ export function createStage(makeBus: MakeBus): Stage {
 const patienceMs = 10_000;
 const pollMs = 5;
 
-/** Waits until it is so. With a step, time passes meanwhile: the clock is moved by it, or runs by itself. */
+/** Waits until `isSo` holds. With a step, time passes during the wait: the clock moves by it, or runs by itself. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, step?: () => Promise<void>) {
   const deadline = Date.now() + patienceMs;
   while (!(await isSo())) {

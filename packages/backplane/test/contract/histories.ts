@@ -1,4 +1,4 @@
-/** Promises about the history of a user: what it keeps, what a reader recovers, and what is lost with it. */
+/** Promises about the history of a user: its content, recovery by readers, and its loss. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane } from '../../src/backplane.ts';
 import { type UserFrame, historyEntryBytes } from '../../src/user-frames.ts';
@@ -30,7 +30,7 @@ function testReading(stage: Stage): void {
     expect(await backplane.read('user', 'garbage')).toEqual({ top: '', recovered: false, items: [] });
   });
 
-  it('gives exactly what came after an offset', async () => {
+  it('returns exactly the entries after an offset', async () => {
     const bus = await stage.open();
     const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
     const texts = ['one', 'two', 'three', 'four'];
@@ -63,7 +63,7 @@ function testReading(stage: Stage): void {
     expect(bodies((await backplane.read('user', offset)).items)).toEqual(['two']);
   });
 
-  it('holds every entry before it is heard', async () => {
+  it('holds every entry before its arrival', async () => {
     const bus = await stage.open();
     const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
     const [begin] = await appendAll(gateway, 'user', ['begin']);
@@ -78,9 +78,9 @@ function testReading(stage: Stage): void {
   });
 }
 
-/** The bytes that the entries of one user may take. */
+/** The byte limit for the entries of one user. */
 function testBytes(stage: Stage): void {
-  it('K11: keeps the newest entries that fit into its bytes, however many they are, and says when that is not enough', async () => {
+  it('K11: keeps the newest entries within its byte limit, of any number, and reports when they do not reach back', async () => {
     const textOf = (bytes: number, n: number) => `${n}:`.padEnd(bytes - historyEntryBytes, 'x');
     for (const [bytes, kept] of [
       [200, 300],
@@ -108,7 +108,7 @@ function testBytes(stage: Stage): void {
     expect((await backplane.read('user', offsets[0])).recovered).toBe(false);
   });
 
-  it('S2: tells an entry that is longer than all of it and does not keep it', async () => {
+  it('S2: delivers an entry longer than the limit without keeping it', async () => {
     const bus = await stage.open({ historyBytes: 10_000 });
     const backplane = await bus.connect('api');
     const frames = createEar<UserFrame>();
@@ -124,7 +124,7 @@ function testBytes(stage: Stage): void {
     expect(await backplane.read('user', top)).toEqual(page);
   });
 
-  it('recovers what followed long and short entries, whichever of them is asked for', async () => {
+  it('recovers the entries after long and short entries, from any of them', async () => {
     const bus = await stage.open({ historyBytes: 2 ** 20 });
     const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
     const texts = Array.from({ length: 150 }, (_, n) => `${n} `.padEnd(n % 7 === 0 ? 3000 : 20, 'F1,1,1,1:'));
@@ -134,9 +134,9 @@ function testBytes(stage: Stage): void {
   });
 }
 
-/** The end of entries and of the top that they lead to: by time, by `forget`, by a loss of everything. */
+/** How entries and their top expire: by time, by `forget`, by a loss of everything. */
 function testEnds(stage: Stage): void {
-  it('ends some time after its last entry, while its top is known longer', async () => {
+  it('expires some time after its last entry, while its top lives longer', async () => {
     const bus = await stage.open({ historyTtlMs: 200 });
     const backplane = await bus.connect('api');
     const [first, second] = await appendAll(backplane, 'user', ['one', 'two']);
@@ -179,7 +179,7 @@ function testEnds(stage: Stage): void {
     expect(await backplane.read('user', first)).toEqual(page);
   });
 
-  it('whose top was forgotten begins a chain in which no old offset is recovered', async () => {
+  it('begins a new chain without its forgotten top, and recovers no old offset', async () => {
     const bus = await stage.open({ historyTtlMs: 100, topTtlMs: 200 });
     const backplane = await bus.connect('api');
     const [old] = await appendAll(backplane, 'user', ['one']);
@@ -191,7 +191,7 @@ function testEnds(stage: Stage): void {
     expect((await backplane.read('user', old)).recovered).toBe(false);
   });
 
-  it('that was lost recovers no old offset, as many entries as may follow', async () => {
+  it('recovers no old offset after a loss, even after many new entries', async () => {
     const bus = await stage.open();
     const backplane = await bus.connect('api');
     const old = await appendAll(backplane, 'user', ['one', 'two', 'three']);

@@ -1,4 +1,4 @@
-/** Promises about an instance: its health, its own bus, the text that it carries, its end. */
+/** Promises about an instance: its health, its own bus, its texts, its close. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane } from '../../src/backplane.ts';
 import { type MakeBus, codeOf, createEar, createStage, until } from './harness.ts';
@@ -8,7 +8,7 @@ export function describeInstances(makeBus: MakeBus): void {
     const { openTwo, clear } = createStage(makeBus);
     afterEach(clear);
 
-    it('hears that it was cut off, and is healthy again', async () => {
+    it('notices that it was cut off, and recovers', async () => {
       const { bus, one, two } = await openTwo();
       const [here, there] = [createEar<string>(), createEar<string>()];
       one.onRestored(() => here.hear('restored'));
@@ -16,14 +16,14 @@ export function describeInstances(makeBus: MakeBus): void {
       two.onControl(there.hear);
       await bus.interrupt(one.instance);
       expect(await here.next()).toBe('restored');
-      // The other one may have been cut off with it.
+      // The other instance might have been cut off too.
       await until('both are healthy', async () => (await one.health()).ok && (await two.health()).ok);
       await one.publishControl('control');
       await there.next();
       await until('it hears again', () => here.heard.includes('control'));
     });
 
-    it('is healthy while it hears itself', async () => {
+    it('is healthy while it receives its own messages', async () => {
       const { one } = await openTwo();
       const { ok, probeMs } = await one.health();
       expect(ok).toBe(true);
@@ -32,7 +32,7 @@ export function describeInstances(makeBus: MakeBus): void {
       expect((await one.health()).ok).toBe(false);
     });
 
-    it('has its own bus and hears nothing of another', async () => {
+    it('has its own bus and receives nothing from another', async () => {
       const [here, there] = [await openTwo(), await openTwo()];
       await here.one.claim('device', 'c1');
       await here.one.append('user', 'entry');
@@ -92,7 +92,7 @@ export function describeInstances(makeBus: MakeBus): void {
       expect(codes.filter(([, code]) => code !== 'CLOSED')).toEqual([]);
     });
 
-    it('that is closed hears nothing more', async () => {
+    it('receives nothing after its close', async () => {
       const { one, two } = await openTwo();
       const [closed, open] = [createEar<string>(), createEar<string>()];
       one.onControl(closed.hear);

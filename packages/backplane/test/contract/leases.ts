@@ -15,7 +15,7 @@ export function describeLeases(makeBus: MakeBus): void {
 }
 
 function testClaims(stage: Stage): void {
-  it('is claimed under a fence and found by everybody', async () => {
+  it('gets a fence from its claim, and every instance finds it', async () => {
     const bus = await stage.open();
     const gateway = await bus.connect('gateway');
     const api = await bus.connect('api');
@@ -27,7 +27,7 @@ function testClaims(stage: Stage): void {
     expect(gateway.instance).toMatch(/^gateway-.+/);
   });
 
-  it('goes to the newest claim, and the instance that had it hears the lease it lost', async () => {
+  it('goes to the newest claim, and the previous owner gets the lost lease', async () => {
     const bus = await stage.open();
     const [first, second] = [await bus.connect('gateway'), await bus.connect('gateway')];
     expect(first.instance).not.toBe(second.instance);
@@ -89,9 +89,9 @@ function testClaims(stage: Stage): void {
   });
 }
 
-/** A lease lives while it is refreshed; a refresh also restores what was lost. */
+/** A lease lives while it is refreshed; a refresh also restores a lost lease. */
 function testRefreshes(stage: Stage): void {
-  it('ends without a refresh, and the fence goes on rising', async () => {
+  it('expires without a refresh, and the fence keeps rising', async () => {
     const bus = await stage.open({ leaseTtlMs: 200 });
     const gateway = await bus.connect('gateway');
     const old = await gateway.claim('device', 'c1');
@@ -154,7 +154,7 @@ function testRefreshes(stage: Stage): void {
   });
 }
 
-/** A lease ends with a release, with its instance, or with the time of an instance that vanished. */
+/** A lease disappears with a release, with its instance, or after the TTL of a vanished instance. */
 function testReleases(stage: Stage): void {
   it('that was released stays released when a late refresh arrives', async () => {
     const bus = await stage.open();
@@ -177,7 +177,7 @@ function testReleases(stage: Stage): void {
     expect(await gateway.release('nobody', 1)).toBe(false);
   });
 
-  it('ends when its instance closes, and other leases do not', async () => {
+  it('disappears when its instance closes, and other leases stay', async () => {
     const bus = await stage.open();
     const [leaving, staying] = [await bus.connect('leaving'), await bus.connect('staying')];
     await leaving.claim('left', 'c1');
@@ -187,7 +187,7 @@ function testReleases(stage: Stage): void {
     expect([...(await staying.owners(['left', 'moved'])).keys()]).toEqual(['moved']);
   });
 
-  it('of an instance that vanished ends with its time, and anybody may claim the device before', async () => {
+  it('of a vanished instance expires, and any instance can claim the device before', async () => {
     const bus = await stage.open({ leaseTtlMs: 300 });
     const [dead, alive] = [await bus.connect('dead'), await bus.connect('alive')];
     const old = await dead.claim('claimed', 'c1');

@@ -13,7 +13,7 @@ export function describePokes(makeBus: MakeBus): void {
       await stage.clear();
     });
 
-    /** Instances that listen, and how often each was told; every one has its place. */
+    /** Listening instances, each with its place, and the number of their calls. */
     async function openListeners(count: number) {
       const bus = await stage.open({ leaseTtlMs: 2_000 });
       const sender = await bus.connect('sender');
@@ -35,7 +35,7 @@ export function describePokes(makeBus: MakeBus): void {
       return { bus, sender, listeners };
     }
 
-    it('tells one of those who listen, and in the end each of them', async () => {
+    it('calls one of the listeners, and eventually each of them', async () => {
       const { sender, listeners } = await openListeners(3);
       let said = 0;
       await until('each was told', async () => {
@@ -46,7 +46,7 @@ export function describePokes(makeBus: MakeBus): void {
       expect(listeners.reduce((sum, { told }) => sum + told, 0)).toBe(said);
     });
 
-    it('tells another one when the first can do no more', async () => {
+    it('calls another listener when the first is busy', async () => {
       const { sender, listeners } = await openListeners(2);
       listeners[0]!.takes = false;
       for (let n = 0; n < 10; n += 1) expect(await poke(sender, 'work')).toBe(true);
@@ -55,7 +55,7 @@ export function describePokes(makeBus: MakeBus): void {
       expect(await poke(sender, 'work')).toBe(false);
     });
 
-    it('tells none where none listens to it', async () => {
+    it('calls no listener of another topic', async () => {
       const { sender } = await openListeners(1);
       expect(await poke(sender, 'other')).toBe(false);
     });
@@ -67,7 +67,7 @@ export function describePokes(makeBus: MakeBus): void {
       expect(listeners[1]!.told).toBe(1);
     });
 
-    it('tells everybody when none confirms it; calls meanwhile are one', async () => {
+    it('calls every listener when no single one confirms; merges concurrent calls', async () => {
       const bus = await stage.open();
       const sender = await bus.connect('sender');
       const gate = createGate<void>();

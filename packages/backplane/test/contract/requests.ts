@@ -39,7 +39,7 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await Promise.all(replies)).toEqual(bodies.map((body) => `answer to ${body}`));
     });
 
-    it('is answered with a long text as with a short one, and nothing short waits behind it', async () => {
+    it('gets a long reply like a short one, without delaying short ones', async () => {
       const { api, gateway } = await open();
       const commands = collectInto(gateway);
       const long = 'żółw 🐢 "\n'.repeat(100_000);
@@ -88,7 +88,7 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await codeOf(api.request('device', 'third', 0))).toBe('TIMEOUT');
     });
 
-    it('ends with CLOSED when the instance that asked closes', async () => {
+    it('fails with CLOSED when the requesting instance closes', async () => {
       const { api, gateway } = await open();
       const commands = collectInto(gateway);
       const asked = codeOf(api.request('device', 'question', 10_000));
@@ -98,7 +98,7 @@ export function describeRequests(makeBus: MakeBus): void {
       await answer(gateway, command, 'to no request');
     });
 
-    it('ends with CLOSED when the instance that owes the reply closes', async () => {
+    it('fails with CLOSED when the replying instance closes', async () => {
       const { api, gateway } = await open();
       const commands = collectInto(gateway);
       const asked = codeOf(api.request('device', 'question', 10_000));
@@ -107,7 +107,7 @@ export function describeRequests(makeBus: MakeBus): void {
       expect(await asked).toBe('CLOSED');
     });
 
-    it('may wait with so many others and no more', async () => {
+    it('waits only up to the limit of pending requests', async () => {
       const { api, gateway } = await open({ maxPending: 3 });
       const commands = collectInto(gateway);
       const waiting = [1, 2, 3].map((n) => api.request('device', `${n}`, 10_000));

@@ -1,4 +1,4 @@
-/** Promises about small shared state: what is said once, tickets, counters, control. */
+/** Promises about small shared state: used keys, tickets, counters, control. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type MakeBus, createEar, createStage, passing, until } from './harness.ts';
 
@@ -11,11 +11,11 @@ export function describeShared(makeBus: MakeBus): void {
 }
 
 function describeOnce(makeBus: MakeBus): void {
-  describe('saying something once', () => {
+  describe('using a key once', () => {
     const { openTwo, clear } = createStage(makeBus);
     afterEach(clear);
 
-    it('is allowed for the first of those who share a key', async () => {
+    it('succeeds for the first of several callers with a common key', async () => {
       const { one, two } = await openTwo();
       expect(await one.once('session', ['uuid', 'hash'], 60_000)).toBe(true);
       expect(await two.once('session', ['hash'], 60_000)).toBe(false);
@@ -37,7 +37,7 @@ function describeOnce(makeBus: MakeBus): void {
       expect(await one.once('b', ['b:c'], 60_000)).toBe(true);
     });
 
-    it('counts a key that is named twice once, and no key as never said', async () => {
+    it('counts a repeated key once, and an empty list as new', async () => {
       const { one } = await openTwo();
       expect(await one.once('session', ['a', 'a'], 60_000)).toBe(true);
       expect(await one.once('session', [], 60_000)).toBe(true);
@@ -59,7 +59,7 @@ function describeOnce(makeBus: MakeBus): void {
       expect(await one.once('session', ['a'], 60_000)).toBe(false);
     });
 
-    it('is not allowed for what was marked, all of it, in this scope', async () => {
+    it('fails for all marked keys, within this scope', async () => {
       const { one, two } = await openTwo();
       await one.mark('session', ['a', 'żółw'], 60_000);
       expect(await two.once('session', ['a'], 60_000)).toBe(false);
@@ -86,7 +86,7 @@ function describeTickets(makeBus: MakeBus): void {
     afterEach(stage.clear);
     const { openTwo } = stage;
 
-    it('is taken once, by anybody', async () => {
+    it('goes to only one caller', async () => {
       const { one, two } = await openTwo();
       await one.put('ticket', 'value', 60_000);
       const taken = await Promise.all([one.take('ticket'), two.take('ticket'), one.take('ticket')]);
@@ -107,7 +107,7 @@ function describeTickets(makeBus: MakeBus): void {
       const bus = await stage.open({ leaseTtlMs: 200 });
       const backplane = await bus.connect('api');
       await backplane.put('ticket', 'value', 100);
-      // A lease that ends later tells the time.
+      // A lease that expires later shows the passage of time.
       await backplane.claim('clock', 'c1');
       const isOver = async () => !(await backplane.owners(['clock'])).has('clock');
       await until('the time is over', isOver, passing(bus, 50));
@@ -175,7 +175,7 @@ function describeCounters(makeBus: MakeBus): void {
     const { openTwo, clear } = createStage(makeBus);
     afterEach(clear);
 
-    it('is shared by all and ends with its window', async () => {
+    it('is shared by all instances and expires with its window', async () => {
       const { bus, one, two } = await openTwo();
       const first = await one.count('who', 1, 300);
       expect(first.count).toBe(1);
@@ -188,7 +188,7 @@ function describeCounters(makeBus: MakeBus): void {
       expect(leftMs).toBeGreaterThan(1_000);
     });
 
-    it('K8: ends at the same moment for everybody who counts in a window', async () => {
+    it('K8: expires at the same moment for every caller that counts in a window', async () => {
       const { one, two } = await openTwo();
       const { endsAt } = await one.count('who', 2, 60_000);
       for (let n = 0; n < 20; n += 1)
@@ -203,7 +203,7 @@ function describeCounters(makeBus: MakeBus): void {
       expect((await one.count('nobody', 1, 60_000)).count).toBe(1);
     });
 
-    it('counts everybody who counts at once', async () => {
+    it('adds up concurrent counts', async () => {
       const { one, two } = await openTwo();
       const counts = await Promise.all(
         Array.from({ length: 100 }, (_, n) => (n % 2 ? one : two).count('who', 1, 60_000)),
@@ -218,7 +218,7 @@ function describeControl(makeBus: MakeBus): void {
     const { openTwo, clear } = createStage(makeBus);
     afterEach(clear);
 
-    it('is heard by everybody, the sender too, in the order of the sender', async () => {
+    it('reaches every instance, including the sender, in the order of the sender', async () => {
       const { one, two } = await openTwo();
       const [here, there, alsoThere] = [createEar<string>(), createEar<string>(), createEar<string>()];
       one.onControl(here.hear);

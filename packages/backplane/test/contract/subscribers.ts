@@ -1,4 +1,4 @@
-/** Promises about subscribers: the frames that each of them hears, in order, and what an interruption tells them. */
+/** Promises about subscribers: each receives its frames in order, and learns of interruptions. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Backplane } from '../../src/backplane.ts';
 import type { UserFrame } from '../../src/user-frames.ts';
@@ -24,7 +24,7 @@ export function describeSubscribers(makeBus: MakeBus): void {
 
 /** All frames of one user, each once, in the order of the chain. */
 function testOrder(open: Open): void {
-  it('hears what is appended, with the text, the offset and the predecessor', async () => {
+  it('receives each appended frame with text, offset and predecessor', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -43,7 +43,7 @@ function testOrder(open: Open): void {
     expect([first.receivers, second.receivers]).toEqual([1, 1]);
   });
 
-  it('hears hot frames, which carry the offset of the newest entry before them', async () => {
+  it('receives hot frames, which carry the offset of the newest entry before them', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -55,7 +55,7 @@ function testOrder(open: Open): void {
     expect(await frames.next()).toEqual({ body: 'hotter', offset, hot: true });
   });
 
-  it('hears once what is appended once, in its place in the chain, from whichever instance', async () => {
+  it('receives an `appendOnce` frame once, in chain order, from any instance', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -82,7 +82,7 @@ function testOrder(open: Open): void {
     expect((await Promise.all(tries)).filter((first) => first)).toHaveLength(1);
   });
 
-  it('hears everything of its user in the order of the chain, from whichever instance', async () => {
+  it('receives all frames of its user in chain order, from any instance', async () => {
     const { bus, gateway, api } = await open();
     const other = await bus.connect('gateway');
     const frames = createEar<UserFrame>();
@@ -95,7 +95,7 @@ function testOrder(open: Open): void {
     expect(fromOne).toEqual(Array.from({ length: 50 }, (_, n) => `1 ${2 * n + 1}`));
   });
 
-  it('hears long and short texts in the order in which they were said, and finds them so in the history', async () => {
+  it('receives long and short texts in the order of sending, and finds them so in the history', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -113,9 +113,9 @@ function testOrder(open: Open): void {
   });
 }
 
-/** A frame reaches everybody who subscribes to its user, and no one else. */
+/** A frame reaches every subscriber of its user, and no one else. */
 function testAudience(open: Open): void {
-  it('hears nothing of another user', async () => {
+  it('receives nothing of another user', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -125,7 +125,7 @@ function testAudience(open: Open): void {
     expect((await frames.next()).body).toBe('yours');
   });
 
-  it('hears itself', async () => {
+  it('receives its own frames', async () => {
     const { api } = await open();
     const frames = createEar<UserFrame>();
     await api.subscribe('user', frames.hear);
@@ -149,7 +149,7 @@ function testAudience(open: Open): void {
     expect(bodies(left.heard)).toEqual(['all']);
   });
 
-  it('that subscribes twice with one function hears everything twice until it leaves once', async () => {
+  it('receives everything twice after subscribing one function twice, until it unsubscribes once', async () => {
     const { gateway, api } = await open();
     const frames = createEar<UserFrame>();
     const leave = await api.subscribe('user', frames.hear);
@@ -197,7 +197,7 @@ function testAudience(open: Open): void {
 }
 
 function testInterruptions(open: Open): void {
-  it('is told when frames may have been missed, before it hears what follows', async () => {
+  it('learns of possibly lost frames before it receives later ones', async () => {
     const { bus, gateway, api } = await open();
     const said = createEar<string>();
     await api.subscribe(

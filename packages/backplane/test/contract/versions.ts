@@ -17,7 +17,7 @@ export function describeVersions(makeBus: MakeBus): void {
     };
     const state = (version: number, key = 'session') => ({ key, version, ttlMs: 60_000 });
 
-    it('is said when it is new, and when it is said again', async () => {
+    it('is published when it is new, and again when it repeats', async () => {
       const { one, two, ear } = await open();
       expect(await one.appendNewest('user', 'nine', state(9))).toBe(true);
       expect(await two.publishNewest('user', 'nine again', state(9))).toBe(true);
@@ -30,7 +30,7 @@ export function describeVersions(makeBus: MakeBus): void {
       ]);
     });
 
-    it('is not said when a newer one was, hot or not, by whichever instance; nothing of it is in the history', async () => {
+    it('is skipped after a newer one, hot or not, from any instance, and stays out of the history', async () => {
       const { one, two, ear } = await open();
       expect(await one.publishNewest('user', 'ten', state(10))).toBe(true);
       expect(await two.appendNewest('user', 'nine', state(9))).toBe(false);
@@ -41,14 +41,14 @@ export function describeVersions(makeBus: MakeBus): void {
       expect(await one.read('user')).toMatchObject({ top: offset });
     });
 
-    it('says nothing about another one, or about the one of another user', async () => {
+    it('does not affect another state, or that of another user', async () => {
       const { one } = await open();
       expect(await one.appendNewest('user', 'ten', state(10))).toBe(true);
       expect(await one.appendNewest('user', 'other', state(1, 'other'))).toBe(true);
       expect(await one.appendNewest('another user', 'theirs', state(1))).toBe(true);
     });
 
-    it('is said again when the time of the newer one is over', async () => {
+    it('is published again when the newer one has expired', async () => {
       const { bus, one } = await open();
       await one.appendNewest('user', 'ten', { ...state(10), ttlMs: 300 });
       const isSaid = () => one.appendNewest('user', 'nine', state(9));

@@ -1,4 +1,4 @@
-// Claims a device over the Redis at this address, as a process with its own trust, and says under which fence, or why not.
+// Claims a device over the Redis at this address, as a process with its own trust, and prints the fence, or the error.
 import { createRedisBackplane } from '@relay/backplane';
 
 try {
