@@ -10,7 +10,7 @@ describe('an embedded engine that breaks', () => {
   const folder = temporaryFolders();
   const endless = sql`SELECT count(*) FROM generate_series(1, 1000000000000)`;
 
-  it('fails what runs like a dropped connection, and opens the folder again when it can', async () => {
+  it('fails running statements like a dropped connection, and reopens the folder when possible', async () => {
     const dataDir = folder();
     const warnings: string[] = [];
     const onWarning = (message: string) => void warnings.push(message);
@@ -37,7 +37,7 @@ describe('an embedded engine that breaks', () => {
     }
   });
 
-  it('is ended when a statement exceeds its time; a folder is opened again', async () => {
+  it('is terminated when a statement exceeds its time; a folder is reopened', async () => {
     const database = await openDatabase({ dataDir: folder(), template: await template(), statementTimeoutMs: 2_000 });
     try {
       const error: unknown = await database.sql.query(endless).catch((reason: unknown) => reason);

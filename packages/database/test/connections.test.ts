@@ -70,7 +70,7 @@ onBoth('the connections of daemons', (open, kind) => {
     expect(await markOnlineAgain(database, new Map())).toEqual([]);
   });
 
-  it('begin in the order of their fences: an older one is told that it is too late', async () => {
+  it('open in the order of their fences: an older one is rejected as late', async () => {
     await devicesConnected(database, [beginning('a', 5)]);
     const found = await devicesConnected(database, [beginning('a', 4), beginning('b', 4)]);
     expect(found.get('a')).toBe('gone');
@@ -79,7 +79,7 @@ onBoth('the connections of daemons', (open, kind) => {
     expect(await deviceConnected(database, beginning('a', 6))).toMatchObject({ wasOnline: true });
   });
 
-  it('of a removed or revoked device do not begin, of an unknown one nothing is said', async () => {
+  it('of a removed or revoked device are rejected, of an unknown device ignored', async () => {
     await database.models.device.update({ where: { id: 'a' }, data: { removedAt: new Date() } });
     await database.models.device.update({ where: { id: 'b' }, data: { revokedAt: new Date() } });
     const found = await devicesConnected(
@@ -106,7 +106,7 @@ onBoth('the connections of daemons', (open, kind) => {
     expect(await database.models.deviceConnection.count({ where: { deviceId: 'b' } })).toBe(2);
   });
 
-  it('end together, each with its own code and reason, whatever is in the reason', async () => {
+  it('close together, each with its own code and reason, for any reason text', async () => {
     const [a, b] = [beginning('a', 1), beginning('b', 1)];
     await devicesConnected(database, [a, b]);
     const noted = await connectionsClosed(database, [
@@ -121,7 +121,7 @@ onBoth('the connections of daemons', (open, kind) => {
 
   // The embedded database has one session: there everything waits for a transaction.
   if (kind === 'postgres')
-    it('of a device that is locked elsewhere are left out, and those of the others are not held up', async () => {
+    it('of a device locked elsewhere are skipped, without delaying other devices', async () => {
       const [a, b] = [beginning('a', 1), beginning('b', 1)];
       let patient: Promise<unknown> = Promise.resolve();
       await withDevice(database, 'a', async () => {
@@ -138,7 +138,7 @@ onBoth('the connections of daemons', (open, kind) => {
     });
 
   if (kind === 'postgres')
-    it('are noted as alive together, without a wait for one that is locked elsewhere', async () => {
+    it('are saved as alive together, without waiting for a device locked elsewhere', async () => {
       await devicesConnected(database, [beginning('a', 1), beginning('b', 1)]);
       await database.sql.execute`UPDATE devices SET last_seen_at = 'epoch'`;
       await withDevice(database, 'a', () => touchDevices(database, ['a', 'b', 'c']));

@@ -31,7 +31,7 @@ export function onBoth(name: string, body: (open: Open, kind: Database['kind']) 
   });
 }
 
-/** Tests on a real PostgreSQL of their own; skipped, and named at the end of the run, where it is not installed. */
+/** Tests on a real PostgreSQL of their own; skipped, and listed at the bottom of the run, if it is not installed. */
 export function onPostgres(name: string, body: (postgres: () => TestPostgres) => void): void {
   describeWith('postgresql', `${name}, on PostgreSQL`, () => {
     let postgres: TestPostgres;
@@ -60,9 +60,9 @@ export function temporaryFolders(): () => string {
 
 export interface Program {
   readonly process: ChildProcess;
-  /** The next line it prints; undefined when it ended. */
+  /** The next line of output; undefined after the exit. */
   line(): Promise<string | undefined>;
-  /** Kills it as a crash would, and waits for its end. */
+  /** Kills it like a crash, and waits for its exit. */
   crash(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { type Db, Sql } from '../src/index.ts';
 
-/** Blocks of all statements, and the tables that one of them read from beginning to end. */
+/** Blocks of all statements, and the tables that a statement read completely. */
 export interface Noted {
   blocks: number;
   read: string[];

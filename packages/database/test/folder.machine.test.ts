@@ -8,7 +8,7 @@ import { device, temporaryFolders, template } from './databases.ts';
 describe('the data folder', () => {
   const folder = temporaryFolders();
 
-  it('is made for its owner alone, and keeps what was written', async () => {
+  it('is private to its owner, and keeps its data', async () => {
     const dataDir = path.join(folder(), 'deep', 'data');
     const first = await openDatabase({ dataDir, template: await template() });
     await first.models.device.create({ data: device('kept') });
@@ -19,14 +19,14 @@ describe('the data folder', () => {
     await second.close();
   });
 
-  it('may hold files of others beside the database', async () => {
+  it('can hold foreign files beside the database', async () => {
     const dataDir = folder();
     writeFileSync(path.join(dataDir, 'secret'), 'x');
     await (await openDatabase({ dataDir, template: await template() })).close();
     expect(existsSync(path.join(dataDir, 'secret'))).toBe(true);
   });
 
-  it('that is a file is refused with what to do', async () => {
+  it('that is a file is refused with advice', async () => {
     const dataDir = path.join(folder(), 'file');
     writeFileSync(dataDir, '');
     await expect(openDatabase({ dataDir })).rejects.toMatchObject({

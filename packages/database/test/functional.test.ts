@@ -20,7 +20,7 @@ onBoth('statements and models', (open, kind) => {
       (error: { code?: string; message: string }) => error,
     );
 
-  it('says which kind of database it is', () => {
+  it('reports its kind of database', () => {
     expect(database.kind).toBe(kind);
   });
 

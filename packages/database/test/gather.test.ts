@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { gathered } from '../src/gather.ts';
 
-/** Asks that are answered when the test says so. */
+/** Asks that the test answers. */
 function openQuestions() {
   const asked: {
     ids: readonly string[];

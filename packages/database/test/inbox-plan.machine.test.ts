@@ -26,7 +26,7 @@ onPostgres('a full inbox among many rows', (postgres) => {
 
   beforeAll(async () => {
     database = await openDatabase({ url: await postgres().createDatabase() });
-    // A version besides 0 is none that a transaction still has to give.
+    // A version other than 0 needs no assignment by a transaction.
     const insert = (user: Sql, state: string, count: number) => database.sql.execute`
       INSERT INTO inbox_items (id, user_id, kind, subject, state, version, created_at)
       SELECT gen_random_uuid()::text, ${user}, CASE n % 3 WHEN 0 THEN 'finished' WHEN 1 THEN 'failure' ELSE 'question' END, n::text, ${state}, n,
@@ -36,7 +36,7 @@ onPostgres('a full inbox among many rows', (postgres) => {
     await insert(sql`'user' || n % 500`, 'open', 20_000);
     await insert(sql`'user' || n % 500`, 'closed', 40_000);
     await database.sql.execute`INSERT INTO inbox_heads (user_id, version) VALUES ('alice', 45000)`;
-    // A transaction of the server itself may hold back what counts as visible to all, without which no scan is of the index alone.
+    // An internal transaction of the server can delay visibility for all, which an index-only scan requires.
     for (let isVisible = false; !isVisible;) {
       await database.sql.execute`VACUUM ANALYZE inbox_items`;
       const [table] = await database.sql.query<{ visible: boolean }>`
@@ -75,7 +75,7 @@ onPostgres('a full inbox among many rows', (postgres) => {
     }
   });
 
-  it('has 5,000 at most: the oldest ends of turns go first, and no question', async () => {
+  it('has 5,000 at most: drops the oldest finished turns first, and never a question', async () => {
     await database.sql.transaction(async (tx) => {
       for (let n = 0; n < 10; n += 1)
         await tx.sql.query`SELECT relay_inbox_open('alice', 'question', '', ${`new ${n}`}, NULL, NULL)`;

@@ -1,4 +1,7 @@
-/** The inbox (rules, 14.16): each cause opens its item in its own transaction, each end closes it, and versions order all of it. */
+/**
+ * The inbox (rules, 14.16): each cause opens its item in its own transaction, each resolution closes it, and versions
+ * order all of it.
+ */
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import type { InboxKind } from '@relay/protocol';
@@ -160,7 +163,7 @@ onBoth('the inbox', (open) => {
     expect((await inboxCounts(database, userId)).counts).toMatchObject({ failure: 1, badge: 1 });
   });
 
-  it('has a message of which it is unknown whether it arrived until its person sends, cancels or has seen it', async () => {
+  it('has a message of unknown delivery until its person sends, cancels or has seen it', async () => {
     for (const end of [(key: string) => say(key), (key: string) => inside((tx) => cancelTask(tx, key))]) {
       const { key } = await running();
       await database.sql.execute`UPDATE tasks SET state = 'sent' WHERE session_key = ${key}`;
@@ -172,7 +175,7 @@ onBoth('the inbox', (open) => {
     }
   });
 
-  it('has the newest end of a watched session once, also one that was started on the machine, and none of other sessions', async () => {
+  it('has the newest outcome of a watched session once, also for one started on the machine, and skips other sessions', async () => {
     const { key, taskId } = await running();
     await inside((tx) => endTask(tx, taskId, { kind: 'completed', result: 'one' }));
     expect(await kinds()).toEqual([]);
@@ -191,7 +194,7 @@ onBoth('the inbox', (open) => {
     expect(await kinds()).toEqual(['finished']);
   });
 
-  it('has a machine that is away while work waits, until it is back, and one whose registration two use', async () => {
+  it('has an offline machine while work waits, until it is back, and a registration that two machines use', async () => {
     const { key } = await running();
     await say(key);
     await database.sql.execute`UPDATE devices SET last_seen_at = now() - interval '6 minutes' WHERE id = ${deviceId}`;
@@ -208,7 +211,7 @@ onBoth('the inbox', (open) => {
     expect(await items()).toMatchObject([{ kind: 'device', reason: 'conflict', expiresAt: until }]);
   });
 
-  it('raises the version once for each transaction that changes it, says whose it is, and says nothing of others', async () => {
+  it('raises the version once for each transaction that changes it, with its owner, and not for other transactions', async () => {
     const { key, taskId } = await running();
     expect(raised).toEqual([]);
     await inside(async (tx) => {
@@ -264,7 +267,7 @@ onBoth('the inbox', (open) => {
     expect((await inboxCounts(database, userId)).counts).toMatchObject({ failure: 1 });
   });
 
-  it('tells what changed since the newest publication, and whose was never published', async () => {
+  it('returns the changes since the newest publication, and the owners without any', async () => {
     const { key, taskId } = await running();
     await ask(taskId, 'q');
     expect(await inboxNews(database, userId)).toMatchObject({

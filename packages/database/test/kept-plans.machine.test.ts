@@ -26,7 +26,7 @@ import {
 import { device, onPostgres } from './databases.ts';
 
 const turns = 12;
-/** PostgreSQL makes this many plans before it compares their cost with that of one that it would keep. */
+/** PostgreSQL makes this many custom plans before it considers a generic one. */
 const triedFirst = 5;
 
 onPostgres('the plans of a turn', (postgres) => {
@@ -58,7 +58,7 @@ onPostgres('the plans of a turn', (postgres) => {
   });
   afterAll(() => database.close());
 
-  it('are made once for many turns, and so are those of a reconnect', async () => {
+  it('are made once for many turns, and so are the plans of a reconnect', async () => {
     for (let n = 0; n < turns; n += 1) {
       const accepted = await withSessionLocked(database, ownerId, id, (tx, record) =>
         enqueueMessage(tx, { key: record!.key, ownerId, deviceId, content: 'b', ttlMs: 60_000, queueLimit: 50 }),

@@ -50,7 +50,7 @@ describe('the lock of the data folder', () => {
   it.each([
     ['a short path', 'data'],
     ['a path too long for a socket', 'x'.repeat(100)],
-  ])('holds on macOS whatever the folder for temporary files is: %s', async (_, name) => {
+  ])('holds on macOS for any folder of temporary files: %s', async (_, name) => {
     const dataDir = path.join(folder(), name);
     mkdirSync(dataDir);
     const before = process.env.TMPDIR;

@@ -38,7 +38,7 @@ onBoth('the longest wait', (open) => {
   };
   const minutes = async () => Math.round((await longestWait(database)) / 60);
 
-  it('is that of a message whose device is here and whose session has no turn', async () => {
+  it('covers a message whose device is online and whose session is idle', async () => {
     expect(await minutes()).toBe(0);
     const { key, taskId } = await withDevice(database, deviceId, (tx) =>
       createSession(tx, { ...of, agentType, message: 'a', title: undefined, projectPath: '' }),
@@ -47,7 +47,7 @@ onBoth('the longest wait', (open) => {
     await anHourLater();
     expect(await minutes()).toBe(60);
 
-    // A turn: what is queued behind it waits for the agent.
+    // A turn: queued messages wait for the agent.
     await withDevice(database, deviceId, async (tx) => {
       await claimTasks(tx, deviceId, 1);
       await resolveSession(tx, deviceId, key, ulid(), true);
@@ -56,13 +56,13 @@ onBoth('the longest wait', (open) => {
     await anHourLater();
     expect(await minutes()).toBe(0);
 
-    // From the end of that turn on, and not from the acceptance, it waits for the relay.
+    // It waits for the relay from the completion of that turn on, not from its acceptance.
     await withDevice(database, deviceId, (tx) => endTask(tx, taskId, { kind: 'completed', result: 'done' }));
     expect(await minutes()).toBe(0);
     await anHourLater();
     expect(await minutes()).toBe(60);
 
-    // A device that is away, and one that has just come back.
+    // An offline device, and a device that has just come back.
     await database.sql.execute`UPDATE devices SET status = 'offline'`;
     expect(await minutes()).toBe(0);
     await database.sql.execute`UPDATE devices SET status = 'online'`;

@@ -5,7 +5,7 @@ import { openDatabase } from '../src/open.ts';
 import { isUnavailable } from '../src/unavailable.ts';
 import { onPostgres } from './databases.ts';
 
-/** The last message of a server to a connection that it ends (PostgreSQL, Message Formats: ErrorResponse). */
+/** The last message of a server before it closes a connection (PostgreSQL, Message Formats: ErrorResponse). */
 function goodbye(): Buffer {
   const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''];
   const body = Buffer.from(fields.map((field) => `${field}\0`).join(''), 'latin1');
@@ -21,7 +21,7 @@ onPostgres('a server that ends a connection in the moment in which it has answer
     for (const end of ends.splice(0).reverse()) await end();
   });
 
-  /** A wire that adds the goodbye to the answer with this text, in the same packet, and then ends the connection. */
+  /** A wire that adds the goodbye to the answer with this text, in the same packet, and then closes the connection. */
   const wire = async (port: number, text: string): Promise<number> => {
     const sockets: Socket[] = [];
     const server = createServer((near) => {

@@ -54,7 +54,7 @@ function promises(pool: () => pg.Pool): void {
     expect(await tables()).toEqual(['_prisma_migrations', '_relay_migrations', 'a', 'b']);
   });
 
-  it('applies what was added since', async () => {
+  it('applies newly added ones', async () => {
     await empty();
     const dir = migrations(one);
     await run(dir);
@@ -155,7 +155,7 @@ function promises(pool: () => pg.Pool): void {
   const values = async () =>
     (await pool().query<{ b: string | null; rows: number }>('SELECT b, count(*)::int AS rows FROM a GROUP BY b ORDER BY min(id)')).rows; // prettier-ignore
 
-  it('changes rows a few at a time, each time in a transaction of its own, until none is left', async () => {
+  it('changes a few rows at a time, each time in its own transaction, until all are done', async () => {
     await empty();
     const dir = migrations(filled('pg_current_xact_id()::text::bigint'));
     expect(await run(dir)).toEqual(['1_first', '2_fill']);
@@ -243,7 +243,7 @@ onPostgres('migrations', (postgres) => {
       const work = migrate(client, { migrationsDir: wider });
       const isWaiting = `SELECT 1 FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE a %' AND wait_event_type = 'Lock'`;
       while ((await pool.query(isWaiting)).rowCount === 0);
-      // Behind the migration, which waits for the holder.
+      // Queues after the migration, which waits for the holder.
       await pool.query('SELECT * FROM a');
       await holder.query('COMMIT');
       expect((await work).applied).toEqual(['2_column']);
@@ -301,7 +301,7 @@ onPostgres('migrate-cli', (postgres) => {
     return { status, said: stdout + stderr };
   };
 
-  it('applies what is missing, then nothing, and fails with the code of the error', async () => {
+  it('applies missing ones, then nothing, and fails with the code of the error', async () => {
     const url = await postgres().createDatabase();
     expect(run(url)).toEqual({ status: 0, said: expect.stringMatching(/^applied \d+_/) });
     expect(run(url)).toEqual({ status: 0, said: 'nothing to apply\n' });
@@ -311,7 +311,7 @@ onPostgres('migrate-cli', (postgres) => {
 });
 
 describe('opening a database', () => {
-  it('of a newer release, which this one runs with, says which migrations are not its own', async () => {
+  it('of a newer release, compatible with this one, reports the unknown migrations', async () => {
     const dataDir = folder();
     const newer = { ...one, '2_next': '-- compatible-with: 1.4.0\nALTER TABLE a ADD COLUMN b int;' };
     const current = await openDatabase({ dataDir, migrationsDir: migrations(newer), release: '1.5.0' });

@@ -60,7 +60,7 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
     }
     expect(await database.health()).toMatchObject({ ok: false });
   };
-  /** The first statements may still meet connections that were cut. */
+  /** The first statements can still hit cut connections. */
   const expectHealed = async () => {
     while (!(await database.health()).ok) await new Promise((resolve) => setImmediate(resolve));
     for (const write of writes(database)) {
@@ -70,7 +70,7 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
     }
   };
 
-  it('is not now while it is read-only, as a standby after a failover, and is not ready meanwhile', async () => {
+  it('reports itself unavailable while it is read-only, as a standby after a failover, and is not ready during that time', async () => {
     await rule(`ALTER DATABASE "${name()}" SET default_transaction_read_only = on`);
     await cutAll();
     while (isUnavailable(await failure(database.models.device.count())));
@@ -105,7 +105,7 @@ onPostgres('R1: a database that says "not now"', (postgres) => {
     await expectHealed();
   });
 
-  it('is not now when what answers a connect is no PostgreSQL, or speaks no TLS', async () => {
+  it('reports itself unavailable if the peer is not PostgreSQL, or lacks TLS', async () => {
     const sockets: Socket[] = [];
     let garbled = false;
     const server = createServer((near) => {

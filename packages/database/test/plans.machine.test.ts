@@ -158,7 +158,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       if (when === 'with statistics') await database.sql.execute`ANALYZE`;
     });
 
-    it('finds a session by its native id, by an earlier one, and notices that there is none', async () => {
+    it('finds a session by its native id, by an earlier one, and notices a missing one', async () => {
       for (const id of ['native-19999', 'native-2', 'PENDING-19999', 'unknown'])
         expect(await blocksOf((db) => findNativeSession(db, 'many', id))).toBeLessThan(60);
       expect((await findNativeSession(database, 'many', 'native-19999'))?.key).toBe('k19999');
@@ -182,7 +182,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       expect((await findPlaces(database, asked)).size).toBe(200);
     });
 
-    it('lists by state and words, also where nothing matches', async () => {
+    it('lists by state and text, also without a match', async () => {
       for (const status of ['active', 'waiting', 'failed', 'pending'] as const) {
         const page = { limit: 20, archived: 'false', status } as const;
         for (const q of [undefined, 'word7', 'word7 title', 'nothing', 'title', 'wo'])
@@ -201,7 +201,7 @@ onPostgres('one person with 20,000 sessions on a machine, beside 1,000 others', 
       },
     );
 
-    it('knows how long messages wait, where none does', async () => {
+    it('computes the wait of messages when nothing waits', async () => {
       expect(await blocksOf((db) => longestWait(db))).toBeLessThan(100);
     });
 

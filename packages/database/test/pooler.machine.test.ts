@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type Database, migratePostgres, openDatabase } from '../src/open.ts';
 import { device } from './databases.ts';
 
-/** The step of an operator for a pooler in transaction mode: it lends sessions on which our connections have set nothing. */
+/** The operator's setup for a pooler in transaction mode: our connections cannot configure its sessions. */
 async function setRole(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
@@ -70,7 +70,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       expect(sessions.flat()).toEqual(Array(10).fill({ jit: 'off' }));
     });
 
-    it('ends a statement that takes too long, and has nothing to warn of', async () => {
+    it('cancels a statement that takes too long, without any warning', async () => {
       await expect(database.sql.query`SELECT pg_sleep(600)::text`).rejects.toMatchObject({ code: '57014' });
       expect(warnings).toEqual([]);
     });
@@ -89,7 +89,7 @@ describeWith(['postgresql', 'pgbouncer'], 'behind PgBouncer with its defaults', 
       );
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
-    /** Ends what the pooler holds, so that its next session is a new one which no connection of ours has set. */
+    /** Closes the pooler's connections, so that its next session is new and lacks our settings. */
     const renew = () =>
       admin.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'unclocked' AND pid <> pg_backend_pid()`,

@@ -1,6 +1,6 @@
 /**
- * A disk that loses what was not synced. It records what an engine does to its files, and writes the files that a power cut at any point
- * would leave: everything that was synced before it, and of the rest nothing, everything, or any pieces of 512 bytes.
+ * A disk that loses unsynced writes. It records an engine's file operations, and writes the files that a power cut at
+ * any point would leave: everything synced before it, and of the rest nothing, everything, or any pieces of 512 bytes.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -43,7 +43,7 @@ interface Operations {
 
 const isFolder = (mode: number) => (mode & 0o170000) === 0o040000;
 
-/** The files of an engine, which work as always, and the list of what was done to them. */
+/** The files of an engine, which work as always, and the list of operations on them. */
 export class RecordedFiles extends SyncedFiles {
   readonly acts: Act[] = [];
 
@@ -167,7 +167,7 @@ export function afterPowerCut(
     if (act.kind === 'rename') names.set(act.to, file);
   });
 
-  // The names: of each folder what came before its last durable change, and more by luck.
+  // The names: for each folder everything before its last durable change, and more by chance.
   const kept = new Map<string, number>();
   for (const folder of new Set(namings.map((naming) => naming.folder))) {
     const own = namings.filter((naming) => naming.folder === folder);

@@ -1,6 +1,7 @@
 /**
- * Promise: a commit that was answered survives a power cut at any point (rules, 15.16). A real engine works on files that are recorded;
- * for each cut another one opens what a disk would have kept. `POWER_CUTS=all` cuts at every act instead of a sample.
+ * Promise: an acknowledged commit survives a power cut at any point (rules, 15.16). A real engine works on recorded
+ * files; for each cut another engine opens the files that a disk would have kept. `POWER_CUTS=all` cuts after every
+ * operation instead of a sample.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -96,7 +97,7 @@ describe('the power is cut', () => {
     await db.close();
   }, 120_000);
 
-  it('and every commit that was answered is there, whole, whatever else the disk had kept', async () => {
+  it('and every acknowledged commit is there, complete, for any other surviving writes', async () => {
     const { acts, answeredAt } = await record(true);
     const every = process.env.POWER_CUTS === 'all';
     const step = acts.length / sampled;
@@ -110,7 +111,7 @@ describe('the power is cut', () => {
         const ids = await idsAfter(acts, cut, luck).catch((error: unknown) => {
           throw new Error(`a cut after act ${cut} of ${acts.length}, of the rest ${luck}`, { cause: error });
         });
-        // The commit under way may be there as well.
+        // The commit in flight can be there as well.
         expect([answered, answered + 1]).toContain(ids.length);
         expect(ids).toEqual(Array.from({ length: ids.length }, (_, index) => index + 1));
         tried += 1;

@@ -73,7 +73,7 @@ onBoth('K12: what is purged', (open) => {
     );
   });
 
-  it('is every table but the one that fails, and that one is told', async () => {
+  it('covers every table except the failing one, and reports the failure', async () => {
     await database.models.revocation.create({ data: { id: 'old', subject: 'x', revokedAt: new Date(0) } });
     await database.sql.execute`ALTER TABLE notifications RENAME TO elsewhere`;
     await expect(purge(database, 60)).rejects.toThrow(/^1 of \d+ tables/);

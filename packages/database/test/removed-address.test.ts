@@ -1,4 +1,4 @@
-/** Promise: no delivery waits for an address that is no longer there (rules, 14.8). */
+/** Promise: no delivery waits for a removed address (rules, 14.8). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   type ClaimedDelivery,
@@ -35,7 +35,7 @@ onBoth('an address that is removed while a notification is split', (open) => {
         ...{ login: id, verified: true },
       },
     });
-  /** Writes of its transactions wait for `first`, if that ends while the transaction is open. */
+  /** Writes of its transactions wait for `first`, if it completes while the transaction is open. */
   const after = (first: () => Promise<unknown>): Whole => {
     const transaction: Whole['sql']['transaction'] = (work, opening) =>
       database.sql.transaction((tx, ...rest) => {
@@ -75,7 +75,7 @@ onBoth('an address that is removed while a notification is split', (open) => {
     ]);
   });
 
-  it('because its service no longer knows it: the delivery is gone, as the one that found out', async () => {
+  it('because its service rejects it: the delivery is gone, like the one that found out', async () => {
     await subscribe('service');
     await database.models.delivery.create({
       data: {

@@ -126,7 +126,7 @@ onPostgres('the round trips of a task', (postgres) => {
   it.each([
     ['a transaction', accept],
     ['a function', acceptAtOnce],
-  ])('see what was committed while %s waited for the lock', async (_what, acceptBy) => {
+  ])('see the commits made while %s waited for the lock', async (_what, acceptBy) => {
     const two = await openDatabase({ url: directUrl, poolSize: 1 });
     try {
       let accepting: ReturnType<typeof acceptBy> | undefined;

@@ -9,7 +9,7 @@ import { onPostgres, temporaryFolders } from './databases.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = temporaryFolders();
 
-/** `npm run db -- …`: exit code and everything it said. */
+/** `npm run db -- …`: exit code and all output. */
 function prisma(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(root, 'scripts/prisma.mjs'), ...args], {
@@ -28,11 +28,11 @@ describe('prisma/schema.prisma', () => {
   const compare = (schema: string) =>
     prisma(['migrate', 'diff', '--from-migrations', 'prisma/migrations', '--to-schema', schema, '--exit-code']);
 
-  it('says what the migrations make', async () => {
+  it('matches the result of the migrations', async () => {
     expect(await compare('prisma/schema.prisma')).toEqual({ code: 0, said: expect.stringContaining('No difference') });
   });
 
-  it('is told apart from the migrations when it changes', async () => {
+  it('differs from the migrations after a change', async () => {
     const changed = path.join(folder(), 'schema.prisma');
     const text = readFileSync(path.join(root, 'prisma/schema.prisma'), 'utf8');
     writeFileSync(changed, text.replace(/^model Device \{$/m, 'model Device {\n  colour String?'));
@@ -64,7 +64,7 @@ onPostgres('npm run db', (postgres) => {
     DATABASE_URL = await postgres().createDatabase();
   });
 
-  it('knows what the server applied', async () => {
+  it('shows the migrations applied by the server', async () => {
     expect(await prisma(['migrate', 'status'], { DATABASE_URL })).toMatchObject({ code: 1 });
     await (await openDatabase({ url: DATABASE_URL })).close();
     const status = await prisma(['migrate', 'status'], { DATABASE_URL });

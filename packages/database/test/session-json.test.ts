@@ -58,7 +58,7 @@ onBoth('a session as PostgreSQL writes it', (open) => {
     return JSON.stringify(session);
   }
 
-  it('has no member for what there is not', async () => {
+  it('omits members without a value', async () => {
     await insert('plain', 'native:1');
     expect(await written('plain')).toBe(JSON.stringify(plain));
   });
@@ -98,7 +98,7 @@ onBoth('a session as PostgreSQL writes it', (open) => {
     });
   });
 
-  it('shows the oldest open question while it waits, also one of an earlier release, which has no id', async () => {
+  it('shows the oldest open question while it waits, also a question of an earlier release without an id', async () => {
     await insert('asks', 'asks', { status: 'waiting' });
     await ask('asks', 'q1');
     await ask('asks', 'q2');

@@ -54,7 +54,7 @@ onBoth('the places of sessions', (open) => {
     },
   );
 
-  it('are not there for a text that is no id, nor for a person whom no database knows', async () => {
+  it('are missing for an invalid session id, and for an unknown person', async () => {
     const right = { ownerId: 'ada', sessionId: 'laptop:claude:one' };
     const wrong = [
       { ...right, sessionId: 'one' },
@@ -64,7 +64,7 @@ onBoth('the places of sessions', (open) => {
     expect((await findPlaces(database, [])).size).toBe(0);
   });
 
-  describe('say what the session says', () => {
+  describe('match the session', () => {
     it.each(['one', 'one before', 'NULL', 'of bob', 'gone', 'gone before', 'unknown'])('for %s', async (nativeId) => {
       const [place] = await places(nativeId);
       const record = await findSession(database, 'ada', `laptop:claude:${nativeId}`);

@@ -21,7 +21,7 @@ onBoth('a transaction of statements', (open) => {
       (error: unknown) => error as Error & { code?: string },
     );
 
-  it('keeps what was written, and returns what the work returned', async () => {
+  it('keeps its writes, and returns the result of the work', async () => {
     told = [];
     expect(await database.sql.transaction(async (tx) => tx.sql.execute(rename('kept')))).toBe(1);
     expect(told).toEqual(['begin', 'execute', 'commit']);
@@ -87,7 +87,7 @@ onBoth('a transaction of statements', (open) => {
     expect(await nameOfA()).toBe('kept');
   });
 
-  it('has no statements after its end', async () => {
+  it('refuses statements after its commit', async () => {
     const left = await database.sql.transaction((tx) => Promise.resolve(tx));
     expect((await failure(left.sql.query`SELECT 1`)).message).toContain('has ended');
   });

@@ -11,7 +11,7 @@ describe('names of statements', () => {
     expect(nameOf({ sql: 'SELECT 1' })).toBe(first);
   });
 
-  it('end at the limit, so that the engine keeps a bounded number of plans', () => {
+  it('stop at the limit, so that the engine keeps a bounded number of plans', () => {
     const nameOf = statementNames(2);
     const known = [nameOf({ sql: 'SELECT 1' }), nameOf({ sql: 'SELECT 2' })];
     expect(nameOf({ sql: 'SELECT 3' })).toBe('');
@@ -20,7 +20,7 @@ describe('names of statements', () => {
 });
 
 onBoth('a statement that is run again and again', (open) => {
-  it('sees what was written between its runs, in transactions that failed as well', async () => {
+  it('sees writes between its runs, also after failed transactions', async () => {
     const database = await open();
     try {
       const count = async () => (await database.sql.query<{ n: number }>`SELECT count(*)::int AS n FROM devices`)[0]!.n;

@@ -21,14 +21,14 @@ onBoth('what is told about statements', (open) => {
     for (const { seconds, ok } of told) expect([ok, seconds > 0]).toEqual([true, true]);
   });
 
-  it('covers the statements of a transaction, its begin and its end', async () => {
+  it('covers the statements of a transaction, including BEGIN and COMMIT', async () => {
     told = [];
     await database.models.$transaction(async (tx) => void (await tx.$queryRaw`SELECT 1`));
     expect([kinds()[0], kinds().at(-1)]).toEqual(['begin', 'commit']);
     expect(kinds()).toContain('query');
   });
 
-  it('covers what fails, and the error comes through', async () => {
+  it('covers failures, and the error comes through', async () => {
     told = [];
     await expect(database.sql.query`SELECT no_such_column`).rejects.toThrow(/no_such_column/);
     expect(told.at(-1)).toMatchObject({ kind: 'query', ok: false });
@@ -45,7 +45,7 @@ onBoth('what is told about statements', (open) => {
     expect(kinds().at(-1)).toBe('rollback');
   });
 
-  it('the pool says how many connections there are and who waits', async () => {
+  it('the pool reports its connections and waiting callers', async () => {
     await database.sql.query`SELECT 1`;
     const { total, idle, waiting } = database.pool();
     expect(total).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ onBoth('what is told about statements', (open) => {
     expect(waiting).toBe(0);
   });
 
-  it('the outbox says how long its oldest notification waits', async () => {
+  it('the outbox reports the wait of its oldest notification', async () => {
     expect(await outboxLag(database)).toBe(0);
     const notification = (state: string, createdAt: Date) => ({
       data: { id: ulid(), userId: 'u', sessionKey: 's', sessionId: 'i', cause: 'completed', state, createdAt },

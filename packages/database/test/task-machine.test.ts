@@ -1,6 +1,6 @@
 /**
- * The state machine of tasks, against the real functions and a real database: whatever is done in whatever order, each step makes only
- * the moves of the table that belong to it (rules, 2.2). The rules of order and of sessions are the model's own.
+ * The state machine of tasks, against the real functions and a real database: for any sequence of steps, each step
+ * makes only its own moves of the table (rules, 2.2). The rules of order and of sessions are the model's own.
  */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ type State = 'queued' | 'sent' | 'running' | 'completed' | 'failed' | 'waiting' 
 interface TaskRow {
   id: string;
   seq: number;
-  /** In the line of its session. */
+  /** Position in the queue of its session. */
   place: number;
   sentMs: number;
   session: string;
@@ -61,7 +61,7 @@ interface World {
   sessions: Map<string, SessionRow>;
 }
 
-/** The moves of the table that each step may cause. */
+/** The moves of the table that each step can cause. */
 const movesOf: Record<Step['do'], readonly MoveName[]> = {
   create: [],
   enqueue: [],
@@ -138,10 +138,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const isCorrectable = ({ state }: TaskRow) => state === 'waiting' || state === 'failed';
 
-/** Picks from here on mean the task under way of the session that is picked, else the newest whose end may be corrected. */
+/**
+ * From this value on, a pick means the open task of the picked session, else the newest task with a correctable
+ * outcome.
+ */
 const scenePick = 1000;
 
-/** Things that chance alone seldom brings about: an unknown delivery, a lost task that ends after all, a question whose answer is given back, two in line. */
+/**
+ * Cases that chance alone seldom reaches: an unknown delivery, a lost task that completes after all, a question whose
+ * answer is given back, a queue of two.
+ */
 const scene = fc
   .record({
     pick: fc.integer({ min: scenePick, max: scenePick + 30 }),
@@ -230,9 +236,9 @@ onBoth('the states of tasks', (open) => {
       if (underWay.length === 1) expect(['active', 'pending']).toContain(session.status);
       else expect(session.status).not.toBe('active');
       if (session.status === 'waiting') expect(session.prompted).toBe(true);
-      // One more than may be accepted: a claim that is given back may find its place taken.
+      // One more than the limit: a returned claim can find its place taken.
       expect(queued(world, session.key).length).toBeLessThanOrEqual(queueLimit + 1);
-      // A task behind a first task that ended without a name would wait in vain.
+      // A task queued after a nameless finished first task would wait in vain.
       const starting = of(world, session.key, 'queued', 'sent', 'running').some(
         (task) => task.kind === 'start' && !(task.state === 'queued' && task.late),
       );
@@ -277,7 +283,7 @@ onBoth('the states of tasks', (open) => {
       expect([task.state, task.late, session.held]).toEqual(['queued', false, false]);
       expect(of(before, sessionKey, 'sent', 'running')).toEqual([]);
       if (session.status === 'waiting') expect(task.seq).toBeGreaterThan(session.promptSeq);
-      // In order: a task before it that is passed over is older than a question that this one answers.
+      // In order: a skipped earlier task is older than a question that this one answers.
       for (const earlier of queued(before, sessionKey).filter((other) => other.place < task.place)) {
         expect(earlier.seq).toBeLessThanOrEqual(session.promptSeq);
         expect(task.seq).toBeGreaterThan(session.promptSeq);
@@ -297,7 +303,7 @@ onBoth('the states of tasks', (open) => {
     }
   };
 
-  it('follow the table, whatever is done in whatever order', async () => {
+  it('follow the table, for any sequence of steps', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (done) => {
         const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
@@ -315,7 +321,7 @@ onBoth('the states of tasks', (open) => {
           const before = after;
           const tasks = [...before.tasks.values()];
           const sessions = [...before.sessions.values()];
-          // Mostly what is under way: that is where things happen.
+          // Prefer open tasks, where most moves happen.
           const live = tasks.filter((one) => one.state === 'sent' || one.state === 'running');
           const among = live.length > 0 && 'pick' in current && current.pick % 5 > 0 ? live : tasks;
           const session = 'pick' in current ? sessions[current.pick % Math.max(1, sessions.length)] : undefined;
@@ -419,7 +425,7 @@ onBoth('the states of tasks', (open) => {
                 return;
               case 'cancel': {
                 if (!session) return;
-                // Of a session that waits: the answer that has not left yet, else the question itself (K14), else what is behind it.
+                // In a waiting session: the unsent answer, else the question itself (K14), else the next queued task.
                 const waits = session.status === 'waiting';
                 const open = queued(before, session.key);
                 const [victim] = [

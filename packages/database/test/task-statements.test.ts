@@ -1,4 +1,4 @@
-/** The number of statements that a task costs, on the path of every message (see ARCHITECTURE, "What each frame costs"). */
+/** The number of statements per task, on the path of every message (see ARCHITECTURE, "What each frame costs"). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import {
@@ -24,7 +24,7 @@ onBoth('the statements of a task', (open) => {
   });
   afterAll(() => database.close());
 
-  it('are one to accept it and read its session, one to claim it, one to confirm it and two to end it', async () => {
+  it('are one to accept it and read its session, one to claim it, one to confirm it and two to complete it', async () => {
     const device = { id: ulid(), ownerId: 'alice', agentType: 'scripted' };
     await database.models.device.create({ data: { ...device, name: 'd', hostname: 'h', tokenHash: ulid() } });
     const { id: deviceId, ownerId, agentType } = device;

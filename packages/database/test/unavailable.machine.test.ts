@@ -87,7 +87,7 @@ onPostgres('an outage', (postgres) => {
     }
   });
 
-  it('is what a pool without a free connection looks like', async () => {
+  it('covers a pool without a free connection', async () => {
     const database = await openDatabase({ url: await postgres().createDatabase(), poolSize: 1 });
     try {
       await database.models.$transaction(
@@ -107,7 +107,7 @@ onPostgres('an outage', (postgres) => {
     }
   });
 
-  it('is what a statement that takes too long looks like', async () => {
+  it('covers a statement that takes too long', async () => {
     const database = await openDatabase({ url: await postgres().createDatabase(), statementTimeoutMs: 100 });
     try {
       const error = await failure(database.sql.query`SELECT pg_sleep(600)::text`);
@@ -118,7 +118,7 @@ onPostgres('an outage', (postgres) => {
     }
   });
 
-  it('at the start says where it tried, without the password', async () => {
+  it('at the start names the address it tried, without the password', async () => {
     const url = new URL(postgres().url('nowhere'));
     url.password = 'secret';
     const refused = await failure(openDatabase({ url: url.toString() }));

@@ -31,7 +31,7 @@ describe('the upkeep of an embedded database', () => {
     expect(await size()).toBeLessThan(before * 1.5);
   });
 
-  it('counts what changed much, and leaves the rest alone', async () => {
+  it('counts heavily changed tables, and leaves the rest alone', async () => {
     await embedded.pool.query('CREATE TABLE calm AS SELECT n FROM generate_series(1, 20) n');
     await embedded.pool.query('CREATE TABLE busy AS SELECT n FROM generate_series(1, 200) n');
     await embedded.pool.query('SELECT pg_stat_force_next_flush()');
@@ -40,7 +40,7 @@ describe('the upkeep of an embedded database', () => {
     expect([await rowsOf('busy'), await rowsOf('calm')]).toEqual([200, -1]);
   });
 
-  it('makes a checkpoint when much was written, and none otherwise', async () => {
+  it('makes a checkpoint after many writes, and only then', async () => {
     const begin = `SELECT redo_lsn - '0/0'::pg_lsn FROM pg_control_checkpoint()`;
     await embedded.pool.query('CHECKPOINT');
     const first = await number(begin);

@@ -1,5 +1,5 @@
-// Opens the embedded database in the folder of the first argument, says `open <pid>` or why not, and holds it until its
-// stdin ends.
+// Opens the embedded database in the folder of the first argument, prints `open <pid>` or the error, and holds it until
+// its stdin closes.
 import { openDatabase } from '../../dist/index.js';
 
 try {

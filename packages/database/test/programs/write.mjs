@@ -1,5 +1,5 @@
-// Opens the embedded database in the folder of the first argument and writes devices until it is killed. Says the id of each
-// when the database has acknowledged it. Every device is written together with one connection of it.
+// Opens the embedded database in the folder of the first argument and writes devices until it is killed. Prints the id
+// of each after the database has acknowledged it. Writes every device together with one connection of it.
 import { openDatabase } from '../../dist/index.js';
 
 const [, , dataDir, round] = process.argv;
