@@ -75,7 +75,7 @@ describe('the AsyncAPI document', () => {
     expect(spoken.sort()).toEqual(inChannels);
   });
 
-  it('says with every channel how it ends', () => {
+  it('lists the close codes of every channel', () => {
     for (const channel of Object.values(document.channels as Record<string, { 'x-close-codes': { code: number }[] }>)) {
       expect(channel['x-close-codes'].map(({ code }) => code)).toEqual(
         Object.values(closeCodes).map(({ code }) => code),

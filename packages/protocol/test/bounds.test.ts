@@ -1,4 +1,6 @@
-/** Every text and every list has a bound (S2), and what passes it from the field costs itself, not its frame. */
+/**
+ * Every text and every list has a limit (S2), and an overlong value from the field is lost alone, without its frame.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { type Route, type TSchema, decodeDaemonFrame, limits, routes } from '../src/index.ts';
 import { registry } from '../src/registry.ts';
@@ -7,7 +9,7 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The paths of what has no bound. */
+/** The paths of unlimited values. */
 function unbounded(schema: unknown, path: string): string[] {
   if (Array.isArray(schema)) return schema.flatMap((part, index) => unbounded(part, `${path}[${index}]`));
   if (!isObject(schema)) return [];
@@ -29,7 +31,7 @@ const schemas = [
 ];
 
 describe('S2: every text and every list has a bound', () => {
-  it('sees what has none', () => {
+  it('finds unlimited values', () => {
     const open = { properties: { a: { type: 'string' }, b: { type: ['array', 'null'], items: { enum: ['x'] } } } };
     expect(unbounded(open, 'open')).toEqual(['open.properties.a', 'open.properties.b']);
   });
@@ -75,7 +77,7 @@ describe('S2: too long', () => {
     expect(dropped).toHaveLength(1);
   });
 
-  it('a text of an event is cut, and the task ends all the same', () => {
+  it('a text of an event is cut, and the task completes all the same', () => {
     const event = { type: 'event', event_type: 'TASK_COMPLETE', task_id: 't', result: long(limits.textCharacters) };
     const { frame, shortened } = frameOf(event);
     expect((frame as { result: string }).result).toHaveLength(limits.textCharacters);
@@ -108,14 +110,14 @@ describe('S2: too long', () => {
     expect(kept.at(-1)?.uuid).toBe(`${limits.listItems + 4}`);
   });
 
-  it('a list of running tasks is not cut: what is missing there counts as lost', () => {
+  it('a list of running tasks is not cut: a missing task counts as lost', () => {
     const running_tasks = Array.from({ length: limits.runningTasks + 1 }, () => '');
     expect(decodeDaemonFrame(JSON.stringify({ type: 'status', running_tasks }))).toMatchObject({ kind: 'invalid' });
   });
 });
 
 describe('S3: a report of more entries than the bound', () => {
-  it('keeps those with the newest activity, and counts the others', () => {
+  it('keeps entries with the newest activity, and counts the rest', () => {
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString();
     const sessions = Array.from({ length: limits.reportEntries + 3 }, (_, n) => ({
       session_id: `${n}`,

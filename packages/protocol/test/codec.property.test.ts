@@ -1,4 +1,4 @@
-/** Whatever arrives, decoding answers; whatever is encoded, decoding gives back. */
+/** Decoding handles any input; decoding reverses encoding. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -71,7 +71,7 @@ describe('decoding', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const decoded = decodeDaemonFrame(text);
-        // A text that is no JSON does not become JSON because characters are removed.
+        // Removing characters does not turn other text into JSON.
         expect(decoded.kind).toBe(isJson(text) ? 'frame' : 'malformed');
         if (decoded.kind === 'frame') expect((decoded.frame as { a?: string }).a).not.toMatch(/[\0\ud800-\udfff]/u);
       }),
@@ -86,7 +86,7 @@ describe('decoding', () => {
           const grown = { ...frame, ...more };
           // An entry that looks like our placeholder is left out, which has its own test.
           fc.pre(name !== 'from-daemon.report_sessions' || !JSON.stringify(grown).includes('PENDING-'));
-          // One of the two is needed, which a schema alone does not say.
+          // One of the two is required, which a schema alone cannot express.
           fc.pre(name !== 'from-daemon.report_slash_commands' || 'commands' in frame || 'sets' in frame);
           expect(decode?.(JSON.stringify(grown))).toEqual(grown);
         }),

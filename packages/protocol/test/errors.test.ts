@@ -79,7 +79,7 @@ describe('the close codes', () => {
     );
   });
 
-  it('include every one that the relay sends, wherever it is written', () => {
+  it('include every code that the relay sends, from any file', () => {
     const sources = ['packages/socket/src', 'apps/api/src', 'apps/gateway/src'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts'))
@@ -99,7 +99,7 @@ describe('the close codes', () => {
     for (const reason of reasons) expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
   });
 
-  it('tell a peer not to come back when its credential, its permission or its place is gone', () => {
+  it('stop a peer from reconnecting when its credential, its permission or its place is gone', () => {
     const final = Object.values(closeCodes).filter(({ comeBack }) => !comeBack);
     expect(final.map(({ code }) => code)).toEqual([4401, 4403, 4404, 4409, 4426]);
   });

@@ -12,28 +12,28 @@ const accepted = (frame: unknown): FromDaemonFrame => {
 describe('report_sessions from the field', () => {
   const report = (...sessions: unknown[]) => decode({ type: 'report_sessions', sessions });
 
-  it('may be empty', () => {
+  it('can be empty', () => {
     expect(report()).toEqual({ kind: 'frame', frame: { type: 'report_sessions', sessions: [] }, dropped: [] });
   });
 
-  it('may spell session_id as id and project as project_path', () => {
+  it('can spell session_id as id and project as project_path', () => {
     expect(report({ id: 'n1', project_path: '/p' })).toMatchObject({
       frame: { sessions: [{ session_id: 'n1', project: '/p' }] },
       dropped: [],
     });
   });
 
-  it('may carry both spellings; the newer one counts', () => {
+  it('can carry both spellings; the newer one counts', () => {
     const both = { session_id: 'new', id: 'old', project: '/new', project_path: '/old' };
     expect(report(both)).toMatchObject({ frame: { sessions: [{ session_id: 'new', project: '/new' }] } });
   });
 
-  it('may carry the newer spelling as null beside the older one', () => {
+  it('can carry the newer spelling as null beside the older one', () => {
     const both = { session_id: null, id: 'old', project: null, project_path: '/old' };
     expect(report(both)).toMatchObject({ frame: { sessions: [{ session_id: 'old', project: '/old' }] } });
   });
 
-  it('may say null for everything but the id', () => {
+  it('can have null for everything but the id', () => {
     const entry = {
       session_id: 'n1',
       last_message: null,
@@ -49,11 +49,11 @@ describe('report_sessions from the field', () => {
     expect(report(entry)).toMatchObject({ frame: { sessions: [entry] }, dropped: [] });
   });
 
-  it('may name a session with colons and slashes', () => {
+  it('can name a session with colons and slashes', () => {
     expect(report({ session_id: 'a:b/c:d' })).toMatchObject({ frame: { sessions: [{ session_id: 'a:b/c:d' }] } });
   });
 
-  it('keeps its good entries and says why the others were left out', () => {
+  it('keeps its valid entries and gives reasons for the rest', () => {
     const decoded = report(
       { session_id: 'good' },
       { title: 'no id' },
@@ -106,13 +106,13 @@ describe('events from the field', () => {
     },
   );
 
-  it('WAIT_FOR_USER may lack result and options, or say null', () => {
+  it('WAIT_FOR_USER can lack result and options, or have null', () => {
     const frame = { type: 'event', event_type: 'WAIT_FOR_USER', task_id: 't', prompt: 'Go on?' };
     expect(accepted(frame)).toEqual(frame);
     expect(accepted({ ...frame, result: null, options: null })).toMatchObject({ prompt: 'Go on?' });
   });
 
-  it('WAIT_FOR_USER with an option that has no label is refused by that name', () => {
+  it('WAIT_FOR_USER with an unlabelled option gets an error that names the field', () => {
     const frame = { type: 'event', event_type: 'WAIT_FOR_USER', task_id: 't', prompt: 'p', options: [{ text: 'yes' }] };
     expect(decode(frame)).toEqual({
       kind: 'invalid',
@@ -120,7 +120,7 @@ describe('events from the field', () => {
     });
   });
 
-  it('VERBOSE may say output or content, or neither', () => {
+  it('VERBOSE can carry output or content, or neither', () => {
     for (const text of [{ output: 'o' }, { content: 'c' }, { output: null, content: 'c' }, {}]) {
       expect(accepted({ type: 'event', event_type: 'VERBOSE', task_id: '', session_id: 'n', ...text })).toMatchObject(
         text,
@@ -136,7 +136,7 @@ describe('events from the field', () => {
     expect(decode({ ...frame, session_id: '' })).toMatchObject({ kind: 'invalid' });
   });
 
-  it('may carry the extra fields of newer daemons', () => {
+  it('can carry the extra fields of newer daemons', () => {
     const frame = {
       type: 'event',
       event_type: 'WAIT_FOR_USER',
@@ -153,28 +153,28 @@ describe('events from the field', () => {
 });
 
 describe('other frames from the field', () => {
-  it('messages may carry an error and nothing else', () => {
+  it('messages can carry an error and nothing else', () => {
     const frame = { type: 'messages', request_id: 'r', error: 'no such session' };
     expect(accepted(frame)).toEqual(frame);
   });
 
-  it('messages may lack oldest_uuid and newest_uuid, or say null', () => {
+  it('messages can lack oldest_uuid and newest_uuid, or have null', () => {
     const frame = { type: 'messages', request_id: 'r', session_id: 'n', messages: [], has_more: false };
     expect(accepted(frame)).toEqual(frame);
     expect(accepted({ ...frame, oldest_uuid: null, newest_uuid: null })).toMatchObject(frame);
   });
 
-  it('messages may hold an unknown role or time', () => {
+  it('messages can hold an unknown role or time', () => {
     const message = { uuid: 'u', role: 'TOOL', content: 'c', timestamp: 'yesterday' };
     expect(accepted({ type: 'messages', request_id: 'r', messages: [message] })).toMatchObject({ messages: [message] });
   });
 
-  it('session_activity may count zero messages at a completion', () => {
+  it('session_activity can count zero messages at a completion', () => {
     const frame = { type: 'session_activity', session_id: 'n', is_completion: true, message_count: 0 };
     expect(accepted(frame)).toEqual(frame);
   });
 
-  it('status may name tasks in any spelling', () => {
+  it('status can name tasks in any spelling', () => {
     const frame = { type: 'status', running_tasks: ['a:b', '', 'ü'] };
     expect(accepted(frame)).toEqual(frame);
   });

@@ -117,7 +117,7 @@ describe('numbers', () => {
   });
 });
 
-describe('what PostgreSQL cannot store', () => {
+describe('values that PostgreSQL cannot store', () => {
   it('U+0000 is removed from every text, names included', () => {
     expect(parseJson('{"a\\u0000b":["x\\u0000\\u0000y",{"c":"\\u0000"}]}')).toEqual({ ab: ['xy', { c: '' }] });
   });

@@ -18,7 +18,7 @@ const text = fc.oneof(nameLike, fc.string(), fc.string({ unit: 'binary' }));
 const member = fc.tuple(fc.oneof(fc.constantFrom('output', 'x"output', 'a', 'b'), text), fc.anything());
 
 describe('the last string of an object', () => {
-  it('is found as it was written, whatever is in it', () => {
+  it('is found verbatim, for any content', () => {
     for (const said of [
       '',
       'hello',
@@ -51,7 +51,7 @@ describe('the last string of an object', () => {
       expect(lastString(json, key)).toBeUndefined();
   });
 
-  it('means what the parser says, in any object', () => {
+  it('agrees with the parser, in any object', () => {
     fc.assert(
       fc.property(fc.array(member), text, (members, said) => {
         const json = JSON.stringify({ ...Object.fromEntries(members), [key]: said });

@@ -1,4 +1,4 @@
-/** The OpenAPI document holds together and says what `routes` say. */
+/** The OpenAPI document is consistent and matches `routes`. */
 import { describe, expect, it } from '@jest/globals';
 import { errorCatalogue, type Route, routes } from '../src/index.ts';
 import { openApiDocument } from '../src/documents/index.ts';
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  it('has no operation that is no route, and no name twice', () => {
+  it('has one operation per route, with unique names', () => {
     expect(operations.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(routes).sort());
   });
 

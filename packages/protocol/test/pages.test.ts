@@ -74,7 +74,7 @@ describe('docs/protocol.md', () => {
     expect(listed).toEqual(Object.values<Route>(routes).map(({ method, path }) => ticked(`${method} ${path}`)));
   });
 
-  it('has no two headings with one anchor', () => {
+  it('has unique heading anchors', () => {
     const anchors = headings.map(anchor);
     expect(anchors.filter((one, index) => anchors.indexOf(one) !== index)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Everything that travels is registered, has one golden example on disk, and the example is what the schema and the decoder say. */
+/** Everything on the wire is registered, has one golden example on disk, and the example matches schema and decoder. */
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ describe('the registry', () => {
     expect([...onDisk].sort()).toEqual(entries.map(([name]) => name).sort());
   });
 
-  it('describes everything in words', () => {
+  it('describes everything', () => {
     expect(entries.filter(([, { description }]) => description === '').map(([name]) => name)).toEqual([]);
   });
 });
@@ -84,7 +84,7 @@ describe('every golden example', () => {
     ).toEqual([]);
   });
 
-  it('is on disk what the registry has in memory', () => {
+  it("equals the registry's example on disk", () => {
     expect(
       violations(entries, ({ example }, name) => {
         expect(read(name)).toEqual(JSON.parse(JSON.stringify(example)));
@@ -92,7 +92,7 @@ describe('every golden example', () => {
     ).toEqual([]);
   });
 
-  it('is what the decoder of the receiving side makes of it', () => {
+  it("equals the decoder's result on the receiving side", () => {
     expect(
       violations(decoded, ({ decode }, name) => {
         expect(decode?.(JSON.stringify(read(name)))).toEqual(read(name));

@@ -76,7 +76,7 @@ describe('an event', () => {
   it.each([
     ['TASK_COMPLETE', 'result'],
     ['ERROR', 'error'],
-  ])('K9: %s without "%s", or with a wrong one, ends with an empty text', (eventType, field) => {
+  ])('K9: %s without "%s", or with a wrong one, gets an empty text', (eventType, field) => {
     for (const words of [{}, { [field]: null }, { [field]: { not: 'this' } }]) {
       const text = JSON.stringify({ type: 'event', task_id: 't', event_type: eventType, ...words });
       expect(decodeDaemonFrame(text)).toMatchObject({ kind: 'frame', frame: { [field]: '' } });
@@ -112,7 +112,7 @@ describe('a frame between instances', () => {
   });
 });
 
-describe('what an app sends', () => {
+describe('the frames of an app', () => {
   it.each([{ type: 'auth' }, { type: 'auth', token: 7 }, { type: 'auth', token: null }, { type: 'other', token: 'x' }])(
     'is ignored when it is no auth frame with a token: %j',
     (value) => {

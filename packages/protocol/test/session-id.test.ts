@@ -24,17 +24,17 @@ describe('a session id', () => {
     expect(parseSessionId('dev:agent:a:b/c::d')).toEqual({ deviceId: 'dev', agentType: 'agent', nativeId: 'a:b/c::d' });
   });
 
-  it.each(['', ':', '::', ':::', 'a', 'a:b', 'a:b:', ':b:c', 'a::c', '::c'])('%j is none', (text) => {
+  it.each(['', ':', '::', ':::', 'a', 'a:b', 'a:b:', ':b:c', 'a::c', '::c'])('%j is invalid', (text) => {
     expect(parseSessionId(text)).toBeUndefined();
   });
 
-  it('ends with a native id of at most 512 characters', () => {
+  it('has a native id of at most 512 characters', () => {
     expect(parseSessionId(`d:a:${'n'.repeat(512)}`)?.nativeId).toHaveLength(512);
     expect(parseSessionId(`d:a:${'n'.repeat(513)}`)).toBeUndefined();
     expect(parseSessionId(`${'d'.repeat(600)}:a:n`)).toBeUndefined();
   });
 
-  it('is the same after parsing what was formatted', () => {
+  it('survives formatting and parsing', () => {
     fc.assert(
       fc.property(part, agentTypes, nativeIds, (deviceId, agentType, nativeId) => {
         const parts = { deviceId, agentType, nativeId };
@@ -43,7 +43,7 @@ describe('a session id', () => {
     );
   });
 
-  it('is the same after formatting what was parsed', () => {
+  it('survives parsing and formatting', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.array(fc.constantFrom(':', 'a', '/'), { maxLength: 12 })), (pieces) => {
         const text = typeof pieces === 'string' ? pieces : pieces.join('');

@@ -26,7 +26,7 @@ const hostile = fc
   .map((parts) => parts.join(''));
 
 describe('text of strangers on a terminal', () => {
-  it('S6: shows controls, what reorders text and what cannot be seen, and leaves the rest alone', () => {
+  it('S6: shows controls, bidirectional and invisible characters, and leaves the rest alone', () => {
     expect(visible('a\u001b[2Jb\u0007c\u009bd\u202ee\u2066f\u200bg\u2028h\u{e0041}i\u00adj\u007fk')).toBe(
       'a\\u001b[2Jb\\u0007c\\u009bd\\u202ee\\u2066f\\u200bg\\u2028h\\udb40\\udc41i\\u00adj\\u007fk',
     );
@@ -35,7 +35,7 @@ describe('text of strangers on a terminal', () => {
     expect(visible(fine)).toBe(fine.replace('\r', ''));
   });
 
-  it('S6: never holds a raw control but newline and tab, whatever it was', () => {
+  it('S6: never holds a raw control except newline and tab, for any input', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const shown = visible(text);

@@ -1,4 +1,4 @@
-/** Items, parts and operations: what every reader must make of them alike. */
+/** Items, parts and operations: every reader must apply them alike. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -36,7 +36,7 @@ describe('applyOperations', () => {
     expect(after).toEqual({ ...thought, content: 'I could look' });
   });
 
-  it('puts, appends and merges, and stamps what changed with the version', () => {
+  it('puts, appends and merges, and stamps changed items with the version', () => {
     const [text, tool] = [item('a', 1), item('b', 2, { part: { kind: 'tool', status: 'running', title: 'x' } })];
     const after = applyOperations(
       [text],
@@ -104,18 +104,18 @@ describe('the text that operations show a reader of no items', () => {
   });
   const add = { op: 'add', uuid: 'u1', text: 'ing' };
 
-  it('begins with the words that came with their item', () => {
+  it('begins with the text that came with its item', () => {
     expect(shownText([put('text')])).toBe('Look');
     expect(shownText([put('text'), add, { ...add, to: 'output' }])).toBe('Lookinging');
   });
 
-  it('is nothing of other items, of a text that is whole and of words of the user', () => {
+  it('excludes other items, complete texts and texts of the user', () => {
     for (const kind of ['thought', 'tool', 'question', 'plan']) expect(shownText([put(kind)])).toBe('');
     expect(shownText([put('text', {}), put('text', { open: true }, 'USER'), put('user')])).toBe('');
     expect(shownText([put('thought'), { ...add, to: 'thought' }])).toBe('');
   });
 
-  it('is what the frame prints, in the place of what it adds', () => {
+  it("prefers the frame's print operations to its added text", () => {
     expect(shownText([put('text'), { op: 'print', text: 'Look\n' }, add, { op: 'print', text: 'done' }])).toBe(
       'Look\ndone',
     );
@@ -149,7 +149,7 @@ describe('merged', () => {
     expect(merged(target, patch)).toEqual(result);
   });
 
-  it('ends at 32 levels, however deep a part is', () => {
+  it('stops at 32 levels, however deep a part is', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(12_000)}1${'}'.repeat(12_000)}`) as unknown;
     let levels = 0;
     for (let at = merged(deep, deep); typeof at === 'object'; at = (at as { a?: unknown }).a) levels += 1;
@@ -162,7 +162,7 @@ describe('merged', () => {
   });
 });
 
-it('mergeItems puts the changed items in the place of the old ones', () => {
+it('mergeItems replaces old items by changed ones', () => {
   expect(mergeItems([item('a', 1), item('b', 2)], [item('c', 3), item('a', 1, { content: 'x' })])).toEqual([
     item('a', 1, { content: 'x' }),
     item('b', 2),
@@ -199,14 +199,14 @@ it.each([
   { op: 'set', uuid: '', part: {} },
   { op: 'fold', uuid: 'a' },
   null,
-])('%j is no operation', (value) => {
+])('%j is not an operation', (value) => {
   expect(isOperation(value)).toBe(false);
 });
 
 describe('TRANSCRIPT', () => {
   const { example } = registry['from-daemon.event.TRANSCRIPT'] as { example: { ops: Operation[] } };
 
-  it('has its members in the order in which the relay forwards them', () => {
+  it('has its members in the order that the relay forwards', () => {
     expect(Object.keys(example)).toEqual(['type', 'event_type', 'task_id', 'session_id', 'v', 'ops']);
     expect(example.ops.every(isOperation)).toBe(true);
   });
@@ -237,7 +237,7 @@ describe('a field that came later, with another meaning in the field', () => {
 });
 
 describe('identities', () => {
-  it('are the same whenever they are made, and differ by what they name', () => {
+  it('are stable, and differ by subject', () => {
     const made = () => [
       userItemUuid('t1'),
       userItemUuid('t2'),

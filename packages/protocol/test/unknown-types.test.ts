@@ -29,7 +29,7 @@ describe('an unknown type', () => {
     });
   });
 
-  it('is cut in the reason, because a frame may be 16 MiB', () => {
+  it('is cut in the reason, because a frame can be 16 MiB', () => {
     const long = 'x'.repeat(1_000_000);
     const frames = [{ type: long }, { type: 'event', event_type: long }];
     for (const frame of frames) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutMarks } from '../src/without-marks.ts';
 
-describe('the words of a text in markdown', () => {
+describe('the plain text of markdown', () => {
   it.each([
     ['I am **still** here, with `code` and **b**', 'I am still here, with code and b'],
     ['## Done\n> as you said', 'Done\nas you said'],
