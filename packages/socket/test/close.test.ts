@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { type DoorOptions, type Door, readUntil, until, createEar, openDoor, createGate, clientFrame } from './door.ts';
 
-describe('the end of a socket', () => {
+describe('closing a socket', () => {
   let door: Door;
   const open = async (options?: DoorOptions) => (door = await openDoor(options));
   afterEach(() => door.close());
 
-  it('said by this side reaches the peer with code and reason, after everything sent before', async () => {
+  it('from this side reaches the peer with code and reason, after everything sent before', async () => {
     await open();
     const { client, socket } = await door.connect();
     const received: string[] = [];
@@ -22,7 +22,7 @@ describe('the end of a socket', () => {
     expect(await door.ends.next()).toEqual({ code: 1001, reason: 'going away', clean: true });
   });
 
-  it('said by the peer is told with its code and reason', async () => {
+  it('from the peer passes its code and reason to the handler', async () => {
     await open();
     const { client, socket } = await door.connect();
     client.close(4001, 'I am tired');
@@ -30,7 +30,7 @@ describe('the end of a socket', () => {
     expect(socket.state).toBe('closed');
   });
 
-  it('by leaving lets everything count that the peer says until it answers', async () => {
+  it("by leaving still handles the peer's frames until it answers", async () => {
     const gate = createGate();
     const heard: string[] = [];
     await open({
@@ -55,7 +55,7 @@ describe('the end of a socket', () => {
     expect(heard).toEqual(['in progress', 'waiting', 'on its way']);
   });
 
-  it('by leaving is still a close for the caller that closes meanwhile, and does not wait for a peer that never answers', async () => {
+  it('by leaving also settles a later close, without waiting for a silent peer', async () => {
     const gate = createGate();
     const heard = createEar<string>();
     await open({
@@ -143,7 +143,7 @@ describe('the end of a socket', () => {
     expect(await door.ends.next()).toEqual({ code: 4409, reason: 'replaced', clean: true });
   });
 
-  it('keeps the code that was said when it is terminated afterwards', async () => {
+  it('keeps its code when the socket is terminated afterwards', async () => {
     await open();
     await door.dial();
     const { socket } = await door.accepted.next();
@@ -160,7 +160,7 @@ describe('the end of a socket', () => {
     expect(reason.toString()).toBe(`a${'🐢'.repeat(30)}`);
   });
 
-  it('is told to a handler that throws without taking anything down', async () => {
+  it('survives a handler that throws', async () => {
     const broken = new Error('broken');
     await open({
       handlers: {

@@ -1,4 +1,4 @@
-/** A door on port 0 with real clients: everything that is heard is queued, everything that was opened is closed. */
+/** A door on port 0 with real clients: queues all received frames, closes all resources. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, createServer } from 'node:http';
@@ -45,7 +45,7 @@ export function createGate(): { opened: Promise<void>; open(this: void): void } 
   return { opened, open };
 }
 
-/** For what has no event of its own. */
+/** Polls for conditions without an event. */
 export async function until(what: string, isSo: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!isSo()) {
@@ -124,7 +124,7 @@ export async function openDoor(options: DoorOptions = {}) {
       await once(client, 'open');
       return { client, ...(await accepted.next()) };
     },
-    /** A client that does exactly what the test says; by itself it neither reads nor answers. */
+    /** A client under the test's control; by itself it neither reads nor answers. */
     async dial(hello: string | Buffer = handshake()) {
       const line = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       line.on('error', () => undefined);

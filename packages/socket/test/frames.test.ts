@@ -36,7 +36,7 @@ describe('inbound frames', () => {
     expect(log).toEqual(texts.flatMap((text) => [`begin ${text}`, `end ${text}`]));
   });
 
-  it('pass one that takes its time where they may, in their order, and the answer to a ping waits for all before it', async () => {
+  it('can overtake a slow one in order, and a pong waits for all earlier frames', async () => {
     const gates = new Map(['slow', 'pass 1', 'waits'].map((text) => [text, createGate()]));
     const log: string[] = [];
     await open({
@@ -76,7 +76,7 @@ describe('inbound frames', () => {
     expect(order).toEqual(['accepted', 'first']);
   });
 
-  it('may be empty, in pieces, and in any language', async () => {
+  it('can be empty, fragmented, and in any language', async () => {
     await open();
     const line = await door.dial();
     line.write(clientFrame(1, ''));
@@ -87,7 +87,7 @@ describe('inbound frames', () => {
     expect(await door.frames.next()).toBe('Grüße 🐢');
   });
 
-  it('are not read while too many wait, and none is lost', async () => {
+  it('wait unread while too many are queued, without loss', async () => {
     const gate = createGate();
     const count = 2_000;
     const frameBytes = 16 * 1024;
@@ -99,7 +99,7 @@ describe('inbound frames', () => {
     for (let n = 0; n < count; n++) client.send(`${n} `.padEnd(frameBytes, '.'));
     await until('reading pauses', () => duplex.isPaused());
     const readBytes = duplex.bytesRead;
-    // Eight that wait, the one in progress, and what one read brings at once.
+    // Eight waiting, one in progress, and the result of one read.
     expect(readBytes).toBeLessThan(20 * frameBytes);
     const other = await door.connect();
     other.client.ping();
@@ -205,7 +205,7 @@ describe('inbound frames', () => {
     expect(log).toEqual(['one', 'pong 1', 'two', 'pong 2']);
   });
 
-  it('that were not handled have no receipt', async () => {
+  it('without handling get no receipt', async () => {
     const gate = createGate();
     await open({
       receipts: true,
@@ -227,7 +227,7 @@ describe('inbound frames', () => {
     expect(door.errors.heard).toHaveLength(1);
   });
 
-  it('that are binary are told to the door in their place, and the door closes', async () => {
+  it('in binary reach the door in order, and the door closes', async () => {
     await open();
     const { client } = await door.connect();
     client.send('before');
@@ -290,7 +290,7 @@ describe('inbound frames', () => {
     }
   });
 
-  it('that came before the peer left are all handled, and then the end is told, once', async () => {
+  it('from before the peer left are all handled, and then the close is reported, once', async () => {
     const gate = createGate();
     const log: string[] = [];
     await open({

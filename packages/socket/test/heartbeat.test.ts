@@ -7,7 +7,7 @@ import {
   startHeartbeat,
 } from '../src/index.ts';
 
-/** Time that passes when the test says so. */
+/** A clock under the test's control. */
 function createTimers() {
   const due = new Set<{ at: number; act: () => void }>();
   let nowMs = 0;
@@ -82,7 +82,7 @@ describe('a heartbeat', () => {
     expect(Math.max(...firsts)).toBeLessThanOrEqual(30_000);
   });
 
-  it('pings in one turn with those that are due within the same tick', () => {
+  it('pings together with the pings due within the same tick', () => {
     const time = createTimers();
     const { timers } = time;
     const pings: number[] = [];
@@ -97,7 +97,7 @@ describe('a heartbeat', () => {
     expect(pings.every((at) => at % 250 === 0)).toBe(true);
   });
 
-  it('ends after the silence it allows, once, and stops pinging', () => {
+  it('times out after the allowed silence, once, and stops pinging', () => {
     const { time, pings, timeouts } = start();
     time.pass(74_999);
     expect(timeouts).toEqual([]);
@@ -107,7 +107,7 @@ describe('a heartbeat', () => {
     expect(time.pending()).toBe(0);
   });
 
-  it('counts silence from what was heard last', () => {
+  it('counts silence from the last received data', () => {
     const { time, timeouts, hear } = start();
     time.pass(60_000);
     hear();
@@ -122,7 +122,7 @@ describe('a heartbeat', () => {
   it('listens before it judges when the process was stuck', () => {
     const { time, timeouts, hear } = start({ ping: () => undefined });
     time.stick(200_000);
-    // The timers are due now, and what has arrived meanwhile is read before anything is judged.
+    // The timers are due now; received data is read before the verdict.
     time.timers.soon(hear);
     time.pass(0);
     expect(timeouts).toEqual([]);
@@ -140,7 +140,7 @@ describe('a heartbeat', () => {
     expect(time.pending()).toBe(0);
   });
 
-  it('may be stopped by its own ping', () => {
+  it('can be stopped by its own ping', () => {
     const { time, pings, heartbeat } = start({
       ping: () => {
         pings.push(0);

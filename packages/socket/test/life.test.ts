@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startHeartbeat } from '../src/index.ts';
 import { type Door, readUntil, until, openDoor, createGate, clientFrame } from './door.ts';
 
-describe('what counts as life', () => {
+describe('signs of life', () => {
   let door: Door;
   let nowMs = 0;
   const open = async (...[options]: Parameters<typeof openDoor>) => {
@@ -71,7 +71,7 @@ describe('what counts as life', () => {
     expect(socket.lastInboundAt).toBe(100);
   });
 
-  it('is missing from a peer that went silent, and a heartbeat ends it', async () => {
+  it('is missing from a silent peer, and a heartbeat closes the connection', async () => {
     door = await openDoor({ limits: { maxFrameBytes: 1_000, closeTimeoutMs: 50 } });
     const line = await door.dial();
     const { socket } = await door.accepted.next();

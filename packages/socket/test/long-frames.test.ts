@@ -31,7 +31,7 @@ describe('long frames', () => {
     expect(await begun()).toEqual(['d']);
   });
 
-  it('of one person leave room for those of others, who pass what waits of that person', async () => {
+  it("of one person leave room for other people's, which overtake that person's waiting frames", async () => {
     const { begin, begun, end } = openBudget();
     for (const name of ['1', '2', '3', '4', '5']) begin(name, 25, 'mallory');
     expect(await begun()).toEqual(['1', '2', '3']);
@@ -44,7 +44,7 @@ describe('long frames', () => {
     expect(await begun()).toEqual(['4']);
   });
 
-  it('of a person who has none in work are not passed by shorter ones', async () => {
+  it('of a person without frames in work are not overtaken by shorter ones', async () => {
     const { begin, begun, end } = openBudget();
     begin('1', 70, 'mallory');
     begin('v', 40, 'victor');

@@ -10,7 +10,7 @@ const limits = {
   stallMs: 10_000,
 };
 
-/** An outbox whose reader takes frames when the test says so. */
+/** An outbox whose reader is under the test's control. */
 function open(options: Partial<typeof limits> = {}) {
   const onWay: { bytes: number; taken: () => void }[] = [];
   const line = {
@@ -47,7 +47,7 @@ describe('a slow reader', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('is judged by what it had the grace to take, not by what came a moment ago', () => {
+  it('is judged by the bytes it had the grace to take, not by newer ones', () => {
     const { verdicts, send } = open();
     send(14);
     jest.advanceTimersByTime(1_900);
@@ -58,7 +58,7 @@ describe('a slow reader', () => {
     expect(verdicts()).toBe(1);
   });
 
-  it('is one that still has too much of a burst after the grace, however steadily it reads', () => {
+  it('is too slow if too much of a burst remains after the grace, however steadily it reads', () => {
     const { verdicts, send, take } = open();
     send(80);
     for (let n = 0; n < 40; n++) {
@@ -70,7 +70,7 @@ describe('a slow reader', () => {
     expect(verdicts()).toBe(1);
   });
 
-  it('is not one that takes a burst within the grace, again and again', () => {
+  it('is fast enough if it takes each burst within the grace', () => {
     const { verdicts, send, take } = open();
     for (let n = 0; n < 50; n++) {
       send(80);
@@ -93,7 +93,7 @@ describe('a slow reader', () => {
     expect(verdicts()).toBe(0);
   });
 
-  it('is stalled when it takes nothing for too long, counted from what it was given after it had taken all', () => {
+  it('stalls when it takes nothing for too long, counted from the first write after it was empty', () => {
     const { verdicts, send, take } = open();
     send(1, 100);
     take(1);
@@ -141,7 +141,7 @@ describe('a slow reader', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is told that all is drained when little waits', async () => {
+  it('learns that the outbox is drained when little remains', async () => {
     const { outbox, send, take } = open();
     send(3);
     let isDrained = false;

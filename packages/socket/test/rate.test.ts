@@ -41,7 +41,7 @@ describe('a token bucket', () => {
     expect([bucket.take(), bucket.take(), bucket.take()]).toEqual([true, true, false]);
   });
 
-  it('gives at most the burst and what the rate brought in, whatever the rhythm', () => {
+  it('gives at most the burst plus the rate, in any rhythm', () => {
     const rhythm = fc.array(
       fc.record({ passMs: fc.integer({ min: 0, max: 5_000 }), take: fc.integer({ min: 0, max: 300 }) }),
     );

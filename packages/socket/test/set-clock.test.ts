@@ -8,11 +8,11 @@ afterAll(() => void jest.restoreAllMocks());
 it.each([-3_600_000, 3_600_000])(
   'a live socket is asked, and not taken for silent, when the clock is set by %d ms',
   async (ms) => {
-    // Loaded now, because a module may keep the clock that it finds.
+    // Loaded now, because a module can capture the clock at load time.
     const { startHeartbeat } = await import('../src/index.ts');
     const { openDoor, until } = await import('./door.ts');
     const door = await openDoor();
-    // Nothing is heard of it meanwhile.
+    // The socket receives nothing from now on.
     const { socket } = await door.connect({ autoPong: false });
     let pings = 0;
     let silent = false;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { spreadOver } from '../src/index.ts';
 
-/** A machine on which each wait takes `lateMs` longer than asked for. */
+/** A machine on which each wait takes `lateMs` longer than requested. */
 const machine = (lateMs: number) => {
   let now = 1000;
   return {

@@ -40,7 +40,7 @@ describe('an upgrade', () => {
     });
   });
 
-  it('is refused in one piece, whatever the headers say', async () => {
+  it('is refused in one piece, with any headers', async () => {
     const headers = { connection: 'keep-alive', 'CONTENT-LENGTH': '1', 'X-Note': 'a\r\nSet-Cookie: b=c\r\n\r\nhello' };
     await open(refuseWith(401, headers, 'no'));
     const answer = await ask();
@@ -96,7 +96,7 @@ describe('an upgrade', () => {
     expect(gone.read()).toBeNull();
   });
 
-  it('that is guarded survives a client that resets the connection meanwhile', async () => {
+  it('survives a client reset while guarded', async () => {
     const duplex = new PassThrough();
     guardUpgrade(duplex);
     const closed = once(duplex, 'close').catch(() => undefined);
@@ -105,20 +105,20 @@ describe('an upgrade', () => {
     expect(duplex.destroyed).toBe(true);
   });
 
-  it('without a key is no handshake and may be refused', async () => {
+  it('without a key is not a handshake and can be refused', async () => {
     await open();
     const answer = await ask();
     expect(answer).toMatchObject({ status: 400, body: 'Missing or invalid Sec-WebSocket-Key header' });
     expect(await door.refused.next()).toBeInstanceOf(HandshakeError);
   });
 
-  it('by another method is no handshake', async () => {
+  it('by another method is not a handshake', async () => {
     await open();
     const line = await door.dial(handshake({}, 'POST'));
     expect(await readUntil(line, 'Invalid')).toMatch(/^HTTP\/1\.1 405 /);
   });
 
-  it('of a client that has gone is told apart', async () => {
+  it('of a vanished client is recognised', async () => {
     const duplex = new PassThrough();
     duplex.end();
     const headers = { upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': `${'a'.repeat(22)}==` };

@@ -105,7 +105,7 @@ describe('outbound frames', () => {
     expect(await door.ends.next()).toMatchObject({ code: 1013, clean: false });
   });
 
-  it('close a reader at once when more waits than may wait for anybody', async () => {
+  it('close a reader immediately when its backlog exceeds the limit', async () => {
     await open({ limits: { maxFrameBytes: 1_000, maxBurstBytes: 2 ** 20, unsentGraceMs: 60_000, stallMs: 60_000 } });
     const { socket } = await dialDeaf();
     while (socket.send(chunk)) {
@@ -116,7 +116,7 @@ describe('outbound frames', () => {
     expect(await door.ends.next()).toMatchObject({ code: 1013, clean: false });
   });
 
-  it('are dropped first where they may be, when the reader is behind', async () => {
+  it('are dropped first if permitted, when the reader is behind', async () => {
     await open({ limits: { maxFrameBytes: 1_000, unsentGraceMs: 60_000, stallMs: 60_000 } });
     const { line, socket } = await dialDeaf();
     expect(socket.send('hot', { droppable: true })).toBe(true);
