@@ -1,4 +1,4 @@
-/** Promise: an instance tells when the first certificate of its private authority ends. */
+/** Promise: an instance reports when the first certificate of its private authority expires. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ describe('the private authority', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   const ends = (pem: string) => Date.parse(new X509Certificate(pem).validTo) / 1000;
-  /** Two that end at different times, the later one first. */
+  /** Two certificates with different expiry, the later one first. */
   const [later = '', sooner = ''] = [...rootCertificates].slice(0, 2).sort((one, other) => ends(other) - ends(one));
 
   const watched = async (text?: string) => {
@@ -30,7 +30,7 @@ describe('the private authority', () => {
     return said;
   };
 
-  it('ends with its first certificate, whichever is in front', async () => {
+  it('expires with its first certificate, in any order', async () => {
     expect(ends(sooner)).toBeLessThan(ends(later));
     for (const text of [`${later}\n${sooner}\n`, `# of the team\n${sooner}\n${later}\n`])
       expect(await watched(text)).toEqual({ values: [ends(sooner)], warnings: [] });
@@ -44,7 +44,7 @@ describe('the private authority', () => {
     expect(await watched(text)).toEqual({ values: [], warnings: [expect.stringContaining('NODE_EXTRA_CA_CERTS')] });
   });
 
-  it('is nothing where there is none', () => {
+  it('does nothing without a file', () => {
     const unused = () => {
       throw new Error('there is nothing to tell');
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createClosers } from '../src/index.ts';
 
-describe('what was opened', () => {
+describe('an opened resource', () => {
   it('is closed in reverse order, one after the other', async () => {
     const closers = createClosers();
     const closed: string[] = [];
@@ -15,7 +15,7 @@ describe('what was opened', () => {
     expect(closed).toEqual(['third', 'second', 'first']);
   });
 
-  it('is closed when another one throws, rejects or never ends; the failures are told together', async () => {
+  it('closes even if another throws, rejects or hangs; reports the failures together', async () => {
     const closers = createClosers();
     const closed: string[] = [];
     closers.push('first', () => closed.push('first'));
@@ -29,7 +29,7 @@ describe('what was opened', () => {
     expect(closed).toEqual(['last', 'first']);
   });
 
-  it('is closed once, and a failure alone is told as it is', async () => {
+  it('closes once, and reports a single failure unchanged', async () => {
     const closers = createClosers();
     const failure = new TypeError('alone');
     let calls = 0;

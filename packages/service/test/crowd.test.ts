@@ -43,7 +43,7 @@ describe('R4: a crowd at the port', () => {
     await once(client, 'connect');
     return client;
   };
-  /** The answer; empty if the socket just ends. */
+  /** The answer; empty if the socket closes without one. */
   const ask = async (client: Socket, path: string): Promise<string> => {
     client.write(`GET ${path} HTTP/1.1\r\nHost: relay\r\n\r\n`);
     const [data = ''] = (await Promise.race([once(client, 'data'), once(client, 'close')])) as [string | boolean];
@@ -71,7 +71,7 @@ describe('R4: a crowd at the port', () => {
     expect(await ask(speaker, '/')).toContain('served');
   });
 
-  it('R4: a socket that says nothing, or drips its head or body, is ended', async () => {
+  it('R4: closes a silent socket, or one with a slow head or body', async () => {
     await open({ ...generous, headMs: 100, requestMs: 200, lookMs: 20 });
     const [silent, head, body] = [await dial(), await dial(), await dial()];
     const ended = [silent, head, body].map((client) => once(client, 'close'));
@@ -86,7 +86,7 @@ describe('R4: a crowd at the port', () => {
     clearInterval(drip);
   });
 
-  it('R4: when nearly all files are taken, probes are answered, others are told to retry, and then none gets in', async () => {
+  it('R4: with few files left, answers probes, rejects other requests with a retry, and finally refuses sockets', async () => {
     await open({ ...generous, openFiles });
     for (let n = 0; n < everybody; n += 1) expect(await ask(await dial(), '/')).toContain('served');
     const refused = await ask(await dial(), '/');

@@ -4,12 +4,12 @@ import { inMemory } from '../src/instance/backplane.ts';
 type Given = Parameters<typeof inMemory>;
 
 const config = { leaseTtlMs: 60_000, resumeHistoryBytes: 2 ** 20, resumeHistoryMs: 60_000 } as Given[0];
-/** A database in which no device was ever claimed. */
+/** A database without any claimed device. */
 const database = {
   models: { device: { aggregate: () => Promise.resolve({ _max: { connectionFence: null } }) } },
 } as unknown as Given[1];
 
-it.each([-3_600_000, 3_600_000])('a clock that is set by %d ms ends no lease, and prolongs no window', async (ms) => {
+it.each([-3_600_000, 3_600_000])('setting the clock by %d ms expires no lease, and prolongs no window', async (ms) => {
   const backplane = await (await inMemory(config, database))('standalone');
   await backplane.claim('device', 'connection');
   await backplane.count('who', 1, 1_000);

@@ -20,12 +20,12 @@ describe('the limit of open files', () => {
     return file;
   };
 
-  it('is the soft one that the kernel tells', () => {
+  it('is the soft limit of the kernel', () => {
     expect(openFilesLimit(limits('1024'))).toBe(1024);
     expect(openFilesLimit(limits('unlimited'))).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('is unknown where there is no such file, or nothing in it', () => {
+  it('is unknown if the file is missing or empty', () => {
     expect(openFilesLimit(join(folder, 'none'))).toBeUndefined();
     expect(openFilesLimit(limits('?'))).toBeUndefined();
   });
@@ -34,7 +34,7 @@ describe('the limit of open files', () => {
     expect(openFilesLimit() ?? 1).toBeGreaterThan(0);
   });
 
-  it('is worth a warning when it is small, with the number and what to do', () => {
+  it('causes a warning when it is small, with the number and advice', () => {
     expect(openFilesWarning(1024)).toMatch(/Only 1024 files.*ulimit -n.*10000/);
   });
 

@@ -57,7 +57,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     return instance;
   };
 
-  /** Cuts what was silent for so long, as load balancers do. */
+  /** Cuts connections after this much silence, as load balancers do. */
   const startProxy = async (target: number, idleMs: number) => {
     const sockets = new Set<Socket>();
     const proxy = createTcpServer((incoming) => {
@@ -94,14 +94,14 @@ describe('the check of the way through PUBLIC_URL', () => {
     return { said, running };
   };
 
-  it('says nothing when silence is left alone longer than the relay is silent', async () => {
+  it('logs nothing when the network allows more silence than the relay needs', async () => {
     const { door, port } = await startInstance();
     const { said, running } = check(await startProxy(port, neverMs), door);
     await running.done;
     expect(said).toEqual([]);
   });
 
-  it('warns when silence is cut earlier, naming address, variable and what to set', async () => {
+  it('warns when the network cuts earlier, naming address, variable and its value', async () => {
     const { door, port } = await startInstance(createTickets(), neverMs);
     const proxy = await startProxy(port, 100);
     const { said, running } = check(proxy, door, neverMs);
@@ -112,7 +112,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(said[0]?.text).toMatch(/PING_INTERVAL_MS.*timeout tunnel.*proxy_read_timeout/);
   });
 
-  it('may come out at any instance', async () => {
+  it('can reach any instance', async () => {
     const tickets = createTickets();
     const [mine, other] = [await startInstance(tickets), await startInstance(tickets)];
     const { said, running } = check(other.port, mine.door);
@@ -139,7 +139,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(said[0]?.text).toContain('not known');
   });
 
-  it('says that it could not be tried, without a warning, when the address leads nowhere or to another service', async () => {
+  it('reports a failed test, without a warning, when the address leads nowhere or to another service', async () => {
     const { door } = await startInstance();
     const stranger = createServer();
     stranger.on('upgrade', (_, duplex) => duplex.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n'));
@@ -153,7 +153,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(nowhere.said.map(({ level }) => level)).toEqual(['info']);
   });
 
-  it('ends when the instance does', async () => {
+  it('stops with the instance', async () => {
     const { door, port } = await startInstance(createTickets(), neverMs);
     const { said, running } = check(port, door, neverMs);
     running.stop();
@@ -161,7 +161,7 @@ describe('the check of the way through PUBLIC_URL', () => {
     expect(said).toEqual([]);
   });
 
-  it('refuses a caller without a ticket, or with one that was used', async () => {
+  it('refuses a caller without a ticket, or with a used one', async () => {
     const instance = await startInstance(createTickets(), neverMs);
     const ticket = await instance.door.issue();
     const knock = async (value: string) => {

@@ -1,4 +1,4 @@
-/** Promise: a start that can never end is a failure that is told, not a success. */
+/** Promise: a hanging start is a reported failure, not a success. */
 import { describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 
@@ -13,13 +13,13 @@ const run = (start: string) =>
   });
 
 describe('runService', () => {
-  it('ends with 1 and a sentence when the start waits for what cannot come', async () => {
+  it('exits with 1 and a sentence when the start waits forever', async () => {
     const { code, said } = await run('() => new Promise(() => undefined)');
     expect(said).toContain('The start is stuck');
     expect(code).toBe(1);
   });
 
-  it('says nothing of it once the service has started', async () => {
+  it('logs no such failure once the service has started', async () => {
     expect(await run("async () => ({ welcome: ['is ready'], stop: async () => undefined })")).toEqual({
       code: 0,
       said: 'is ready\n',

@@ -12,7 +12,7 @@ describe('a served server', () => {
     for (const socket of open.splice(0)) socket.destroy();
   });
 
-  it('answers what it was asked before it finishes, and takes nothing new', async () => {
+  it('answers pending requests before it finishes, and accepts nothing new', async () => {
     let asked: (response: ServerResponse) => void = () => undefined;
     const question = new Promise<ServerResponse>((resolve) => (asked = resolve));
     const served = await serve(
@@ -59,7 +59,7 @@ describe('a served server', () => {
     await served.cut();
   });
 
-  it('cuts who never ends', async () => {
+  it('cuts connections that never close', async () => {
     const served = await serve(
       createServer(() => undefined),
       { host: '127.0.0.1', port: 0, connectingLimit: 500 },
@@ -75,7 +75,7 @@ describe('a served server', () => {
     await gone;
   });
 
-  it('says which port is taken', async () => {
+  it('names a port in use', async () => {
     const first = await serve(createServer(), { host: '127.0.0.1', port: 0, connectingLimit: 500 });
     await expect(
       serve(createServer(), { host: '127.0.0.1', port: first.port, connectingLimit: 500 }),
