@@ -9,7 +9,7 @@ function start() {
   return { observed, lines };
 }
 
-describe('what an instance says about itself', () => {
+describe('the metrics of an instance', () => {
   it('names its build', async () => {
     const [line] = await start().lines('relay_build_info');
     expect(line).toMatch(/role="gateway"/);
@@ -35,7 +35,7 @@ describe('what an instance says about itself', () => {
     expect((await lines('relay_database_connections')).at(-1)).toMatch(/state="waiting".* 5$/);
   });
 
-  it('tells which dependency answers, and hands the answer on', async () => {
+  it('reports which dependency answers, and passes the answer on', async () => {
     const { observed, lines } = start();
     const checks = observed.watchDependencies({
       database: () => Promise.resolve({ ok: true, probeMs: 4 }),

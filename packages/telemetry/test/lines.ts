@@ -5,7 +5,7 @@ export interface Lines {
   readonly log: Logger;
   /** Everything that was written, as it was written. */
   readonly text: () => string;
-  /** The last line, parsed: a line that is no JSON fails the test. */
+  /** The last line, parsed: a line of invalid JSON fails the test. */
   readonly last: () => Record<string, unknown>;
 }
 

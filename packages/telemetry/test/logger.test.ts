@@ -74,7 +74,7 @@ describe('a line of the log', () => {
     expect(last()).toMatchObject({ err: { message: 'both', errors: [{ message: 'one' }, { message: 'two' }] } });
   });
 
-  it('does not change what it is given', () => {
+  it('does not change its arguments', () => {
     const { log } = lines();
     const fields = { token: 'abc', nested: { content: 'hello' } };
     log.info(fields, 'x');
@@ -146,7 +146,7 @@ describe('a line of the log', () => {
 });
 
 describe('a request', () => {
-  /** Sends a real request and gives `use` what the server got, while the connection is open. */
+  /** Sends a real request and passes the server's request to `use` while the connection is open. */
   async function received(path: string, headers: Record<string, string>, use: (request: IncomingMessage) => void) {
     const server = createServer((request, response) => {
       use(request);
@@ -163,7 +163,7 @@ describe('a request', () => {
     await new Promise((done) => server.close(done));
   }
 
-  it('is shown by what is harmless about it', async () => {
+  it('shows only its harmless parts', async () => {
     const { log, last, text } = lines();
     const path = '/ws/attention?ticket=t1&since=&access_token=t2';
     const headers = {

@@ -30,7 +30,7 @@ function start() {
   return { wire, counts };
 }
 
-describe('what is measured', () => {
+describe('a measured object', () => {
   it('answers as before, private fields and getters included', async () => {
     const { wire } = start();
     expect(await wire.ask('sent')).toBe('sent');
@@ -40,7 +40,7 @@ describe('what is measured', () => {
     expect(Reflect.get(wire, 'ask')).toBe(Reflect.get(wire, 'ask'));
   });
 
-  it('counts by operation and by the word it ended with', async () => {
+  it('counts by operation and outcome', async () => {
     const { wire, counts } = start();
     await wire.ask('sent');
     await wire.ask('sent');
@@ -52,7 +52,7 @@ describe('what is measured', () => {
     const { wire, counts } = start();
     await expect(wire.fail('TIMEOUT')).rejects.toThrow('no');
     await expect(wire.fail()).rejects.toThrow('no');
-    // Words of people must not become a label.
+    // Free text must not become a label.
     await expect(wire.fail('anything at all')).rejects.toThrow('no');
     expect(await counts()).toEqual(['operation="fail",outcome="TIMEOUT" 1', 'operation="fail",outcome="error" 2']);
   });

@@ -43,7 +43,7 @@ describe('metrics', () => {
     expect(await two.text()).toContain('a_total{instance="2"} 5');
   });
 
-  it('may be counted when they are read', async () => {
+  it('can be counted on each scrape', async () => {
     const metrics = createMetrics({ instance: '1' });
     let sockets = 0;
     metrics.gauge('sockets', 'Sockets.', [], (gauge) => gauge.set(sockets));
@@ -93,7 +93,7 @@ describe('the server of metrics', () => {
     expect(await response.json()).toMatchObject({ code, status, error: expect.any(String) });
   });
 
-  it('says nothing to strangers when they cannot be read, and everything to the log', async () => {
+  it('hide a failed scrape from strangers, and report it to the log', async () => {
     const { log, text } = lines();
     const metrics = createMetrics({ instance: '1' });
     metrics.gauge('broken', 'Broken.', [], () => {

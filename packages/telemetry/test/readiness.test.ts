@@ -9,7 +9,7 @@ function testClock() {
   return Object.assign(() => now, { advance: (ms: number) => void (now += ms) });
 }
 
-/** A check that counts, and answers when the test says so. */
+/** A check that counts its calls, and answers under the test's control. */
 function held() {
   const waiting: ((ok: boolean) => void)[] = [];
   const check: ReadinessCheck = () => new Promise((resolve) => waiting.push((ok) => resolve({ ok, probeMs: 1 })));
@@ -34,7 +34,7 @@ describe('an instance', () => {
         throw new Error('secret reason');
       },
     ],
-  ])('is not ready when a check %s, and does not say why', async (_, database) => {
+  ])('is not ready when a check %s, and hides the reason', async (_, database) => {
     const readiness = createReadiness({ checks: { database, backplane: good }, timeoutMs: 1_000 });
     expect(await readiness.check()).toEqual({
       ready: false,
@@ -42,12 +42,12 @@ describe('an instance', () => {
     });
   });
 
-  it('says that the database is one of a newer release, and is ready all the same', async () => {
+  it('reports a database of a newer release, and stays ready', async () => {
     const readiness = createReadiness({ checks: {}, schema: 'newer', timeoutMs: 1000 });
     expect(await readiness.check()).toEqual({ ready: true, body: { status: 'ok', checks: {}, schema: 'newer' } });
   });
 
-  it('is ready but degraded when only what it can do without is bad', async () => {
+  it('is ready but degraded when only a dispensable dependency fails', async () => {
     const backplane = bad;
     const dispensable = ['backplane'];
     const readiness = createReadiness({ checks: { database: good, backplane }, dispensable, timeoutMs: 1_000 });
@@ -89,7 +89,7 @@ describe('an instance', () => {
 });
 
 describe('the checks', () => {
-  it('run once for everybody who asks meanwhile', async () => {
+  it('run once for concurrent callers', async () => {
     const { check, waiting } = held();
     const readiness = createReadiness({ checks: { database: check }, timeoutMs: 10_000 });
     const asked = Array.from({ length: 50 }, () => readiness.check());
@@ -113,7 +113,7 @@ describe('the checks', () => {
     expect(runs).toBe(2);
   });
 
-  it('run again after a second when the clock of the machine was set back meanwhile', async () => {
+  it("run again after a second, even if the machine's clock was set back in between", async () => {
     const passed = testClock();
     const clocks = [jest.spyOn(performance, 'now').mockImplementation(passed), jest.spyOn(Date, 'now')];
     clocks[1]!.mockReturnValue(0);
@@ -132,7 +132,7 @@ describe('the checks', () => {
 });
 
 describe('draining', () => {
-  it('is never ready, at once and whatever the checks say', async () => {
+  it('is not ready from now on, regardless of the checks', async () => {
     const readiness = createReadiness({ checks: { database: good }, timeoutMs: 1_000 });
     expect((await readiness.check()).ready).toBe(true);
     readiness.drain();

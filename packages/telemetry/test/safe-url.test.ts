@@ -44,7 +44,7 @@ describe('an address that is logged', () => {
     }
   });
 
-  it('never contains the value of a credential, whatever stands around it', () => {
+  it('never contains the value of a credential, in any context', () => {
     const name = fc.constantFrom('access_token', 'token', 'ticket', 'code', 'user_code');
     const other = fc.webQueryParameters();
     fc.assert(

@@ -11,7 +11,7 @@ import { lines } from './lines.ts';
 const secret = fc.stringMatching(/^S3cr3t[a-z]{20}$/);
 const part = fc.stringMatching(/^[A-Za-z0-9_-]{10,40}$/);
 
-/** Of devices, keys, ACP clients and people. */
+/** Tokens of devices, keys, ACP clients and people. */
 const relayToken = fc.stringMatching(/^rly_(?:drt|key|acp|urt)_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
 const jwt = fc.tuple(part, part).map(([kid, sub]) => {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -93,10 +93,10 @@ describe('no credential reaches the log', () => {
     );
   });
 
-  it('that can be recognised, wherever it stands and whatever stands around it', () => {
+  it('in any recognisable form, at any place in any context', () => {
     fc.assert(
       fc.property(recognisable, around, path, (token, [before, after], where) => {
-        // Text glued to the end of a token counts as a part of it.
+        // Text glued to a token counts as a part of it.
         const written = `${before}${token} ${after}`;
         const { log, text, last } = lines();
         log.info(written);
@@ -153,7 +153,7 @@ describe('no credential reaches the log', () => {
     expect(text()).not.toContain(hidden);
   });
 
-  it('nor what people and agents say', () => {
+  it('nor texts of people and agents', () => {
     fc.assert(
       fc.property(spokenName, secret, path, (name, said, where) => {
         const { log, text } = lines();
@@ -166,7 +166,7 @@ describe('no credential reaches the log', () => {
   });
 });
 
-describe('the log still says', () => {
+describe('the log still shows', () => {
   it('how long a text was, that there was a credential, and everything else', () => {
     const { log, last } = lines();
     const frame = { type: 'event', session_id: 's', event: { result: 'four', token: 'x', code: 'TASK_LOST' } };
@@ -236,8 +236,8 @@ describe('masking', () => {
     );
   });
 
-  it('takes time in proportion to the text, whatever strangers send', async () => {
-    // In another process, because one that is busy for minutes cannot be told to stop.
+  it('takes time in proportion to the text, for any input', async () => {
+    // Runs in another process, because a busy test process could not be stopped.
     const program = `
       const { maskSecrets } = await import('@relay/telemetry');
       for (const piece of ${JSON.stringify(hostile)}) maskSecrets(piece.repeat(Math.ceil(2_000_000 / piece.length)));

@@ -86,7 +86,7 @@ describe('traces', () => {
     expect(BigInt(span?.endTimeUnixNano ?? 0) >= BigInt(span?.startTimeUnixNano ?? 1)).toBe(true);
   });
 
-  it('go on with the trace of the caller, and not with one that is no trace', async () => {
+  it('continue the trace of the caller, unless its header is invalid', async () => {
     tracer.start('one', { parent: caller }).end();
     tracer.start('two', { parent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` }).end();
     tracer.start('three', { parent: 'nonsense' }).end();
@@ -103,7 +103,7 @@ describe('traces', () => {
     expect(await sent()).toEqual([]);
   });
 
-  it('that begin here are sent by their share, whole, and those of a caller as it decides', async () => {
+  it('that begin here are sampled by share, as a whole, and a caller decides for its own', async () => {
     tracer = createTracer({ ...options, share: 0.1 });
     for (let n = 0; n < 1_000; n += 1) {
       const span = tracer.start('first');
@@ -119,7 +119,7 @@ describe('traces', () => {
     expect(of('of a caller')).toBe(10);
   });
 
-  it('put what runs inside below what it runs in, across awaits and beside others', async () => {
+  it('nest inner spans below outer ones, across awaits and in parallel', async () => {
     const request = async (name: string) => {
       const span = tracer.start(name);
       await span.within(async () => {
@@ -143,7 +143,7 @@ describe('traces', () => {
     }
   });
 
-  it('are renamed and completed until they end, and end once', async () => {
+  it('accept names and attributes until they finish, and finish once', async () => {
     const span = tracer.start('GET');
     span.rename('GET /api/me');
     span.set({ 'http.response.status_code': 200 });
@@ -155,13 +155,13 @@ describe('traces', () => {
     expect(spans[0]).toMatchObject({ name: 'GET /api/me', status: {} });
   });
 
-  it('are not begun by what has just ended outside of every span', async () => {
+  it('do not start for a note outside of every span', async () => {
     tracer.note('database query', 0.1, true);
     tracer.start('the only one').end();
     expect((await sent()).map(({ name }) => name)).toEqual(['the only one']);
   });
 
-  it('are sent in batches of bounded size, and no more wait than may', async () => {
+  it('leave in batches of bounded size, and the backlog has a limit', async () => {
     for (let n = 0; n < 5_000; n += 1) tracer.start('many').end();
     const spans = await sent();
     expect(spans.length).toBeGreaterThanOrEqual(4_096);
