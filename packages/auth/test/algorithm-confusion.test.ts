@@ -37,7 +37,7 @@ describe('a forged token is refused', () => {
     }
   });
 
-  it.each(['none', 'None', 'NONE', 'nOnE'])('that says it is not signed (%s)', async (alg) => {
+  it.each(['none', 'None', 'NONE', 'nOnE'])('with a header that declares it unsigned (%s)', async (alg) => {
     for (const signature of ['', 'AA', 'none']) {
       const token = forged({ alg, typ: 'JWT', kid: rsa.kid }, () => signature);
       expect(await outcome(verifierFor().verify(token))).toBe('INVALID_TOKEN');
@@ -68,7 +68,7 @@ describe('the algorithm', () => {
     expect(await outcome(verifierFor().verify(tokenOf(elliptic, testIssuer)))).toBe('INVALID_TOKEN');
   });
 
-  it('may be narrowed by the issuer', async () => {
+  it('can be restricted by the issuer', async () => {
     const narrow = verifierFor({ algorithms: ['PS256'] });
     expect(await outcome(narrow.verify(tokenOf(rsa, testIssuer)))).toBe('INVALID_TOKEN');
     expect(await outcome(narrow.verify(tokenOf({ ...rsa, algorithm: 'PS256' }, testIssuer)))).toBe('accepted');

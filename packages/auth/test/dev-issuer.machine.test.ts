@@ -21,7 +21,7 @@ const accepted = (issuer: DevIssuer, token: string): Promise<UserPrincipal> =>
   createJwtVerifier({ issuers: [issuer.config] }).verify(token);
 
 describe('the development issuer', () => {
-  it('signs what the verifier accepts', async () => {
+  it('signs tokens that the verifier accepts', async () => {
     const issuer = openDevIssuer(dir);
     expect(await accepted(issuer, issuer.sign())).toMatchObject({
       userId: 'urn:relay:dev|dev',
@@ -36,7 +36,7 @@ describe('the development issuer', () => {
     });
   });
 
-  it('signs for as long as it is told', async () => {
+  it('signs for the requested time', async () => {
     const issuer = openDevIssuer(dir);
     const principal = await accepted(issuer, issuer.sign({ expiresInSeconds: 60 }));
     expect(principal.expiresAt - principal.issuedAt).toBe(60_000);
@@ -69,7 +69,7 @@ describe('the development issuer', () => {
     expect(await outcome(accepted(openDevIssuer(join(folder, 'other')), token))).toBe('INVALID_TOKEN');
   });
 
-  it('keeps the audience that it was given, so that others need not be told', () => {
+  it('keeps its audience, so that other programs can omit it', () => {
     expect(openDevIssuer(dir).config.audience).toBe('http://localhost:4000/api');
     const key = openDevIssuer(dir).config.keys;
     expect(openDevIssuer(dir, { audience: 'https://relay.example.com/api' }).config.audience).toBe(
@@ -127,7 +127,7 @@ describe('npm run dev:token', () => {
     expect(principal.expiresAt - principal.issuedAt).toBe(1_800_000);
   });
 
-  it('says what to do when the relay was never started, and makes nothing', async () => {
+  it('gives advice when the relay was never started, and creates nothing', async () => {
     const { code, stdout, stderr } = await run();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('Start the relay with AUTH_DEV_ISSUER=on first');

@@ -36,7 +36,7 @@ function setUp(first = record()) {
 }
 
 describe('a device', () => {
-  it('is who it says when its token fits', async () => {
+  it('is authenticated by its token', async () => {
     const { verifier } = setUp();
     expect(await verifier.verify(token, 'dev-1')).toEqual({
       kind: 'device',
@@ -86,7 +86,7 @@ describe('a device', () => {
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe(expected);
   });
 
-  it('that was revoked says so only to the holder of its token', async () => {
+  it('reports its revocation only to the holder of its token', async () => {
     const { verifier } = setUp(record({ revokedAt: new Date(startMs) }));
     expect(await outcome(verifier.verify(stranger, 'dev-1'))).toBe('INVALID_TOKEN');
   });
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('that there is no such device is remembered for a minute too', async () => {
+  it('an unknown device is remembered for a minute too', async () => {
     const { verifier, clock, state } = setUp();
     for (let i = 0; i < 5; i += 1)
       expect(await outcome(verifier.verify(token, 'unknown-device'))).toBe('INVALID_TOKEN');
@@ -122,14 +122,14 @@ describe('an answer', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('is given to everybody who asked meanwhile', async () => {
+  it('serves all concurrent callers', async () => {
     const { verifier, state } = setUp();
     const asked = [token, stranger, token].map((text) => outcome(verifier.verify(text, 'dev-1')));
     expect(await Promise.all(asked)).toEqual(['accepted', 'INVALID_TOKEN', 'accepted']);
     expect(state.asked).toEqual(['dev-1']);
   });
 
-  it('is forgotten on demand, whatever it was', async () => {
+  it('can be forgotten, with any result', async () => {
     const { verifier, state } = setUp();
     await verifier.verify(token, 'dev-1');
     state.record = record({ revokedAt: new Date(startMs) });
@@ -175,7 +175,7 @@ describe('an answer', () => {
 });
 
 describe('a lookup that fails', () => {
-  it('says nothing about the credential: its error goes through as it is', async () => {
+  it('does not affect the credential: its error goes through unchanged', async () => {
     const { verifier, state } = setUp();
     state.failure = new Error('the database is away');
     const both = [verifier.verify(token, 'dev-1'), verifier.verify(token, 'dev-1')];
@@ -191,7 +191,7 @@ describe('a lookup that fails', () => {
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('accepted');
   });
 
-  it('may throw at once', async () => {
+  it('can throw synchronously', async () => {
     const failure = new Error('closed');
     const verifier = createDeviceVerifier({
       lookup: () => {

@@ -35,7 +35,7 @@ export function testKey(algorithm: TestKey['algorithm'] = 'ES256', kid: string =
   return { kid, algorithm, privateKey, publicKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' } };
 }
 
-/** A good token of `key`; claims and header win over what a good one has, and undefined removes. */
+/** A valid token of `key`; claims and header override its defaults, and undefined removes them. */
 export function tokenOf(
   key: TestKey,
   issuer: string,
@@ -47,7 +47,7 @@ export function tokenOf(
   const given = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
   return jwt.sign(given, key.privateKey, {
     algorithm: key.algorithm,
-    // Without this the library adds the time of the real clock.
+    // Prevents the library from adding the time of the real clock.
     noTimestamp: given['iat'] === undefined,
     header: { alg: key.algorithm, typ: 'at+jwt', kid: key.kid, ...header },
   });
@@ -63,7 +63,7 @@ export interface TestServer {
   startAgain(): Promise<void>;
 }
 
-/** `answers` may hold a `RequestListener` where the answer has to misbehave. */
+/** `answers` can hold a `RequestListener` for misbehaving answers. */
 export async function testServer(): Promise<TestServer> {
   const asked = new Map<string, number>();
   const answers = new Map<string, unknown>();
@@ -97,7 +97,7 @@ export async function testServer(): Promise<TestServer> {
   };
 }
 
-/** The code with which `promise` is refused, or `accepted`; anything but an AuthError is a mistake of ours. */
+/** The error code of `promise`, or `accepted`; anything but an AuthError is a bug. */
 export async function outcome(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;

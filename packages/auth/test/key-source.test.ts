@@ -89,7 +89,7 @@ describe('keys are fetched', () => {
     expect(fetches()).toBe(1);
   });
 
-  it('behind the answer when they are ten minutes old, so that a withdrawn key stops working', async () => {
+  it('in the background when they are ten minutes old, so that a withdrawn key stops working', async () => {
     await verifier.verify(token());
     const next = testKey();
     const asked = new Promise<void>((done) => {
@@ -117,7 +117,7 @@ describe('keys are fetched', () => {
 });
 
 describe('an issuer that is away', () => {
-  it('leaves a token undecided while no key is known, and says when to try again', async () => {
+  it('leaves a token undecided until it knows a key, and gives a retry time', async () => {
     await server.stop();
     const error = await refusal(verifier.verify(token()));
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 });
@@ -164,7 +164,7 @@ describe('an issuer that is away', () => {
     expect(fetches()).toBe(3);
   });
 
-  it('leaves a token with an unknown key undecided: it may be the new one', async () => {
+  it('leaves a token with an unknown key undecided: the key can be new', async () => {
     await verifier.verify(token());
     await server.stop();
     clock.advance(60_000);
@@ -200,7 +200,7 @@ describe('an issuer that misbehaves leaves a token undecided', () => {
     expect(await outcome(impatient.verify(token()))).toBe('SERVICE_UNAVAILABLE');
   });
 
-  it('it sends more than it may', async () => {
+  it('it exceeds the size limit', async () => {
     const document = { keys: [key.jwk], pad: 'x'.repeat(256 * 1024) };
     server.answers.set('/keys', document);
     expect(await outcome(verifier.verify(token()))).toBe('SERVICE_UNAVAILABLE');
@@ -243,7 +243,7 @@ describe('the key set is discovered', () => {
     expect(fetches('/.well-known/oauth-authorization-server')).toBe(0);
   });
 
-  it('by RFC 8414 when there is none, before the path of the issuer', async () => {
+  it('by RFC 8414 when it is missing, before the path of the issuer', async () => {
     const issuer = `${server.origin}/realms/one/`;
     const document = { issuer, jwks_uri: `${server.origin}/keys` };
     server.answers.set('/.well-known/oauth-authorization-server/realms/one', document);

@@ -60,7 +60,7 @@ describe('a revocation', () => {
     expect(await outcome(verifier.verify(token({ sid: undefined })))).toBe('accepted');
   });
 
-  it('of a person covers what was issued until then, and not what is issued afterwards', async () => {
+  it('of a person covers tokens issued before, and not those issued afterwards', async () => {
     const { clock, verifier } = setUp();
     clock.advance(500);
     verifier.revoke({ user: `${testIssuer}|alice` });
@@ -72,7 +72,7 @@ describe('a revocation', () => {
     expect(await outcome(verifier.verify(token({ sub: 'bob' })))).toBe('accepted');
   });
 
-  it('covers what was issued before a time that is given', async () => {
+  it('covers tokens issued before a given time', async () => {
     const { verifier } = setUp();
     verifier.revoke({ sid: 's-1', before: startMs });
     expect(await outcome(verifier.verify(token()))).toBe('accepted');

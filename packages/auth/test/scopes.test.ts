@@ -22,7 +22,7 @@ describe('scopes', () => {
     expect(await scopes(claims)).toEqual(['devices:write', 'sessions:read']);
   });
 
-  it('are none when the token has none', async () => {
+  it('are empty when the token has none', async () => {
     expect(await scopes({})).toEqual([]);
     expect(await scopes({ scope: 'openid SESSIONS:READ sessions:* admin' })).toEqual([]);
     expect(await scopes({ scope: 7, scp: { 'sessions:read': true }, permissions: null })).toEqual([]);

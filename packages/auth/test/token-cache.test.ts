@@ -24,7 +24,7 @@ describe('a verified token', () => {
     expect(again).toEqual(first);
   });
 
-  it('is never remembered past its end', async () => {
+  it('is never remembered past its expiry', async () => {
     const { clock, verifier } = setUp();
     const token = tokenOf(key, testIssuer, { exp: startMs / 1000 + 10 });
     const first = await verifier.verify(token);

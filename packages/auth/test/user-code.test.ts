@@ -13,7 +13,7 @@ describe('a user code', () => {
 
   it('uses every letter in every place', () => {
     const codes = Array.from({ length: 2_000 }, createUserCode).map((code) => code.replace('-', ''));
-    // 20 letters in 2,000 codes: one that is missing somewhere would be a 1 in 10^42 accident.
+    // 20 letters in 2,000 codes: a letter missing at some place would be a 1 in 10^42 accident.
     for (let place = 0; place < 8; place += 1) {
       expect(new Set(codes.map((code) => code[place])).size).toBe(allLetters.length);
     }

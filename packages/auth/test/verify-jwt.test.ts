@@ -14,7 +14,7 @@ function verifierFor(config: Partial<IssuerConfig> = {}, clock = testClock()) {
 }
 
 describe('a good token', () => {
-  it('says who is asking', async () => {
+  it('identifies the caller', async () => {
     const claims = { scope: 'openid sessions:read', email: 'a@example.com', name: 'Alice', sid: 's-1' };
     expect(await verifierFor().verify(tokenOf(key, testIssuer, claims))).toEqual({
       kind: 'user',
@@ -60,7 +60,7 @@ describe('a good token', () => {
     expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { typ })))).toBe(expected);
   });
 
-  it('may be meant for one of several audiences, and the issuer may allow several', async () => {
+  it('can have several audiences, and the issuer can allow several', async () => {
     expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, { aud: ['other', audience] })))).toBe(
       'accepted',
     );
@@ -114,11 +114,11 @@ describe('a token is refused', () => {
     expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { crit: ['exp'] })))).toBe('INVALID_TOKEN');
   });
 
-  it('with a key name that is no text', async () => {
+  it('with a key name that is not a string', async () => {
     expect(await outcome(verifierFor().verify(tokenOf(key, testIssuer, {}, { kid: 7 })))).toBe('INVALID_TOKEN');
   });
 
-  it('with words that help and give nothing away', async () => {
+  it('with helpful messages that reveal nothing', async () => {
     const verifier = verifierFor();
     const messages = await Promise.all(
       [{ aud: 'x' }, { iss: 'x' }, { exp: startMs / 1000 - 60 }, { sub: '' }, { nbf: startMs / 1000 + 60 }].map(
@@ -200,7 +200,7 @@ describe('several issuers', () => {
     expect(() => createJwtVerifier({ issuers: two })).toThrow(TypeError);
   });
 
-  it('never give two people one account, whatever a subject contains', () => {
+  it('never give two people one account, for any subject', () => {
     const names = fc.string().filter((name) => !name.includes('|'));
     fc.assert(
       fc.property(names, fc.string(), (issuer, subject) => {
