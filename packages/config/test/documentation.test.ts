@@ -9,7 +9,7 @@ describe('the documentation of the configuration', () => {
     for (const name of names) expect(configurationMarkdown()).toContain(`| \`${name}\``);
   });
 
-  it('says of every variable what it means, what it must be and who reads it', () => {
+  it('gives the meaning, rule and readers of every variable', () => {
     for (const row of describeVariables()) {
       expect({ ...row, ok: row.meaning !== '' && row.accepts !== '' && row.default !== '' }).toMatchObject({
         ok: true,
@@ -33,7 +33,7 @@ describe('the documentation of the configuration', () => {
     expect(configurationMarkdown()).toContain('`./data`');
   });
 
-  it('escapes what would break a table', () => {
+  it('escapes characters that would break a table', () => {
     const cells = configurationMarkdown()
       .split('\n')
       .filter((line) => line.startsWith('| '))

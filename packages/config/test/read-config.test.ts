@@ -136,7 +136,7 @@ describe('reading the environment', () => {
     }
   });
 
-  it('tells every problem at once, in the order of the table', () => {
+  it('reports every problem at once, in the order of the table', () => {
     const messages = messagesOf('api', {
       PORT: '70000',
       LOG_LEVEL: 'loud',

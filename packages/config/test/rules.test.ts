@@ -31,7 +31,7 @@ describe('combinations that cannot work', () => {
     expect(problemsOf('gateway', { DATABASE_URL, REDIS_URL })).toEqual([]);
   });
 
-  it('of the key of Apple a part alone is refused, with what is missing', () => {
+  it('a partial Apple key is refused, naming the missing part', () => {
     const all = {
       APNS_KEY_FILE: 'apns.p8',
       APNS_KEY_ID: 'A'.repeat(10),
@@ -44,7 +44,7 @@ describe('combinations that cannot work', () => {
     expect(message).toMatch(/^APNS_KEY_ID, APNS_TOPIC are missing; apps on iOS need all of APNS_KEY_FILE/);
   });
 
-  it('the single process is told that it needs no Redis, and the password is not shown', () => {
+  it('the single process refuses a Redis address, without showing the password', () => {
     const [variable, message] = only('standalone', { REDIS_URL: 'redis://:hunter2@redis' });
     expect(variable).toBe('REDIS_URL');
     expect(message).toMatch(/remove it, or run several instances/);
@@ -119,11 +119,11 @@ describe('combinations that cannot work', () => {
     ['PING_INTERVAL_MS', { PING_INTERVAL_MS: '75000' }],
     ['FRAME_BURST', { FRAME_BURST: '199' }],
     ['METRICS_PORT', { PORT: '9464' }],
-  ])('%s is refused beside what contradicts it: %j', (variable, env) => {
+  ])('%s is refused beside a contradicting setting: %j', (variable, env) => {
     expect(only('standalone', env)[0]).toBe(variable);
   });
 
-  it('a lease may be renewed once in half of its time', () => {
+  it('a lease can be renewed once in half of its time', () => {
     expect(problemsOf('standalone', { LEASE_REFRESH_MS: '30000' })).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('combinations that cannot work', () => {
     expect(problemsOf('standalone', { PORT: '0', METRICS_PORT: '0' })).toEqual([]);
   });
 
-  it('a rule says nothing about a value that was refused already', () => {
+  it('a rule skips a value that was refused already', () => {
     expect(only('standalone', { LEASE_TTL_MS: 'x', LEASE_REFRESH_MS: '90000' })[0]).toBe('LEASE_TTL_MS');
     expect(only('standalone', { ...off, AUTH_ISSUERS: '{', AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
   });

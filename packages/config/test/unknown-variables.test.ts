@@ -26,7 +26,7 @@ describe('an unknown variable', () => {
     expect(problemsOf('standalone', { AUTH_PASSWORD: 'hunter2' })[0]?.message).not.toContain('hunter2');
   });
 
-  it('of another program is none of our business', () => {
+  it('of another program does not concern us', () => {
     const env = {
       PATH: '/bin',
       NODE_ENV: 'test',

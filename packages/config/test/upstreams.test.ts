@@ -10,11 +10,11 @@ const env = (entries: unknown): NodeJS.ProcessEnv => ({
 });
 
 describe('AUTH_UPSTREAM', () => {
-  it('is none unless it is given', () => {
+  it('is empty by default', () => {
     expect(readConfig('standalone', {}).authUpstream).toEqual([]);
   });
 
-  it('takes GitHub, Google and any OpenID provider, and knows what they need', () => {
+  it('accepts GitHub, Google and any OpenID provider, with their required fields', () => {
     const entries = [
       github,
       { provider: 'google', clientId: 'g', clientSecret: secret },
@@ -57,7 +57,7 @@ describe('AUTH_UPSTREAM', () => {
     ]);
   });
 
-  it('may leave the secret of an OpenID provider out: PKCE proves a public client', () => {
+  it('can omit the secret of an OpenID provider: PKCE proves a public client', () => {
     expect(readConfig('standalone', env([oidc])).authUpstream[0]).toMatchObject({ id: 'corp', name: 'corp' });
   });
 
