@@ -5,12 +5,12 @@ import { cut, message, newMessage, sessionUpdate } from '../src/index.ts';
 import { session } from './session.ts';
 
 describe('a text for apps', () => {
-  it('that fits is itself and says nothing more', () => {
+  it('that fits stays unchanged and unmarked', () => {
     for (const text of ['', 'hello', 'x'.repeat(limits.messageBytes), 'é'.repeat(limits.messageBytes / 2)])
       expect(cut(text)).toEqual({ content: text });
   });
 
-  it('past 256 KiB is cut and says so', () => {
+  it('past 256 KiB is cut and marked', () => {
     expect(cut('x'.repeat(limits.messageBytes + 1))).toEqual({
       content: 'x'.repeat(limits.messageBytes),
       truncated: true,

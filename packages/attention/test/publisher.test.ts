@@ -17,7 +17,7 @@ interface Sent {
   body: string;
 }
 
-/** The edge of the world: what would travel to other instances is written down, and what was said is remembered. */
+/** The edge of the world: records frames to other instances, and remembers used keys. */
 class RecordingChannel implements UserChannel {
   readonly sent: Sent[] = [];
   readonly asked: { scope: string; keys: readonly string[]; ttlMs: number }[] = [];
@@ -148,7 +148,7 @@ describe('a publisher', () => {
       readSessions: (keys) => Promise.resolve(states.filter(({ key }) => keys.includes(key))),
       onError: (error) => errors.push(error),
     });
-  /** Of a gateway that ends in the turn of the event loop in which it appends: what it calls later reaches nothing. */
+  /** Simulates a gateway that crashes in the tick of its append: later calls have no effect. */
   const endingPublisher = () => {
     let isOver = false;
     const call = (target: RecordingChannel, name: keyof UserChannel, args: unknown[]) => {
@@ -192,14 +192,14 @@ describe('a publisher', () => {
     ]);
   });
 
-  it('publishes each session as it is now to its own user, and leaves out the ones that are gone', async () => {
+  it('publishes the current state of each session to its own user, and skips deleted sessions', async () => {
     await publisher.sessions(['k2', 'deleted', 'k1']);
     expect(channel.sent.map(({ user, body }) => [user, JSON.parse(body.slice(1)) as unknown])).toEqual(
       states.map((state) => [state.ownerId, sessionUpdate(state.session)]),
     );
   });
 
-  it('hands a hot frame over to be heard now, and does not wait for that', async () => {
+  it('sends a hot frame to connected apps without waiting', async () => {
     let open!: () => void;
     channel.gate = new Promise((resolve) => (open = resolve));
     publisher.hot('alice', sessionUpdate(session), 'p');
@@ -216,8 +216,8 @@ describe('a publisher', () => {
     ]);
   });
 
-  describe('says a message', () => {
-    it('as new_message, once under its uuid, and of a user once in the same words', async () => {
+  describe('publishes a message', () => {
+    it('as new_message, once per uuid, and once per text of a user', async () => {
       await say('hello', { uuids: ['u'] });
       await say('hello', { uuid: 'another', uuids: ['u'] });
       expect(channel.sent).toHaveLength(1);
@@ -240,7 +240,7 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['A', 'B\n', 'B']);
     });
 
-    it('F2: not when it was said over the connection before', async () => {
+    it('F2: not after a publication over the previous connection', async () => {
       for (const text of ['A', 'B', 'C']) await say(text);
       turns = new Map();
       await say('D');
@@ -265,7 +265,7 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['A', 'B', 'B']);
     });
 
-    describe('F2: not again when its gateway ended in the moment in which it was published', () => {
+    describe('F2: not again after its gateway crashed during the publication', () => {
       const end = async (act: (ending: Publisher) => Promise<void>) => {
         turns = new Map();
         void act(endingPublisher());
@@ -292,7 +292,7 @@ describe('a publisher', () => {
       });
     });
 
-    it('F2: not when what was stored has expired meanwhile, or could not be stored', async () => {
+    it('F2: not after the stored turn expired, or failed to be stored', async () => {
       await say('A');
       await channel.take('texts:k1');
       await say('B');
@@ -316,7 +316,7 @@ describe('a publisher', () => {
       expect(turns.size).toBeLessThan(20);
     });
 
-    it('F2c: at the end of each turn, and once under its key', async () => {
+    it('F2c: after each turn, and once per key', async () => {
       await sayEnd('Done.');
       await sayEnd('Done.');
       await sayEnd('Failed.', { role: 'SYSTEM' });
@@ -328,7 +328,7 @@ describe('a publisher', () => {
       expect(contents()).toHaveLength(5);
     });
 
-    it('again in another session, by another role, in other words, to another user', async () => {
+    it('again in another session, by another role, with another text, to another user', async () => {
       await say('hello');
       await say('hello', { key: 'k2' });
       await say('hello', { role: 'USER' });
@@ -337,7 +337,7 @@ describe('a publisher', () => {
       expect(channel.sent).toHaveLength(5);
     });
 
-    it('once under each of its uuids, whatever its words', async () => {
+    it('once per uuid, with any text', async () => {
       await say('as it was', { uuids: ['u1', 'u2'] });
       await say('as it was put', { uuids: ['u2'] });
       await say('in other words', { uuids: ['u3', 'u1'] });
@@ -354,7 +354,7 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['not empty']);
     });
 
-    it('not when it was marked as said, by its words or its uuid', async () => {
+    it('not if marked before, by its text or its uuid', async () => {
       await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'over REST' });
       await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
       expect(channel.sent).toEqual([]);
@@ -364,7 +364,7 @@ describe('a publisher', () => {
       expect(contents()).toEqual(['over REST']);
     });
 
-    it('without its words reaching the store that records what was published', async () => {
+    it('without its text in the store of published keys', async () => {
       await say('a secret', { uuids: ['u1'] });
       await publisher.markSaid('alice', 'k1', { role: 'USER', content: 'another secret' });
       expect(JSON.stringify(channel.asked)).not.toMatch(/secret/);
@@ -373,7 +373,7 @@ describe('a publisher', () => {
   });
 
   describe('while the other instances cannot be reached', () => {
-    it('throws nothing and tells every error', async () => {
+    it('throws nothing and reports every error', async () => {
       channel.failure = new Error('gone');
       await publisher.append('alice', sessionUpdate(session));
       await publisher.markSaid('alice', 'k1', { uuid: 'u1' });
@@ -384,7 +384,7 @@ describe('a publisher', () => {
       expect(errors).toHaveLength(5);
     });
 
-    it('are told of a message that failed, and the next one is said', async () => {
+    it('get the error of a failed message, and the next message is published', async () => {
       await say('hello');
       channel.failure = new Error('gone');
       await say('lost');

@@ -3,7 +3,7 @@ import { type Turn, alreadyInResult, newTurn, withResult, withText } from '../sr
 
 const windowMs = 30_000;
 
-/** A listener: what is shown of the reports of one session, in their order. */
+/** A listener: the texts shown for the reports of one session, in order. */
 function shown(...reports: ({ text: string } | { result: string } | { afterMs: number })[]): string[] {
   const heard: string[] = [];
   let turn: Turn = newTurn();
@@ -37,14 +37,14 @@ describe('one turn, reported twice', () => {
     expect(shown(...texts('A', 'B'), { result: 'C' }, ...texts('C'))).toEqual(['A', 'B', 'C']);
   });
 
-  it('F2: knows texts of several paragraphs, and white space at their ends', () => {
+  it('F2: recognises texts of several paragraphs, and trailing white space', () => {
     const long = 'first\n\nsecond  \n\n\nthird';
     expect(shown(...texts(`${long}\n`, 'C'), { result: `${long}\n\nC\n` })).toEqual([`${long}\n`, 'C']);
     expect(shown({ result: `A\n\n${long}` }, ...texts(long))).toEqual([`A\n\n${long}`]);
     expect(shown({ result: `A\n\n${long}` }, ...texts(`A\n\n${long}\n`))).toEqual([`A\n\n${long}`]);
   });
 
-  it('F2c: shows the ends of two turns, whichever report of them comes first', () => {
+  it('F2c: shows the results of two turns, in any order of the reports', () => {
     expect(shown({ result: 'Done.' }, { result: 'Done.' })).toEqual(['Done.', 'Done.']);
     expect(shown(...texts('Done.'), { result: 'Done.' }, ...texts('Done.'), { result: 'Done.' })).toHaveLength(2);
     expect(shown({ result: 'Done.' }, ...texts('Done.'), { result: 'Done.' }, ...texts('Done.'))).toHaveLength(2);
@@ -52,7 +52,7 @@ describe('one turn, reported twice', () => {
     expect(shown(...texts('Done.'), { result: 'Done.' }, { result: 'Done.' }, ...texts('Done.'))).toHaveLength(2);
   });
 
-  it('shows what an agent says twice in one turn twice', () => {
+  it('shows a repeated text of one turn twice', () => {
     expect(shown(...texts('ok', 'ok'), { result: 'ok\n\nok' })).toEqual(['ok', 'ok']);
     expect(shown({ result: 'ok' }, ...texts('ok', 'ok'))).toEqual(['ok', 'ok']);
   });
@@ -67,7 +67,7 @@ describe('one turn, reported twice', () => {
     expect(shown(...texts('Done.'), { afterMs: 10 * windowMs }, { result: 'Done.' })).toEqual(['Done.']);
   });
 
-  it('remembers within bounds, and no words', () => {
+  it('remembers within bounds, and stores no text', () => {
     let turn = newTurn();
     for (let n = 0; n < 1_000; n += 1) turn = withText(turn, `secret ${n}\n\n`.repeat(n), n, windowMs);
     for (let n = 0; n < 100; n += 1) ({ turn } = withResult(turn, `secret ${n}\n\n`.repeat(1_000), n, windowMs));
