@@ -30,7 +30,7 @@ describeWith('postgresql', 'startPostgres', () => {
     }).finally(() => socket.destroy()) as Promise<boolean>;
   };
 
-  it('ends with the process that started it, kill -9 included', async () => {
+  it('stops with the process that started it, also on kill -9', async () => {
     const file = fileURLToPath(new URL('./programs/postgres.mjs', import.meta.url));
     const starter = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
     const [said] = (await once(starter.stdout, 'data')) as [Buffer];

@@ -66,7 +66,7 @@ describe('a faulty wire', () => {
     expect((await all).toString()).toBe('first second');
   });
 
-  it('delivers what was written while it stood still', async () => {
+  it('delivers bytes written during a stall', async () => {
     const near = await dial();
     const other = await far;
     proxy.set('stall');
@@ -76,7 +76,7 @@ describe('a faulty wire', () => {
     expect((await late).toString()).toBe('patience');
   });
 
-  it('swallows without telling anybody', async () => {
+  it('swallows silently', async () => {
     const near = await dial();
     const other = await far;
     proxy.set('swallow');
@@ -89,14 +89,14 @@ describe('a faulty wire', () => {
     expect(other.readableEnded || other.destroyed).toBe(false);
   });
 
-  it('lets no byte pass behind those that it has swallowed', async () => {
+  it('forwards no byte after swallowed ones', async () => {
     const near = await dial();
     const other = await far;
     const heard: Buffer[] = [];
     other.on('data', (data: Buffer) => heard.push(data));
     proxy.set('swallow');
     near.write('a question');
-    // The wire takes this connection after it has read what was there before.
+    // The wire accepts this connection after it has read all earlier bytes.
     far = once(server, 'connection').then(([socket]) => socket as Socket);
     await dial();
     await far;
@@ -108,7 +108,7 @@ describe('a faulty wire', () => {
     expect(heard).toEqual([]);
   });
 
-  it('breaks what exists and takes what is new', async () => {
+  it('breaks existing connections and accepts new ones', async () => {
     const near = await dial();
     const other = await far;
     other.on('error', () => undefined);

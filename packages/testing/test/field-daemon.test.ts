@@ -28,7 +28,7 @@ describe('a daemon with habits of the field', () => {
     await daemon.stop();
   });
 
-  it('drops what it says while disconnected, but for its history', async () => {
+  it('drops its frames while disconnected, but keeps its history', async () => {
     const daemon = await start({ growingStatus: true });
     const turn = await task(daemon);
     await daemon.drop();
@@ -39,7 +39,7 @@ describe('a daemon with habits of the field', () => {
     await daemon.stop();
   });
 
-  it('comes back by itself when it is told how', async () => {
+  it('reconnects by itself when configured', async () => {
     const daemon = await startFieldDaemon(relay, { again: { afterMs: 5 }, work: () => ['done'] });
     await daemon.drop();
     await relay.call('POST', '/api/sessions', { body: { deviceId: daemon.deviceId, message: 'hello' } });

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { freePort, twoFreePorts } from '../src/programs.ts';
 
-it('a free port is none that the system gives to another program meanwhile', async () => {
-  // Such as those of connections, and of listeners that name no port.
+it('a free port is outside the range that the system assigns', async () => {
+  // Such as ports of connections, and of listeners on port 0.
   const given = await Promise.all(
     Array.from({ length: 50 }, async () => {
       const server = createServer().listen(0, '127.0.0.1');

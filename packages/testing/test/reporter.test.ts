@@ -17,7 +17,7 @@ describe('M1: the closing table of a run', () => {
     expect(table).toContain('run them as root');
   });
 
-  it('says nothing of root where only a program is missing, and nothing at all where all ran', () => {
+  it('omits root if only a program is missing, and is empty if all suites ran', () => {
     expect(closing({ fullName: 'a page [needs chromium] opens', status: 'pending' })).not.toContain('as root');
     expect(closing({ fullName: 'a page opens', status: 'passed' })).toBe('');
   });

@@ -1,4 +1,4 @@
-// Starts a PostgreSQL, says its port, and waits to be killed.
+// Starts a PostgreSQL, prints its port, and waits to be killed.
 import { startPostgres } from '../../dist/database.js';
 
 const { address } = await startPostgres();
