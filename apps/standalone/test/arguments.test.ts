@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readArguments } from '../src/arguments.ts';
 
-describe('the words behind the relay', () => {
-  it('are none, or open it to the local network', () => {
+describe('the arguments of the relay', () => {
+  it('are empty, or open it to the local network', () => {
     expect(readArguments([])).toEqual({});
     expect(readArguments(['--lan'])).toEqual({ lan: { host: undefined, port: 4443 } });
     expect(readArguments(['--lan', '--lan-host', 'laptop.local', '--lan-port=8443'])).toEqual({
@@ -10,7 +10,7 @@ describe('the words behind the relay', () => {
     });
   });
 
-  it('may ask for the help or the version alone', () => {
+  it('can request only the help or the version', () => {
     expect(readArguments(['--help', '--lan'])).toEqual({ only: 'help' });
     expect(readArguments(['--version'])).toEqual({ only: 'version' });
   });
@@ -20,7 +20,7 @@ describe('the words behind the relay', () => {
     ['a port that is none', ['--lan', '--lan-port', 'https'], /--lan-port is "https"; it must be/],
     ['the last port, which has no next one', ['--lan', '--lan-port', '65535'], /1 to 65534/],
     ['an option of the local network without it', ['--lan-port', '4443'], /belong to --lan/],
-  ])('are refused with what is possible: %s', (_, words, says) => {
+  ])('are refused with the valid arguments: %s', (_, words, says) => {
     expect(() => readArguments(words)).toThrow(says);
   });
 });

@@ -23,7 +23,7 @@ const admin = async (...args: string[]): Promise<string[]> => {
   return (await runCommand(deps, request)).lines;
 };
 
-it('lists the gateways by their devices, and refuses a name that none or several have', async () => {
+it('lists the gateways by their devices, and refuses an unknown or ambiguous name', async () => {
   const list = async () =>
     (await admin('drain', '--json')).map((line) => JSON.parse(line) as { instance: string; devices: number });
   // A daemon is marked online a moment after its socket is open.

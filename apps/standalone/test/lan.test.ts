@@ -73,7 +73,7 @@ describe('the authority of the local network', () => {
   it.each([
     ['no authority', 'nonsense', /holds no certificate authority.*Restore it/],
     ['the key of another', undefined, /holds a key of another certificate.*delete it/],
-  ])('says what to do about a file with %s', async (_, text, says) => {
+  ])('gives advice about a file with %s', async (_, text, says) => {
     const { certificate } = await keptAuthority(folder);
     const other = join(folder, 'other');
     await keptAuthority(other);
@@ -84,12 +84,12 @@ describe('the authority of the local network', () => {
 });
 
 describe('the addresses of the local network', () => {
-  it('are those that no router forwards', () => {
+  it('are addresses that no router forwards', () => {
     expect(['10.1.2.3', '172.16.0.1', '172.31.255.1', '192.168.178.20', '127.0.0.2'].every(isPrivate)).toBe(true);
     expect(['172.32.0.1', '192.169.0.1', '100.64.0.1', '8.8.8.8', '::1', 'fe80::1'].some(isPrivate)).toBe(false);
   });
 
-  it('leave out the loopback address and those of the internet', () => {
+  it('leave out the loopback address and internet addresses', () => {
     const of = (address: string, internal = false) => [{ address, internal, family: 'IPv4' }];
     const interfaces = { lo: of('127.0.0.1', true), eth0: of('203.0.113.7'), wlan0: of('192.168.1.5') };
     expect(lanAddresses(interfaces as unknown as Parameters<typeof lanAddresses>[0])).toEqual(['192.168.1.5']);
@@ -164,7 +164,7 @@ describe('the doors to the local network', () => {
     await seen(({ subjectaltname }) => subjectaltname === 'IP Address:127.0.0.1, IP Address:192.168.1.5');
   });
 
-  it('have another certificate before the one in use ends', async () => {
+  it('get a new certificate before the current one expires', async () => {
     const soon = new Date(Date.now() + 86_400_000);
     const ending: Authority = {
       ...authority,
