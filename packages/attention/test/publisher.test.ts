@@ -148,7 +148,7 @@ describe('a publisher', () => {
       readSessions: (keys) => Promise.resolve(states.filter(({ key }) => keys.includes(key))),
       onError: (error) => errors.push(error),
     });
-  /** Simulates a gateway that crashes in the tick of its append: later calls have no effect. */
+  /** Simulates a gateway that crashes in the tick of its append: later calls do nothing. */
   const endingPublisher = () => {
     let isOver = false;
     const call = (target: RecordingChannel, name: keyof UserChannel, args: unknown[]) => {
