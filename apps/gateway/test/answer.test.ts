@@ -16,19 +16,19 @@ const find = (messages: Message[], more: Partial<Asked> = {}, hasMore = false) =
   answerIn({ messages, hasMore }, { ...asked, ...more })?.content;
 
 describe('F1: the answer in a page of history', () => {
-  it('is what the agent said last to the instruction', () => {
+  it("is the agent's last message on the instruction", () => {
     expect(find([message('USER', 'do it'), message('AGENT', 'I begin'), message('AGENT', 'done')])).toBe('done');
     expect(find([message('USER', 'do it\n'), message('AGENT', 'done'), message('AGENT', ' ')])).toBe('done');
     expect(find([message('USER', '<context/> do it'), message('AGENT', 'done')])).toBe('done');
   });
 
-  it('is not there before the agent has said something to it', () => {
+  it('is missing before the agent has answered', () => {
     expect(find([message('AGENT', 'of before'), message('USER', 'do it')])).toBeUndefined();
     expect(find([message('USER', 'something else'), message('AGENT', 'else')])).toBeUndefined();
     expect(find([])).toBeUndefined();
   });
 
-  it('of the same words of long ago is another one', () => {
+  it('with the same text from long ago belongs to another turn', () => {
     const old = [message('USER', 'do it', -600_000), message('AGENT', 'done', -500_000)];
     expect(find(old, { previous: 'done' })).toBeUndefined();
     // A clock that is behind makes nothing old by itself.
@@ -36,13 +36,13 @@ describe('F1: the answer in a page of history', () => {
     expect(find([...old, message('USER', 'at the desk'), message('AGENT', 'desk')])).toBeUndefined();
   });
 
-  it('of the same words is another one when its turn has the end of the task before', () => {
+  it("with the same text belongs to another turn if it contains the previous task's answer", () => {
     const turn = [message('USER', 'do it', -2000), message('AGENT', 'A?', -1000), message('AGENT', 'B?')];
     expect(find(turn, { previous: 'A?' })).toBeUndefined();
     expect(find(turn, { previous: 'something else' })).toBe('B?');
   });
 
-  it('of a daemon that keeps the uuid of the instruction is behind that message alone', () => {
+  it("of a daemon that keeps the instruction's uuid follows that message alone", () => {
     const mine = { ...message('USER', '<context/>'), uuid: 'mine' };
     const turn = [message('USER', 'do it'), message('AGENT', 'else')];
     expect(find(turn, { uuid: 'mine' })).toBeUndefined();
@@ -51,7 +51,7 @@ describe('F1: the answer in a page of history', () => {
     expect([arrived(turn), arrived([mine]), arrived([mine, ...turn])]).toEqual([false, true, true]);
   });
 
-  it('ends where the next turn begins', () => {
+  it('stops where the next turn begins', () => {
     const desk = [message('USER', 'and locally'), message('AGENT', 'desk')];
     expect(find([message('USER', 'do it'), message('AGENT', 'done'), ...desk])).toBe('done');
   });
@@ -65,7 +65,7 @@ describe('F1: the answer in a page of history', () => {
 
   it('F14: is not a text from before the task did something else', () => {
     const turn = [message('USER', 'do it', 3_600_000), message('AGENT', 'I run the build', 3_601_000)];
-    // The daemon's clock is an hour ahead: it said that a second after the beginning.
+    // The daemon's clock is an hour ahead: it sent that a second after the beginning.
     expect(find(turn, { heardAtMs: sentAtMs + 2_000 })).toBeUndefined();
     expect(find(turn, { heardAtMs: sentAtMs + 500 })).toBe('I run the build');
   });
@@ -82,7 +82,7 @@ describe('F1: the answer in a page of history', () => {
     heardAtMs: fc.option(fc.integer({ min: -1000, max: 900_000 }), { nil: undefined }),
   });
 
-  it('is always of the agent, behind the instruction, and within its turn', () => {
+  it('is always from the agent, after the instruction, and within its turn', () => {
     fc.assert(
       fc.property(page, fc.boolean(), task, (entries, hasMore, given) => {
         const messages = entries.map((entry) => message(entry.role, entry.words, entry.atMs));
@@ -93,7 +93,7 @@ describe('F1: the answer in a page of history', () => {
         expect(messages[at]).toMatchObject({ role: 'AGENT', content: answer.content });
         expect(answer.content.trim()).not.toBe('');
         const before = messages.slice(0, at).filter((one) => one.role === 'USER');
-        // Something was asked before, and by these words unless the whole session is this task.
+        // An instruction came before, with this text unless the whole session is this task.
         if (given.kind === 'resume' || hasMore) expect(before.at(-1)!.content).toContain(given.instruction);
         // Nothing of the agent is between it and the next turn.
         const after = messages.slice(at + 1);
@@ -106,7 +106,7 @@ describe('F1: the answer in a page of history', () => {
   });
 });
 
-describe('F1: whether an answer is the end', () => {
+describe('F1: whether an answer completes the task', () => {
   const one: Answer = { uuid: 'a', content: 'done', timestamp: '', length: 1, earlier: [] };
   const other: Answer = { uuid: 'b', content: 'more', timestamp: '', length: 2, earlier: [] };
   const answer = fc.constantFrom(undefined, one, other, { ...one, length: 2 });
@@ -119,7 +119,7 @@ describe('F1: whether an answer is the end', () => {
     last: fc.boolean(),
   });
 
-  it('is never said of nothing, of what grows unless the daemon omits the task, or of an active session unless it does', () => {
+  it('never holds without an answer, for a growing one unless the daemon omits the task, or for an active session unless it does', () => {
     fc.assert(
       fc.property(circumstances, (given) => {
         if (!isEnd(given)) return;
@@ -134,7 +134,7 @@ describe('F1: whether an answer is the end', () => {
     );
   });
 
-  it('is said at once when the daemon no longer knows the task, and later the more it says that it runs', () => {
+  it('holds immediately when the daemon omits the task, and later the more evidence shows it as running', () => {
     const nothing = { before: undefined, now: one, omitted: false, listed: false, active: false, last: false };
     expect(isEnd({ ...nothing, omitted: true })).toBe(true);
     expect(isEnd(nothing)).toBe(false);

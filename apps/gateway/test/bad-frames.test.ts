@@ -87,7 +87,7 @@ describe('bad frames', () => {
     };
     const before = await ignored('unknown');
     peer.socket.send(frame(16 * 1024 * 1024));
-    // The rest after it, which is 30 s on a slow machine, is none for a report (rules, 4.8).
+    // The rest after it, 30 s on a slow machine, does not apply to a report (rules, 4.8).
     await tick(peer, app);
     expect(await ignored('unknown')).toBe(before + 1);
     peer.socket.send(frame(16 * 1024 * 1024 + 1));

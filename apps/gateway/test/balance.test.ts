@@ -37,7 +37,7 @@ function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bou
     return pod;
   };
   let total = 0;
-  /** Three Envoys, each of which counts its own sockets of each gateway. */
+  /** Three Envoys, each counting its own sockets per gateway. */
   const envoys = Array.from({ length: 3 }, () => new Map<Pod, number>());
   const through = new Map<number, Map<Pod, number>>();
   let choices = 0;
@@ -96,7 +96,7 @@ function createFleet(gateways: number, { edge, balanced }: { edge: 'hash' | 'bou
     for (const device of devices) connect(device);
     moved.count += devices.length;
   };
-  /** Ten seconds pass: those that leave close a third of what they have, the others what is too many. */
+  /** Ten seconds pass: leaving gateways close a third of their sockets, other gateways their surplus. */
   const pass = async (leaving: { pod: Pod; parts: number }[] = []) => {
     for (const one of leaving) {
       const part = [...one.pod.holds].slice(0, Math.ceil(one.pod.holds.size / one.parts));
@@ -214,7 +214,7 @@ describe('the share of a gateway', () => {
     return { balances, round, pass: (ms: number) => (now += ms) };
   };
 
-  it('is what is more than a fifth above the mean, and not a few', async () => {
+  it('is the excess over the mean plus a fifth, unless it is small', async () => {
     const { round } = open();
     expect(await round(3000, 1000)).toEqual([0, 0]);
     expect(await round(3000, 1000)).toEqual([600, 0]);
@@ -223,7 +223,7 @@ describe('the share of a gateway', () => {
     expect(await small.round(100, 10)).toEqual([0, 0]);
   });
 
-  it('is everything where there is no other gateway', async () => {
+  it('is everything if it is the only gateway', async () => {
     const { round } = open();
     await round(3000);
     expect(await round(3000)).toEqual([0]);

@@ -15,7 +15,7 @@ import { knock } from './knock.ts';
 const png = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR and more IEND', 'latin1').toString('base64')}`;
 const declaring = (list: string) => ({ 'X-Daemon-Capabilities': list });
 
-describe('what a daemon declares', () => {
+describe('the declarations of a daemon', () => {
   let relay: TestRelay;
   let app: TestApp;
   let daemon: TestDaemon;
@@ -39,7 +39,7 @@ describe('what a daemon declares', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is answered in the 101 with what the relay does', async () => {
+  it("get the relay's capabilities in the 101", async () => {
     const plain = await registerDevice(relay);
     const answered = await knock(relay, {
       Authorization: `Bearer ${plain.refreshToken}`,
@@ -56,7 +56,7 @@ describe('what a daemon declares', () => {
     expect((await device(daemon))?.capabilities).toEqual(['images', 'auto-update', 'context']);
   });
 
-  it('F6: is not needed for images where nothing rules them out, and the answer says so', async () => {
+  it('F6: are optional for images unless something rules them out, and the answer shows it', async () => {
     const field = await connectDaemon(relay, { headers: declaring('auto-update') });
     await nextStart(relay, field);
     const created = await create(field.deviceId, [png]);
@@ -75,7 +75,7 @@ describe('what a daemon declares', () => {
 
   it('is missing although the daemon knows others of ours: it never gets images', async () => {
     const plain = await connectDaemon(relay, { headers: declaring('usage') });
-    // Until then the relay does not know what it declares.
+    // Until then the relay does not know its declarations.
     await nextStart(relay, plain);
     expect(await create(plain.deviceId, [png])).toMatchObject({
       status: 409,
@@ -87,7 +87,7 @@ describe('what a daemon declares', () => {
     expect((await device(plain))?.capabilities).toEqual(['usage']);
   });
 
-  it('counts while the device is away: what was accepted then is delivered when it is back', async () => {
+  it('count while the device is away: the relay delivers accepted messages when it is back', async () => {
     await daemon.close();
     const created = await create(daemon.deviceId, [png]);
     expect(created.status).toBe(201);
@@ -103,7 +103,7 @@ describe('what a daemon declares', () => {
     expect((await row())?.images).toBeNull();
   });
 
-  it('counts again on delivery: a daemon that came back without it does not get the message, and the user hears why', async () => {
+  it('count again on delivery: a returning daemon without support does not get the message, and the user gets the reason', async () => {
     await daemon.close();
     const created = await create(daemon.deviceId, [png]);
     const { taskId } = created.body as { taskId: string };
@@ -119,7 +119,7 @@ describe('what a daemon declares', () => {
     expect(daemon.inbox.count('task_start')).toBe(1);
   });
 
-  it('is told to no app with the images themselves', () => {
+  it('reach no app with the images themselves', () => {
     expect(JSON.stringify(app.inbox.all)).not.toContain('base64');
   });
 

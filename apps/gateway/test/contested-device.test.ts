@@ -40,7 +40,9 @@ describe('a device that two daemons take from each other', () => {
     const { body } = await relay.call('listConnections', { params: { id: registration.deviceId } });
     return body.connections as { closeCode?: number }[];
   };
-  /** Daemons come back after a second at the earliest: the one before has been noted by then. */
+  /**
+   * Daemons come back after a second at the earliest: by this time the gateway has recorded the previous connection.
+   */
   const connect = async (headers: Record<string, string> = {}, gateway = 0) => {
     const before = (await noted()).length;
     const daemon = await connectDaemon(relay, { registration, gateway, headers });
@@ -58,7 +60,7 @@ describe('a device that two daemons take from each other', () => {
       const found = await look();
       if (found !== undefined) return found;
       if (performance.now() > deadline) throw new Error(`not within 20 s: ${what}`);
-      // Not a microtask: it would keep out what is waited for.
+      // Not a microtask, which would starve the awaited work.
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
@@ -67,7 +69,7 @@ describe('a device that two daemons take from each other', () => {
     return (body.devices as { id: string; conflict: unknown }[]).find(({ id }) => id === registration.deviceId)!;
   };
   const conflict = () => until('a conflict', async () => (await device()).conflict ?? undefined);
-  /** Connections until the newest one, each noted as ended. */
+  /** Connections until the newest, each recorded as closed. */
   const settled = (ended: number) =>
     until(`${ended} ended connections`, async () => {
       const closed = (await noted()).filter(({ closeCode }) => closeCode !== undefined);
@@ -94,7 +96,7 @@ describe('a device that two daemons take from each other', () => {
       ),
     );
 
-  it('F17: shows the two machines to its owner, and tells them once', async () => {
+  it('F17: shows the two machines to its owner, once', async () => {
     await quarrel();
     expect(await device()).toMatchObject({
       conflict: {
@@ -119,7 +121,7 @@ describe('a device that two daemons take from each other', () => {
     ]);
   });
 
-  it('F17: one of them keeps its place and ends its tasks; the other is told when to come again', async () => {
+  it('F17: one machine keeps its place and completes its tasks; the other gets a retry time', async () => {
     const owner = await quarrel();
     const created = await relay.call('createSession', { body: { deviceId: registration.deviceId, message: 'go' } });
     await owner.next('task_start');
@@ -140,7 +142,7 @@ describe('a device that two daemons take from each other', () => {
     expect(ended).toMatchObject({ result: 'done' });
   });
 
-  it('F17: lets the other one in at once when the one that owned it has left', async () => {
+  it('F17: admits the other machine immediately when the owner has left', async () => {
     const owner = await quarrel();
     await refusal(machines[1]);
     await owner.close();
@@ -150,7 +152,7 @@ describe('a device that two daemons take from each other', () => {
     expect(taskId).toBe(created.body.taskId);
   });
 
-  it('F17: is no longer shown after its time', async () => {
+  it('F17: disappears after its time', async () => {
     await quarrel();
     await relay.database.sql.execute`
       UPDATE devices SET conflict = jsonb_set(conflict, '{until}', to_jsonb(now() - interval '1 second'))
@@ -158,7 +160,7 @@ describe('a device that two daemons take from each other', () => {
     expect((await device()).conflict).toBeNull();
   });
 
-  it('F17: notices two machines that nothing tells apart when they go on and on', async () => {
+  it('F17: notices two indistinguishable machines when they continue', async () => {
     let owner = await connect();
     const found = await until('a conflict', async () => {
       const next = await connect().catch(() => undefined);

@@ -28,7 +28,7 @@ describe('the settings that a daemon with `controls` keeps', () => {
   });
   afterAll(() => relay.stop());
 
-  it('8: refuses settings with a message for a daemon that keeps none, and sends that daemon nothing new', async () => {
+  it('8: refuses settings with a message for a daemon without support, and sends it nothing new', async () => {
     const { deviceId } = plain;
     const created = await relay.call('createSession', { body: { deviceId, message: 'hello', settings } });
     expect(created.body).toMatchObject({ code: 'NOT_SUPPORTED_BY_DEVICE', status: 409 });
@@ -75,7 +75,7 @@ describe('the settings that a daemon with `controls` keeps', () => {
     });
   });
 
-  it('asks for known values without starting an agent, and tells where a choice was made', async () => {
+  it('requests known values without starting an agent, and shows the source of a choice', async () => {
     const sessionId = await idleSession(relay, daemon, app, 'settings-2');
     const params = { id: sessionId };
     const read = relay.call('readSettings', { params, query: { known: '1' } });

@@ -1,6 +1,6 @@
 /**
- * Shared by the tests of the gateway: sessions that run, and clocks made of frames. A frame of a daemon is
- * handled after all frames it sent before, so whatever comes of it proves that those were handled.
+ * Shared by the tests of the gateway: running sessions, and clocks made of frames. The gateway handles a daemon's
+ * frames in order, so any effect of a frame proves that it handled the earlier ones.
  */
 import {
   type Frame,
@@ -74,7 +74,7 @@ export async function run(relay: TestRelay, daemon: TestDaemon, app: TestApp, na
   return { taskId, pendingId, id: idOf(daemon, nativeId) };
 }
 
-/** Lets a task end with this event and waits until the app has seen the session after it. */
+/** Completes a task with this event and waits until the app has seen the session after it. */
 export async function end(
   daemon: TestDaemon,
   app: TestApp,
@@ -116,8 +116,8 @@ export async function tick(daemon: TestDaemon, app: TestApp): Promise<void> {
 }
 
 /**
- * Resolves when a task that was accepted now has reached the daemon. One claim takes what is due in all sessions, in the
- * order of acceptance: what was accepted before, and has not come by now, was not due.
+ * Resolves when a newly accepted task has reached the daemon. One claim takes all due tasks of all sessions, in the
+ * order of acceptance: an earlier task that has not come by now was not due.
  */
 export async function nextStart(relay: TestRelay, daemon: TestDaemon): Promise<{ taskId: string }> {
   return begin(relay, daemon, { message: 'the clock' });

@@ -23,12 +23,12 @@ describe('a crowd at the door of daemons', () => {
     await database.close();
   });
 
-  it('lets in as many at once as it is told, and sends the others away before it looks at a credential', async () => {
+  it('admits as many at once as configured, and rejects the rest before it reads a credential', async () => {
     const [first, second, third] = devices as [Registration, Registration, Registration];
     let arriving: ReturnType<typeof knock>[] = [];
     await database.models.$transaction(
       async (tx) => {
-        // No connection becomes the owner of a device before this ends.
+        // No connection becomes the owner of a device until this commits.
         await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
         arriving = [knock(relay, headersOf(first)), knock(relay, headersOf(second))];
         let refused = await knock(relay, {});

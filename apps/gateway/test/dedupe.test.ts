@@ -5,13 +5,13 @@ import { begin, idOf, idleSession, messageIn, run, say, sessionIn, tick, until }
 
 type Path = 'task' | 'transcript' | 'activity';
 
-describe('one message, whichever way it comes', () => {
+describe('one message on all paths', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
   let count = 0;
 
-  /** The messages of a session, whichever id it had then. */
+  /** The messages of a session, under any of its ids. */
   const said = async (...ids: string[]) => {
     await tick(daemon, app);
     return app.inbox.all
@@ -43,7 +43,7 @@ describe('one message, whichever way it comes', () => {
         daemon.send({ type: 'session_activity', session_id: native, last_message: 'the answer', is_completion: true }),
     };
     for (const way of order) ways[way]();
-    // A turn of the relay says itself what it says: until then the activity path is silent.
+    // A turn of the relay publishes its own texts: until then the activity path is silent.
     const heard = order.includes('task') || order.includes('transcript') ? ['the answer'] : [];
     expect((await contents(id)).filter((content) => content === 'the answer')).toEqual(heard);
   });
@@ -66,7 +66,7 @@ describe('one message, whichever way it comes', () => {
     }
   });
 
-  it('of the user: what was sent by REST does not come back by the transcript', async () => {
+  it('of the user: a text sent by REST does not return through the transcript', async () => {
     const native = fresh();
     const id = await idleSession(relay, daemon, app, native);
     const taskId = await say(relay, id, 'from the phone');
@@ -84,12 +84,12 @@ describe('one message, whichever way it comes', () => {
     expect(await contents(pendingId, idOf(daemon, native))).toEqual(['the very first']);
   });
 
-  it('of the user: said again over REST, it is known for the whole time from then on', async () => {
+  it('of the user: after a repetition over REST, its window starts again', async () => {
     const native = fresh();
     const id = await idleSession(relay, daemon, app, native);
     const { backplane } = relay.apis[0]!;
     const session = await relay.database.models.session.findFirstOrThrow({ where: { nativeId: native } });
-    // The same words were sent before, and their time is nearly over.
+    // The same text was sent before, and its window is nearly over.
     const before = createPublisher({
       channel: backplane,
       windowMs: 1_000,
@@ -136,7 +136,7 @@ describe('one message, whichever way it comes', () => {
   it('of the user is known by user_message_uuid, in either order', async () => {
     const native = fresh();
     const { taskId, id } = await run(relay, daemon, app, native);
-    // The daemon names what it was told, then shows it in words of its own.
+    // The daemon names the relay's message, then shows it with a different text.
     daemon.event(taskId, 'PROGRESS', { action: 'x', user_message_uuid: `${native}-1` });
     daemon.event(taskId, 'USER_MESSAGE', { session_id: native, uuid: `${native}-1`, content: '/command expanded' });
     daemon.event(taskId, 'USER_MESSAGE', {
@@ -191,7 +191,7 @@ describe('one message, whichever way it comes', () => {
     expect(await contents(id, idOf(daemon, `${native}-renamed`))).toEqual(['before the rename']);
   });
 
-  it('is said by one instance when a device moves between them', async () => {
+  it('comes from one instance when a device moves between them', async () => {
     const two = await startRelay({ gateways: 2 });
     try {
       const watcher = await connectApp(two);
@@ -210,7 +210,7 @@ describe('one message, whichever way it comes', () => {
     }
   });
 
-  it('may be said again when its time is over', async () => {
+  it('can repeat after its window', async () => {
     const short = await startRelay({ config: { dedupeWindowMs: 1, daemonReplyTimeoutMs: 200 } });
     try {
       const watcher = await connectApp(short);

@@ -3,7 +3,7 @@ import { connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { counted, readTask, run, sessionIn, tick, until } from './conversation.ts';
 
 describe('an instance that leaves', () => {
-  it('lets count what a daemon said before it heard of it: the task is completed and not lost', async () => {
+  it('still counts frames that the daemon sent before the close: the task is completed and not lost', async () => {
     const relay = await startRelay({ gateways: 2, config: { statusLostMs: 1 } });
     try {
       const app = await connectApp(relay);
@@ -11,7 +11,7 @@ describe('an instance that leaves', () => {
       const { taskId, id } = await run(relay, daemon, app, 'leaving');
       await relay.database.models.$transaction(
         async (tx) => {
-          // The next frames of the daemon wait for this: first the report, and behind it the events of its task.
+          // The daemon's next frames wait for this: first the report, then the events of its task.
           await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
           daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'leaving-report' }] });
           daemon.event(taskId, 'TASK_COMPLETE', { result: 'said in time' });
@@ -42,7 +42,7 @@ describe('an instance that leaves', () => {
       const append = backplane.append.bind(backplane);
       let goOn = () => undefined as void;
       const held = new Promise<void>((resolve) => (goOn = resolve));
-      // The first end waits for this, and the second for the first.
+      // The first completion waits for this, and the second for the first.
       backplane.append = async (...frame) => held.then(() => append(...frame));
       daemon.event(first.taskId, 'TASK_COMPLETE', { result: 'the first' });
       daemon.event(second.taskId, 'TASK_COMPLETE', { result: 'the second' });

@@ -23,7 +23,7 @@ describe('event ERROR', () => {
     });
   });
 
-  it('is followed by what waits behind it', async () => {
+  it('precedes the next queued message', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'goes-on');
     const next = await say(relay, id, 'try again');
     daemon.event(taskId, 'ERROR', { error: 'once' });
@@ -56,7 +56,7 @@ describe('event ERROR', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
   });
 
-  it('K9: without a text ends the task all the same', async () => {
+  it('K9: without a text fails the task all the same', async () => {
     for (const [n, fields] of [{}, { error: null }].entries()) {
       const { taskId } = await run(relay, daemon, app, `wordless-${n}`);
       expect(await end(daemon, app, taskId, 'ERROR', fields)).toMatchObject({ status: 'failed' });

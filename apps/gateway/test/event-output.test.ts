@@ -64,7 +64,7 @@ describe('events OUTPUT and VERBOSE', () => {
     ]);
   });
 
-  it('R5: are numbered per task and connection, so that an app sees what it missed', async () => {
+  it('R5: are numbered per task and connection, so that an app detects a gap', async () => {
     const first = await run(relay, daemon, app, 'first');
     const second = await run(relay, daemon, app, 'second');
     const say = async (taskId: string, output: string) => {
@@ -108,7 +108,7 @@ describe('events OUTPUT and VERBOSE', () => {
     expect(String(output)).toHaveLength(256 * 1024);
   });
 
-  it('of a task that has ended, or of nothing at all, are not shown', async () => {
+  it('of a finished task, or without any text, are not shown', async () => {
     const { taskId } = await run(relay, daemon, app, 'over');
     await end(daemon, app, taskId);
     daemon.event(taskId, 'OUTPUT', { output: 'too late' });

@@ -34,7 +34,7 @@ describe('event PROGRESS', () => {
   });
   afterAll(() => relay.stop());
 
-  it('shows what the agent does, in the whole session', async () => {
+  it("shows the agent's activity, in the whole session", async () => {
     const { taskId, id } = await run(relay, daemon, app, 'shown');
     daemon.event(taskId, 'PROGRESS', { action: 'Reading', target: 'a.ts' });
     expect(await progressOf(id, 'Reading')).toMatchObject({
@@ -46,7 +46,7 @@ describe('event PROGRESS', () => {
     });
   });
 
-  it('may lack a target', async () => {
+  it('can lack a target', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'targetless');
     daemon.event(taskId, 'PROGRESS', { action: 'Thinking' });
     expect((await progressOf(id, 'Thinking')).progress).toMatchObject({ target: '' });
@@ -83,7 +83,7 @@ describe('event PROGRESS', () => {
     expect(await readSession(relay, id)).not.toHaveProperty('progress');
   });
 
-  it('that waits for its turn is not shown after the end of the task', async () => {
+  it('waiting for its turn is not shown after the completion of the task', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'ended');
     daemon.event(taskId, 'PROGRESS', { action: 'first' });
     daemon.event(taskId, 'PROGRESS', { action: 'too late' });
@@ -103,7 +103,7 @@ describe('event PROGRESS', () => {
     await tick(daemon, app);
     await relay.call('cancelSession', { params: { id } });
     await daemon.next('task_cancel');
-    // The daemon has not heard of it yet.
+    // The daemon has not received the cancel yet.
     daemon.event(taskId, 'PROGRESS', { action: 'still at it' });
     const clock = await run(relay, daemon, app, 'cancel-clock');
     daemon.event(clock.taskId, 'PROGRESS', { action: 'first' });
@@ -113,7 +113,7 @@ describe('event PROGRESS', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
   });
 
-  it('is shown in the session as it is by then, whatever its user has changed meanwhile', async () => {
+  it('is shown in the current session, including later changes by its user', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'changed');
     daemon.event(taskId, 'PROGRESS', { action: 'first' });
     daemon.event(taskId, 'PROGRESS', { action: 'second' });

@@ -7,7 +7,7 @@ describe('event SESSION_STARTED', () => {
   beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterAll(() => relay.stop());
 
-  it('names the session, confirms the task, and tells apps the id it had', async () => {
+  it('names the session, confirms the task, and sends apps the previous id', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'native:with/colons' });
     const update = await app.next('session_update', (frame) => frame.previousId !== undefined);
@@ -26,7 +26,7 @@ describe('event SESSION_STARTED', () => {
     });
   });
 
-  it('that comes again is no news', async () => {
+  it('is ignored when repeated', async () => {
     const { taskId } = await run(relay, daemon, app, 'again');
     const before = app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'again'));
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'again' });
@@ -34,7 +34,7 @@ describe('event SESSION_STARTED', () => {
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'again'))).toBe(before);
   });
 
-  it('lets follow-ups go that were accepted before the session had a name, once its task has ended', async () => {
+  it('releases follow-ups accepted before the session had a name, once its task has completed', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     const followUp = await say(relay, pendingId, 'and then?');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'follow' });
@@ -47,7 +47,7 @@ describe('event SESSION_STARTED', () => {
     });
   });
 
-  it('for a task of another device, or of none, is ignored and counted', async () => {
+  it('for a foreign or unknown task is ignored and counted', async () => {
     const other = await connectDaemon(relay);
     const { taskId } = await begin(relay, other);
     const ignored = () => counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown task' });

@@ -50,13 +50,13 @@ describe('event TASK_COMPLETE', () => {
     expect(task).not.toHaveProperty('error');
   });
 
-  it('ends a task that was never confirmed', async () => {
+  it('completes a task that was never confirmed', async () => {
     const { taskId } = await begin(relay, daemon);
     await end(daemon, app, taskId);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'completed' });
   });
 
-  it('may say nothing: then there is no message', async () => {
+  it('can be empty: then it adds no message', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'silent');
     expect(await end(daemon, app, taskId, 'TASK_COMPLETE', { result: '' })).toMatchObject({
       status: 'idle',
@@ -66,7 +66,7 @@ describe('event TASK_COMPLETE', () => {
     expect(saidIn(id)).toEqual([]);
   });
 
-  it('that comes twice is heard once', async () => {
+  it('counts once when repeated', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'twice');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'first' });
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'first' });
@@ -86,7 +86,7 @@ describe('event TASK_COMPLETE', () => {
     await tick(daemon, app);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'cancelled' });
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'cancelled' } });
-    // It is heard once, however often it is said.
+    // It counts once, however often it comes.
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'too late' });
     await tick(daemon, app);
     expect(saidIn(id).map(({ content }) => content)).toEqual(['too late']);
@@ -102,7 +102,7 @@ describe('event TASK_COMPLETE', () => {
     expect(await readSession(relay, id)).toBeUndefined();
   });
 
-  it('of another device, or of none, is ignored and counted', async () => {
+  it('for a foreign or unknown task is ignored and counted', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'mine');
     const other = await connectDaemon(relay);
     const before = await counted(relay, 'relay_daemon_frames_ignored_total', { cause: 'unknown task' });
@@ -113,7 +113,7 @@ describe('event TASK_COMPLETE', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'active' });
   });
 
-  it('is cut at 256 KiB and says so; the last message of the session at 2 KiB', async () => {
+  it('is cut at 256 KiB with a mark; the last message of the session at 2 KiB', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'long');
     const session = await end(daemon, app, taskId, 'TASK_COMPLETE', { result: '語'.repeat(200_000) });
     const [message] = saidIn(id);
@@ -145,7 +145,7 @@ describe('event TASK_COMPLETE', () => {
     daemon.event(queued, 'TASK_COMPLETE', { result: '' });
     await tick(daemon, app);
     expect(await readSession(relay, id)).toMatchObject({ status: 'waiting', prompt: { prompt: 'Which?' } });
-    // An end of the earlier question: the newer one still waits.
+    // Completes the earlier question: the newer one still waits.
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'the first is done' });
     await tick(daemon, app);
     expect(await readSession(relay, id)).toMatchObject({ status: 'waiting', lastTask: { id: queued } });

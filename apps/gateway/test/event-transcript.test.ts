@@ -36,7 +36,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
     ]);
   });
 
-  it('may lack task_id, uuid and timestamp', async () => {
+  it('can lack task_id, uuid and timestamp', async () => {
     daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', session_id: 'bare', content: 'just text' });
     daemon.send({
       type: 'event',
@@ -71,7 +71,7 @@ describe('events AGENT_RESPONSE and USER_MESSAGE', () => {
     await tick(daemon, app);
     expect(saidIn(id).map(({ uuid }) => uuid)).toEqual(['t1', 't2']);
     await end(daemon, app, taskId);
-    // A text of an agent after its task has ended is shown too.
+    // Apps also get an agent's text after its task has completed.
     daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'task', uuid: 't3', content: 'one more thing' });
     await tick(daemon, app);
     expect(saidIn(id).at(-1)).toMatchObject({ uuid: 't3' });

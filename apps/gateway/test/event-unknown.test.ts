@@ -10,7 +10,7 @@ import {
 } from '@relay/testing';
 import { begin, counted, end, idOf, messageIn, readTask, run, tick } from './conversation.ts';
 
-describe('WARNING, and what this release does not know', () => {
+describe('WARNING, and unknown events', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
@@ -36,7 +36,7 @@ describe('WARNING, and what this release does not know', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
   });
 
-  it('F7: WARNING of a locally started session, or of a task that ended, is shown too', async () => {
+  it('F7: WARNING of a locally started session, or of a finished task, is shown too', async () => {
     daemon.event('', 'WARNING', { session_id: 'warned', warning: 'nearly out of credit' });
     const { taskId, id } = await run(relay, daemon, app, 'warned-late');
     await end(daemon, app, taskId);

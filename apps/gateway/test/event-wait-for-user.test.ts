@@ -42,7 +42,7 @@ describe('event WAIT_FOR_USER', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'waiting', finishedAt: expect.any(String) });
   });
 
-  it('may lack result and options: then the question is the message', async () => {
+  it('can lack result and options: then the question is the message', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'short');
     expect(await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Which one?' })).toMatchObject({
       prompt: { prompt: 'Which one?', result: '', options: [] },
@@ -50,7 +50,7 @@ describe('event WAIT_FOR_USER', () => {
     expect(await said(id)).toMatchObject({ content: 'Which one?' });
   });
 
-  it('F4: what the question is about is shown with it: to apps, in the message, and by REST', async () => {
+  it("F4: shows the question's context: to apps, in the message, and by REST", async () => {
     const { taskId, id } = await run(relay, daemon, app, 'about');
     const [prompt, context] = ['Permission required for: Bash', 'rm -rf ./build'];
     const shown = { prompt, context, result: `${prompt}\n\n${context}`, options: [] };
@@ -67,7 +67,7 @@ describe('event WAIT_FOR_USER', () => {
     expect(await said(second.id)).toMatchObject({ content: result });
   });
 
-  it('is answered by a new task, with which the question goes', async () => {
+  it('is answered by a new task, which removes the question', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'answered');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Yes?' });
     const answer = await say(relay, id, 'Yes');
@@ -80,7 +80,7 @@ describe('event WAIT_FOR_USER', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'waiting' });
   });
 
-  it('waits on, whatever status and reports leave out', async () => {
+  it('waits on, even if status and reports omit it', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'patient');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Still there?' });
     daemon.send({ type: 'status', running_tasks: [] });

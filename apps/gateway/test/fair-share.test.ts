@@ -11,7 +11,7 @@ describe('the fair share', () => {
     return { open, opened };
   };
 
-  it('S3: does the work of one person piece by piece, in order, and that of others meanwhile', async () => {
+  it("S3: does the work of one person piece by piece, in order, and other people's work in between", async () => {
     const share = createFairShare();
     const done: string[] = [];
     const [first, second] = [gate(), gate()];
@@ -28,7 +28,7 @@ describe('the fair share', () => {
     expect(done).toEqual(['bob', 'first of alice', 'second of alice', 'third of alice']);
   });
 
-  it('S3: rests after a piece of work, in which others go on', async () => {
+  it("S3: rests after a piece of work, so that other people's work continues", async () => {
     const share = createFairShare();
     const done: string[] = [];
     const busy = (forMs: number) => {
@@ -67,7 +67,7 @@ describe('the fair share', () => {
     expect(await restOf(80)).toBeGreaterThan(3 * Math.min(await restOf(2), 20));
   });
 
-  it('has no rests once they are ended, those that last at that moment among them', async () => {
+  it('skips all rests once they are stopped, including current ones', async () => {
     const share = createFairShare();
     const rest = { factor: 1e9, maxMs: 3_600_000 };
     const work = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -97,7 +97,7 @@ describe('the fair share', () => {
     await resting;
   });
 
-  it('goes on after work that failed, and hands the failure to the one who asked', async () => {
+  it('continues after failed work, and passes the failure to its caller', async () => {
     const share = createFairShare();
     await expect(share.run('alice', none, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     await expect(share.run('alice', none, () => 'next')).resolves.toBe('next');

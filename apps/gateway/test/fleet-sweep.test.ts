@@ -8,7 +8,7 @@ import { until } from './conversation.ts';
 
 const devices = 5;
 let relay: TestRelay;
-/** Of all gateways: how often one asked whether the sweep is its own, how often it was, and how many leases were read. */
+/** Over all gateways: claims of the sweep, successful claims, and the leases they read. */
 const seen = { asked: 0, won: 0, read: 0 };
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ it('K12: each lease of the fleet is read once per sweep, however many gateways t
   await until(() =>
     Promise.resolve(seen.won >= before.won + 4 && seen.asked - seen.won >= before.asked - before.won + 2),
   );
-  // Of a sweep that is under way at either end a part may be missing.
+  // A sweep in progress at the start or the finish of the window can count partly.
   expect(seen.read - before.read).toBeGreaterThanOrEqual((seen.won - before.won - 1) * devices);
   expect(seen.read - before.read).toBeLessThanOrEqual((seen.won - before.won + 1) * devices);
 });
@@ -66,7 +66,7 @@ it('K12: fifty gateways with 20,000 devices ask for as much as one would, 500 de
   const gateways = Array.from({ length: 50 }, (_, n) => bus.connect(`gateway-${n}`));
   for (let n = 1; n <= fleet; n += 1) await gateways[n % 50]!.claim(`d${n}`, 'c');
   const leases = { read: 0 };
-  // Every device has its lease: none of them goes offline.
+  // Every device has its lease: all of them stay online.
   const unused = new Proxy(
     {},
     {
@@ -97,7 +97,7 @@ it('K12: fifty gateways with 20,000 devices ask for as much as one would, 500 de
   await real.close();
 }, 300_000);
 
-it('a device that comes back while those that are gone are worked off keeps its running task', async () => {
+it('a device that comes back during the sweep of lost devices keeps its running task', async () => {
   const database = await openTestDatabase();
   const found = { again: '', gone: '' };
   for (const name of ['again', 'gone'] as const) {

@@ -20,7 +20,7 @@ const headersOf = ({ refreshToken, deviceId }: Registration) => ({
   'X-Device-ID': deviceId,
 });
 
-/** Two gateways, of which the first is full. */
+/** Two gateways, the first of them full. */
 async function openFull(): Promise<TestRelay> {
   const relay = await startRelay({ gateways: 2, config: { maxConnections: most } });
   for (let n = 0; n < most; n += 1) await connectDaemon(relay, { gateway: 0 });
@@ -42,7 +42,7 @@ describe('a gateway that is full', () => {
   });
 });
 
-it('a daemon that is let go is sent on once, which is no refusal', async () => {
+it('a released daemon is redirected once, which does not count as a refusal', async () => {
   const relay = await startRelay({ config: { sweepIntervalMs: 100 } });
   try {
     const [{ backplane, metrics }] = relay.gateways as [(typeof relay.gateways)[number]];
@@ -66,15 +66,15 @@ it('a daemon that is let go is sent on once, which is no refusal', async () => {
   }
 });
 
-// The embedded database has one connection, for which a credential would wait.
+// The embedded database has one connection, and a credential check would wait for it.
 if (wantsPostgres())
-  it('a gateway is not full before it has all that it may take, however many arrive at once', async () => {
+  it('a gateway is full only at its limit, however many arrive at once', async () => {
     const relay = await startRelay({ config: { maxConnections: most } });
     try {
       const devices = await Promise.all(Array.from({ length: most + 1 }, () => registerDevice(relay)));
       await relay.database.models.$transaction(
         async (tx) => {
-          // None becomes the owner of its device before this ends.
+          // No connection becomes the owner of its device until this commits.
           await tx.$queryRaw`SELECT 1 FROM devices FOR UPDATE`;
           const statuses = [];
           for (const device of devices) statuses.push((await knock(relay, headersOf(device))).status);

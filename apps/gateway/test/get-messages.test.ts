@@ -44,7 +44,7 @@ describe('get_messages', () => {
     }
   });
 
-  it('names the session as the daemon does today, whichever id was asked for', async () => {
+  it("names the session by the daemon's current id, for any requested id", async () => {
     const { taskId, pendingId } = await run(relay, daemon, app, 'renamed-1');
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'renamed-2' });
     await end(daemon, app, taskId);
@@ -57,7 +57,7 @@ describe('get_messages', () => {
     }
   });
 
-  it('is not sent for a session that has no name yet', async () => {
+  it('is not sent for an unnamed session', async () => {
     const { pendingId } = await begin(relay, daemon);
     expect(await relay.call('readMessages', { params: { id: pendingId } })).toMatchObject({
       status: 409,
@@ -71,7 +71,7 @@ describe('get_messages', () => {
     expect(daemon.inbox.count('get_messages')).toBe(before);
   });
 
-  it('reaches the daemon from whichever instance is asked', async () => {
+  it('reaches the daemon from any instance', async () => {
     const two = await startRelay({ apis: 2, gateways: 2 });
     try {
       const there = await connectDaemon(two, { gateway: 1 });

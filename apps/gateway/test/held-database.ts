@@ -1,4 +1,4 @@
-/** A real database of which one transaction can be held back before it begins, as a machine without time does. */
+/** A real database that can hold back one transaction before it begins, as a busy machine does. */
 import type { Database } from '@relay/database';
 import { openTestDatabase } from '@relay/testing';
 

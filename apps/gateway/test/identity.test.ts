@@ -3,7 +3,10 @@ import { endItemUuid, userItemUuid } from '@relay/protocol/identity';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { begin, end, idOf, idleSession, messageIn, path, run, tick } from './conversation.ts';
 
-/** ADR 35: an item has one uuid, live and stored, and of a daemon with `transcript` that alone says whether it was said. */
+/**
+ * ADR 35: an item has one uuid, live and stored, and for a daemon with `transcript` only the uuid decides about
+ * duplicates.
+ */
 describe('the uuid of a message', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
@@ -21,7 +24,7 @@ describe('the uuid of a message', () => {
   const said = (sessionId: string) =>
     app.inbox.all.filter((frame) => frame.type === 'new_message' && frame.sessionId === sessionId).map(messageIn);
 
-  it('of a message over REST is told to the daemon with its task, and said to apps once', async () => {
+  it('of a message over REST goes to the daemon with its task, and to apps once', async () => {
     const created = await relay.call('POST', '/api/sessions', {
       body: { deviceId: daemon.deviceId, message: 'hello' },
     });
@@ -56,7 +59,7 @@ describe('the uuid of a message', () => {
     expect(start).not.toHaveProperty('message_uuid');
   });
 
-  it('of an end is that of the item that the daemon names', async () => {
+  it("of a final message is the daemon's item uuid", async () => {
     const first = await run(relay, daemon, app, 'named ends');
     await end(daemon, app, first.taskId, 'TASK_COMPLETE', { result: 'done', message_uuid: 'item-1' });
     const failed = await run(relay, daemon, app, 'named error');
@@ -67,7 +70,7 @@ describe('the uuid of a message', () => {
     expect(uuids).toEqual(['item-1', 'item-2', 'item-3']);
   });
 
-  it('of an end without one is made of the task, for every daemon', async () => {
+  it('of a final message without one derives from the task, for every daemon', async () => {
     for (const one of [daemon, plain]) {
       const { taskId, id } = await run(relay, one, app, 'unnamed');
       await end(one, app, taskId, 'ERROR', { error: 'broken' });
@@ -75,7 +78,7 @@ describe('the uuid of a message', () => {
     }
   });
 
-  it('alone counts: the same words twice are two messages, the same uuid is one', async () => {
+  it('decides alone: the same text twice is two messages, the same uuid is one', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'twice');
     for (const uuid of ['a', 'b', 'a'])
       daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'twice', uuid, content: 'Done.' });
@@ -86,14 +89,14 @@ describe('the uuid of a message', () => {
     expect(said(id)[0]).toMatchObject({ role: 'AGENT', content: 'Done.' });
   });
 
-  it('of an end that was said as a text already is one message', async () => {
+  it('of a final message that came as a text already is one message', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'said before');
     daemon.event(taskId, 'AGENT_RESPONSE', { session_id: 'said before', uuid: 'last', content: 'Done.' });
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'Done.', message_uuid: 'last' });
     expect(said(id).map(({ uuid }) => uuid)).toEqual(['last']);
   });
 
-  it('of a local turn is that of session_activity, also right behind a task', async () => {
+  it('of a local turn is that of session_activity, also right after a task', async () => {
     const id = await idleSession(relay, daemon, app, 'desk');
     const activity = {
       type: 'session_activity',
@@ -108,7 +111,7 @@ describe('the uuid of a message', () => {
     expect(said(id).map(({ uuid }) => uuid).slice(-2)).toEqual(['desk-1', 'desk-2']); // prettier-ignore
   });
 
-  it('without a declaration the words count, as before', async () => {
+  it('without a declaration the text counts, as before', async () => {
     const { taskId, id } = await run(relay, plain, app, 'words');
     plain.event(taskId, 'AGENT_RESPONSE', { session_id: 'words', uuid: 'a', content: 'Done.' });
     await end(plain, app, taskId, 'TASK_COMPLETE', { result: 'Done.' });

@@ -11,7 +11,7 @@ describe('ping and pong', () => {
   });
   afterAll(() => relay.stop());
 
-  it('a daemon is pinged again and again, and one that answers stays', async () => {
+  it('a daemon gets regular pings, and stays while it answers', async () => {
     const daemon = await connectDaemon(relay);
     // Twice the silence that is allowed.
     for (let count = 0; count < 8; count += 1) expect(await daemon.next('ping')).toEqual({ type: 'ping' });
@@ -30,7 +30,7 @@ describe('ping and pong', () => {
     await daemon.close();
   });
 
-  it('any frame is a sign of life, one that is ignored too', async () => {
+  it('any frame is a sign of life, even an ignored one', async () => {
     const daemon = await connectDaemon(relay, { pong: false });
     for (let count = 0; count < 8; count += 1) {
       await daemon.next('ping');

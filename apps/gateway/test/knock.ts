@@ -1,4 +1,4 @@
-/** An upgrade request with nothing hidden: what is sent is what the test says, and what comes back is read whole. */
+/** A raw upgrade request: sends exactly the test's request, and reads the whole answer. */
 import { request } from 'node:http';
 import type { TestRelay } from '@relay/testing';
 

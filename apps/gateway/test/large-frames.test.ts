@@ -21,7 +21,7 @@ describe('large frames', () => {
     return { connection, closed, handled, handle: (frame: unknown) => void handled.push(frame) };
   };
 
-  it('S3: close a connection when four of the largest wait already, and only those of that person', async () => {
+  it("S3: close a connection when four of the largest wait already, and only that person's", async () => {
     const share = createFairShare();
     const large = createLargeFrames(share);
     let release = () => {};
@@ -63,7 +63,7 @@ describe('large frames', () => {
     expect(decoded).toEqual([`${report} `]);
   });
 
-  it('are those that take a millisecond or longer to decode', () => {
+  it('are frames that take a millisecond or longer to decode', () => {
     const large = createLargeFrames(createFairShare());
     expect([large.is('x'.repeat(1024)), large.is(text)]).toEqual([false, true]);
   });

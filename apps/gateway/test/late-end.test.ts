@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { messageIn, readTask, run, tick } from './conversation.ts';
 
-describe('the late end of a task', () => {
+describe('the late completion of a task', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;

@@ -1,4 +1,7 @@
-/** Promise: a message that waits behind a turn is written when the turn ends, also when the end is saved by a gateway that the daemon has left. */
+/**
+ * Promise: the next queued message is written when the turn completes, even if a gateway that the daemon has left saves
+ * the completion.
+ */
 import { expect, it } from '@jest/globals';
 import { connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { run, say, tick } from './conversation.ts';

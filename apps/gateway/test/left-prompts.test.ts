@@ -1,4 +1,4 @@
-/** Questions whose turn was ended by an instance of a release that knows no questions, during a rollout. */
+/** Questions whose turn was completed by an instance of an older release without question support, during a rollout. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { idOf, until } from './conversation.ts';
@@ -28,7 +28,7 @@ describe('a question that an older instance left open', () => {
   };
   const stateOf = async (uuid: string) => (await relay.database.models.prompt.findMany({ where: { uuid } }))[0]?.state;
 
-  it('is ended by a sweep, and one that its session waits for or that is young is not', async () => {
+  it('is closed by a sweep, except for a new question, or one that its session waits for', async () => {
     const [left, young, waiting] = [await asking('left'), await asking('young'), await asking('waiting')];
     const { models, sql } = relay.database;
     const [old, later] = [-600_000, 600_000].map((ms) => new Date(Date.now() + ms));

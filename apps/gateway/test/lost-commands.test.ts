@@ -46,7 +46,7 @@ const holdingMarks = (relay: TestRelay) => {
   return held;
 };
 
-describe('a command that its gateway did not hear', () => {
+describe('a command that its gateway missed', () => {
   let { relay, daemon, app } = {} as Scene;
   beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
   afterEach(() => void jest.restoreAllMocks());
@@ -88,9 +88,9 @@ describe('a command that its gateway did not hear', () => {
     expect(await daemon.next('watch_session', watched)).toMatchObject({ file_path: '' });
     await relay.call('unwatch', { body: { sessionId: id } });
     await daemon.next('unwatch_session', watched);
-    // The api repeats what it could not send (K13), and none of it arrived.
+    // The api repeats failed sends (K13), and each of them was lost.
     expect(lost.length).toBeGreaterThanOrEqual(2);
-    // Sweeps that find nothing new say nothing.
+    // Sweeps without changes send nothing.
     await relay.call('watch', { body: { sessionId: await sweptAfter() } });
     await daemon.next('watch_session', (frame) => frame.session_id === 'swept-after');
     expect([daemon.inbox.count('watch_session', watched), daemon.inbox.count('unwatch_session', watched)]).toEqual([
@@ -111,7 +111,7 @@ describe('a command that its gateway did not hear', () => {
       );
     for (let step = 0; !shown(); step += 1) {
       daemon.event(taskId, 'PROGRESS', { action: `step ${step}` });
-      // One that shows the session as it was before is not published (R3): there may be none for this step.
+      // A frame with the earlier state is not published (R3): this step might not produce one.
       await readSession(relay, id);
     }
     expect(idOf(daemon, 'renamed')).toBe(id);
@@ -131,20 +131,20 @@ describe('between two sweeps', () => {
   afterEach(() => void jest.restoreAllMocks());
   afterAll(() => relay.stop());
 
-  it('a cancel that its gateway did not hear comes before the next message of the session', async () => {
+  it('a cancel that its gateway missed comes before the next message of the session', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'before-the-next');
     const lost = losing(relay, 'cancel');
     await relay.call('cancelSession', { params: { id } });
     const next = await say(relay, id, 'something else');
     await daemon.next('task_resume', (frame) => frame.task_id === next);
-    // The api repeats what it could not send (K13), and none of it arrived.
+    // The api repeats failed sends (K13), and each of them was lost.
     expect(lost.length).toBeGreaterThanOrEqual(1);
     const told = daemon.inbox.all.filter((frame) => frame.type === 'task_cancel' || frame.type === 'task_resume');
     expect(told.map((frame) => frame.task_id)).toEqual([taskId, next]);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'cancelled' });
   });
 
-  it('progress of a task is not shown after its cancel, which its gateway did not hear', async () => {
+  it('progress of a task is not shown after its cancel, which its gateway missed', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'still-at-it');
     losing(relay, 'cancel');
     await relay.call('cancelSession', { params: { id } });
@@ -170,7 +170,7 @@ describe('between two sweeps', () => {
     for (const { body } of created) await daemon.next('task_start', (frame) => frame.task_id === body.taskId);
     expect(held).toHaveLength(2);
     for (const release of held) release();
-    // Everybody hears of it when it is marked.
+    // Every app receives the mark.
     for (const { body } of created)
       await app.next(
         'session_update',

@@ -14,7 +14,7 @@ import {
   tick,
 } from './conversation.ts';
 
-/** Promise: a daemon that works on a task which the database lost is heard all the same: its words are those of their session. */
+/** Promise: events of a task that the database lost still count: their texts go to their session. */
 describe('a task that the database lost while its daemon runs it', () => {
   let { relay, daemon, app } = {} as Scene;
   beforeAll(async () => void ({ relay, daemon, app } = await openScene()));
@@ -29,7 +29,7 @@ describe('a task that the database lost while its daemon runs it', () => {
       .filter(({ role }) => role !== 'USER')
       .map(({ content }) => content);
 
-  it('R11: what it says, and its end, are shown in the session that is left', async () => {
+  it('R11: shows its texts, and its outcome, in the remaining session', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'left');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'the first', session_id: 'left' });
     const followUp = await say(relay, id, 'go on');
@@ -43,7 +43,7 @@ describe('a task that the database lost while its daemon runs it', () => {
     expect(await readTask(relay, followUp)).toMatchObject({ code: 'TASK_NOT_FOUND' });
   });
 
-  it('R11: a session that was lost with it is made known again by what it says', async () => {
+  it('R11: its events restore a session that was lost with it', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'gone');
     await loseSession('gone');
     daemon.event(taskId, 'PROGRESS', { session_id: 'gone', action: 'reads', target: 'a file' });

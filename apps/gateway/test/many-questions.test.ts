@@ -1,4 +1,4 @@
-/** More questions at a time than a session may have open (rules, 5.1). */
+/** More questions at a time than the limit of open ones per session (rules, 5.1). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { idOf, until } from './conversation.ts';
@@ -24,14 +24,14 @@ describe('the 21st open question of a session', () => {
     for (let n = 2; n <= 21; n += 1) daemon.event(taskId, 'PROMPT_OPEN', { session_id: 'many', question: question(n) });
     await app.next('new_message', ({ message }) => (message as { content: string }).content === 'Question 21?');
     const id = idOf(daemon, 'many');
-    // From the list: reading the session asks the daemon, too.
+    // Read the list: reading the session would also query the daemon.
     const open = async () =>
       (await relay.call('listSessions')).body.sessions.find((one) => one.id === id)?.prompts?.map((one) => one.id);
     expect(await open()).toEqual(Array.from({ length: 20 }, (_, n) => `q${n + 1}`));
     expect(await relay.gateways[0]!.metrics.text()).toMatch(
       /relay_daemon_frames_ignored_total\{.*cause="question beyond the bound".*\} 1$/m,
     );
-    // A repetition of one that is open is no further one.
+    // A repetition of an open question does not count again.
     daemon.event(taskId, 'PROMPT_OPEN', { session_id: 'many', question: question(20) });
     const { status } = await relay.call('answerPrompt', { params: { id, uuid: 'q1' }, body: { option: 'y' } });
     expect(status).toBe(202);

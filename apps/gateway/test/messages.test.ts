@@ -60,7 +60,7 @@ describe('messages', () => {
     });
   });
 
-  it('may leave out has_more, oldest_uuid and newest_uuid, and be empty', async () => {
+  it('can omit has_more, oldest_uuid and newest_uuid, and be empty', async () => {
     const some = await ask(2);
     daemon.send({ type: 'messages', request_id: some.requestId, messages: [stored('a'), stored('b')] });
     expect((await some.answer).body).toMatchObject({ hasMore: false, oldestUuid: 'a', newestUuid: 'b' });
@@ -85,7 +85,7 @@ describe('messages', () => {
     });
   });
 
-  it('of another device answers nothing: only the device that was asked is heard', async () => {
+  it('of another device is ignored: only the requested device can answer', async () => {
     const other = await connectDaemon(relay);
     const before = await strays();
     const { answer, requestId } = await ask(6);
@@ -107,7 +107,7 @@ describe('messages', () => {
     expect(await strays()).toBe(before + 2);
   });
 
-  it('that does not come is 504 in the end; the late one is a stray', async () => {
+  it('times out with 504 if it never comes; a late one counts as a stray', async () => {
     const before = await strays();
     const { answer, requestId } = await ask(8);
     expect(await answer).toMatchObject({ status: 504, body: { code: 'DEVICE_TIMEOUT' } });
@@ -116,7 +116,7 @@ describe('messages', () => {
     expect(await strays()).toBe(before + 1);
   });
 
-  it('is cut where a text exceeds 256 KiB, and says so', async () => {
+  it('is cut and marked if a text exceeds 256 KiB', async () => {
     const { answer, requestId } = await ask(9);
     const messages = [stored('long', 'é'.repeat(200_000)), stored('short')];
     daemon.send({ type: 'messages', request_id: requestId, messages });
@@ -126,7 +126,7 @@ describe('messages', () => {
     expect(short).not.toHaveProperty('truncated');
   });
 
-  it('answers everybody who asked the same at the same time with one request', async () => {
+  it('answers concurrent equal requests with one request to the daemon', async () => {
     const asks = () => counted(relay, 'relay_commands_total', { kind: 'history', outcome: 'ack' });
     const before = await asks();
     const answers = Array.from({ length: 5 }, () =>

@@ -70,7 +70,7 @@ describe('notifications', () => {
     const { taskId, id } = await watchedRun(`cause-${eventType}`);
     await end(daemon, app, taskId, eventType, fields);
     expect(await causes(id)).toEqual([cause]);
-    // Sent at once, without waiting for anybody to look.
+    // Sent immediately, without waiting for a sweep.
     await until(() => Promise.resolve(carrier.carried.some((one) => one.sessionId === id && one.cause === cause)));
     await until(async () => (await notedOf(id))[0]?.state === 'sent');
   });
@@ -98,7 +98,7 @@ describe('notifications', () => {
     await save({});
   });
 
-  it('carry the id and the title of the session, and no word of what was said', async () => {
+  it('carry the id and the title of the session, and nothing of its texts', async () => {
     const { taskId, id } = await watchedRun('content');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'a secret result' });
     const carried = await until(() => Promise.resolve(carrier.carried.find((one) => one.sessionId === id)));
@@ -118,7 +118,7 @@ describe('notifications', () => {
     expect(await causes(id)).toEqual(['failed']);
   });
 
-  it('are due for each question of one turn: for the one that took the place of another, too, and not for a repetition', async () => {
+  it('are due for each question of one turn, including a replacement, and not for a repetition', async () => {
     const { taskId, id } = await watchedRun('asks-twice');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I read it?' });
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I write it?' });
@@ -130,7 +130,7 @@ describe('notifications', () => {
   it.each([
     ['TASK_COMPLETE', { result: 'It was not needed.' }, 'done'],
     ['ERROR', { error: 'it broke' }, 'failed'],
-  ])('are due for the end of a turn whose question was taken back: %s', async (eventType, fields, cause) => {
+  ])('are due for the completion of a turn after a withdrawn question: %s', async (eventType, fields, cause) => {
     const { taskId, id } = await watchedRun(`asked-${eventType}`);
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I?' });
     await end(daemon, app, taskId, eventType, fields);
@@ -139,7 +139,7 @@ describe('notifications', () => {
     expect((await causes(id)).sort()).toEqual([cause, 'needs_you'].sort());
   });
 
-  it('are not due for that end when a later message is on its way, whose end is', async () => {
+  it('are not due for that completion when a later message is on its way, whose completion notifies', async () => {
     const { taskId, id } = await watchedRun('answered-twice');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'May I?' });
     const second = await say(relay, id, 'Yes');
@@ -273,7 +273,7 @@ describe('notifications', () => {
         return notifications.some((one) => one.sessionId === id && one.state === state);
       });
 
-    it('are tried again, and are sent in the end', async () => {
+    it('are retried until they succeed', async () => {
       carrier.refusing = 2;
       const id = await turn('retried');
       await stateIs(id, 'sent');

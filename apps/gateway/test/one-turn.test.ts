@@ -1,4 +1,4 @@
-/** One turn, one set of messages (rules, 12.3): what apps hear of agents that say more than one text, or the same one again. */
+/** One turn, one set of messages (rules, 12.3): the frames to apps if an agent sends several texts, or repeats one. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,
@@ -50,7 +50,7 @@ describe('one turn, one set of messages', () => {
       .map(({ content }) => content);
   };
 
-  it('F2: an agent that says A, B and C, and then all of them, is heard once with each', async () => {
+  it('F2: each text of A, B, C and then all of them reaches apps once', async () => {
     for (const newlineResult of [false, true]) {
       const { daemon, task, id } = await start({ spokenTurns: true, newlineResult });
       daemon.finish(task, 'A', 'B\n\nof two paragraphs', 'C');
@@ -58,7 +58,7 @@ describe('one turn, one set of messages', () => {
     }
   });
 
-  it('F2: the text that the transcript has only after the result is not said again', async () => {
+  it('F2: a text that enters the transcript only after the result is not published again', async () => {
     const { daemon, task, id } = await start({});
     const transcript = (uuid: string, content: string) =>
       daemon.send({ type: 'event', event_type: 'AGENT_RESPONSE', task_id: '', session_id: task.native, uuid, content });
@@ -71,7 +71,7 @@ describe('one turn, one set of messages', () => {
     expect(await heard(daemon, id)).toEqual(['A', 'B', 'C\n', 'C']);
   });
 
-  it('F2c, A3: two turns that end with the same words are two messages', async () => {
+  it('F2c, A3: two turns with the same final text are two messages', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ spokenTurns });
       await relay.call('watch', { body: { sessionId: id } });
@@ -81,14 +81,14 @@ describe('one turn, one set of messages', () => {
       daemon.fail(await more(daemon, id), 'Out of credit');
       daemon.fail(await more(daemon, id), 'Out of credit');
       daemon.ask(await more(daemon, id), 'May I?', 'Yes');
-      // Only what is sent after the question answers it.
+      // Only a message sent after the question answers it.
       await heard(daemon, id);
       daemon.ask(await more(daemon, id), 'May I?', 'Yes');
       expect(await heard(daemon, id)).toEqual(['Done.', 'Done.', 'Out of credit', 'Out of credit', 'May I?', 'May I?']);
     }
   });
 
-  it('F2c: two local turns that end with the same words are two messages, and a repetition is none', async () => {
+  it('F2c: two local turns with the same final text are two messages, and a repetition adds none', async () => {
     const { daemon, task, id } = await start({});
     daemon.finish(task, 'at last');
     const session = { type: 'report_sessions', sessions: [{ session_id: 'desk' }] };

@@ -3,13 +3,13 @@ import type { Database } from '@relay/database';
 import { openTestDatabase } from '@relay/testing';
 
 export interface OutageDatabase extends Database {
-  /** From now on nothing is answered, and answered again. How a question fails: as when the connection is refused, unless given. */
+  /** Stops answering, or resumes. Statements fail like a refused connection, unless given. */
   setDown(down: boolean, how?: () => Error): void;
   /** Refuses transactions and answers reads, as a server does during a fail-over. */
   setReadOnly(readOnly: boolean): void;
   /**
-   * Is down from the moment when a transaction with such a result was committed. Whether its caller still hears of that is
-   * `answered`.
+   * Goes down once a transaction with a matching result has committed. `answered`: whether its caller still gets the
+   * result.
    */
   breakAfter(fits: (result: unknown) => boolean, answered: boolean): void;
   /** The number of failed queries. */
@@ -38,7 +38,7 @@ export async function openOutageDatabase(): Promise<OutageDatabase> {
     down = true;
     return answered ? result : refuse();
   };
-  /** Methods are told apart from models by being functions; those of models fail all the same. */
+  /** Methods differ from models by being functions; methods of models fail all the same. */
   const failing = (target: object): object =>
     new Proxy(target, {
       get: (of, name) => {

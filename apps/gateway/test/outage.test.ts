@@ -30,7 +30,7 @@ describe('an outage of the database', () => {
     await database.close();
   });
 
-  it('costs nothing of what a daemon says meanwhile: it is heard afterwards, in order and once', async () => {
+  it('loses no event of a daemon: each counts afterwards, in order and once', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'patient');
     database.setDown(true);
     const before = database.failures;
@@ -48,7 +48,7 @@ describe('an outage of the database', () => {
     expect(daemon.socket.readyState).toBe(daemon.socket.OPEN);
   });
 
-  it('that hides the commit of an end does not hide the end: apps hear it once', async () => {
+  it('that hides the commit of a completion does not hide the completion: apps get it once', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'hidden');
     const before = database.failures;
     database.breakAfter((result) => (result as { ended?: string } | undefined)?.ended === 'ended', false);
@@ -77,7 +77,7 @@ describe('an outage of the database', () => {
     expect(await completions()).toBe(counted);
   });
 
-  it('does not lose the text of an end that an earlier connection did not find', async () => {
+  it('does not lose a final text that an earlier connection did not find', async () => {
     const { taskId } = await run(relay, daemon, app, 'wordless');
     daemon.event(taskId, 'TASK_COMPLETE', { result: '' });
     await until(async () => (await readTask(relay, taskId)).state === 'completed');
@@ -115,7 +115,7 @@ describe('an outage of the database', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ error: { code: 'TASK_LOST' } });
   });
 
-  it('leaves an end that was not written down without a receipt: the daemon says it again, elsewhere', async () => {
+  it('leaves an unsaved completion without a receipt: the daemon repeats it, elsewhere', async () => {
     const two = await startRelay({ database, gateways: 2, config });
     try {
       const headers = { 'X-Daemon-Capabilities': 'receipts' };

@@ -1,4 +1,6 @@
-/** Asking a daemon's history for an outcome (rules, 3.4): what became of tasks whose end was not said, or said without its text. */
+/**
+ * Searching a daemon's history for an outcome (rules, 3.4): tasks whose completion was lost, or came without its text.
+ */
 import { afterEach, beforeAll, afterAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,
@@ -89,7 +91,7 @@ describe('the outcome of a task', () => {
         note: expect.any(String),
       });
       const said = await heard(daemon, id);
-      // A8: all texts since the instruction, also where they were not said live.
+      // A8: all texts since the instruction, including those not sent live.
       expect(said.map(({ content }) => content)).toEqual(['let me see', 'the answer']);
       expect(said.at(-1)!.uuid).toBe(daemon.history(task.native).find(({ content }) => content === 'the answer')!.uuid);
       const { body } = await relay.call('listNotifications');
@@ -100,7 +102,7 @@ describe('the outcome of a task', () => {
     },
   );
 
-  it('F1: was said live before the end was lost: it is not said again', async () => {
+  it('F1: came live before the completion was lost: it is not published again', async () => {
     const { daemon, task, id } = await start({ spokenTurns: true });
     daemon.say(task, 'the answer');
     await heard(daemon, id);
@@ -111,7 +113,7 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['the answer']);
   });
 
-  it('F1: is not taken from a turn that goes on: it is heard when it comes', async () => {
+  it('F1: is not taken from a continuing turn: it counts when it comes', async () => {
     const { daemon, task, id } = await start({});
     daemon.say(task, 'let me see');
     await daemon.drop();
@@ -127,7 +129,7 @@ describe('the outcome of a task', () => {
     expect(await readTask(relay, task.id)).not.toHaveProperty('note');
   });
 
-  it('F1: that was guessed too early is put right by the end that the daemon says', async () => {
+  it("F1: guessed too early is corrected by the daemon's own completion", async () => {
     const { daemon, task, id } = await start({ neverActive: true });
     daemon.say(task, 'a long tool begins');
     await daemon.drop();
@@ -139,7 +141,7 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done']);
   });
 
-  it('F1, F3: that was guessed too early is put right when the daemon ends it without a text', async () => {
+  it('F1, F3: guessed too early is corrected when the daemon completes the task without a text', async () => {
     const { daemon, task, id } = await start({ neverActive: true, emptyResult: true });
     daemon.say(task, 'a long tool begins');
     await daemon.drop();
@@ -155,7 +157,7 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['a long tool begins', 'the tool is done', 'gone on']);
   });
 
-  it('F1: is lost as before when the history has none, or cannot be asked', async () => {
+  it('F1: is lost as before when the history lacks it, or is unavailable', async () => {
     for (const habits of [{}, { noHistory: true }]) {
       const { daemon, task, id } = await start(habits);
       await daemon.drop();
@@ -179,7 +181,10 @@ describe('the outcome of a task', () => {
   });
 
   describe('whose handing-over was cut', () => {
-    /** A session with a turn behind it, and a second task that was written and not confirmed before the connection ended. */
+    /**
+     * A session with one finished turn, and a second task that was written but not confirmed before the connection
+     * closed.
+     */
     const cut = async (habits: Habits, { arrives, words = 'and then?' }: { arrives: boolean; words?: string }) => {
       const { daemon, task: first, id } = await start(habits);
       daemon.finish(first, 'the first answer');
@@ -245,10 +250,10 @@ describe('the outcome of a task', () => {
       }
     });
 
-    it('F1: is not taken for the turn before it, which began with the same words', async () => {
+    it('F1: differs from the previous turn with the same text', async () => {
       for (const [habits, words] of [
         [{}, 'begin'],
-        // Some pass on more than the words: these are in those.
+        // Some daemons forward more than the text: these texts contain it.
         [{ newlineResult: true }, 'beg'],
       ] as const) {
         const { daemon, task, id } = await cut(habits, { arrives: false, words });
@@ -258,7 +263,7 @@ describe('the outcome of a task', () => {
     });
   });
 
-  it('F3: of a turn that ended without a text as its connection did is fetched by the next one, and shown once', async () => {
+  it('F3: of a turn that completed without a text while its connection closed comes with the next connection, and shows once', async () => {
     const { daemon, task, id } = await start({ emptyResult: true, quietStatus: true });
     daemon.finish(task, 'what came of it');
     await daemon.connection!.close();
@@ -272,12 +277,12 @@ describe('the outcome of a task', () => {
     expect(row).toEqual({ instruction: '' });
   });
 
-  it('F3: of a turn that ended without a text is fetched later when its daemon was too busy to answer', async () => {
+  it('F3: of a turn that completed without a text comes later if its daemon was too busy to answer', async () => {
     const habits: Habits = { emptyResult: true };
     const { daemon, task, id } = await start(habits);
     habits.noHistory = true;
     daemon.finish(task, 'the answer');
-    // Two questions are not answered, by which it would be given up if silence counted.
+    // Leaves two requests unanswered, which would stop the search if silence counted.
     for (let nth = 0; nth < 2; nth += 1) await daemon.next('get_messages');
     habits.noHistory = false;
     await app.next('new_message', (frame) => frame.sessionId === id && messageIn(frame).content === 'the answer');
@@ -285,7 +290,7 @@ describe('the outcome of a task', () => {
     expect(await texts(daemon, id)).toEqual(['the answer']);
   });
 
-  it('F3, A8: of a turn that ends without a text all texts are fetched, and shown once', async () => {
+  it('F3, A8: of a turn that completes without a text includes all texts, shown once', async () => {
     for (const spokenTurns of [false, true]) {
       const { daemon, task, id } = await start({ emptyResult: true, spokenTurns });
       daemon.finish(task, 'what I did', 'what came of it');
@@ -303,7 +308,7 @@ describe('the outcome of a task', () => {
 });
 
 describe('a silent task', () => {
-  it('F1: is asked for no more when it ended over an earlier connection, and takes no answer of a later turn', async () => {
+  it('F1: needs no more search when it completed over an earlier connection, and takes no answer of a later turn', async () => {
     const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
     try {
       const app = await connectApp(relay);
@@ -331,7 +336,7 @@ describe('a silent task', () => {
     }
   });
 
-  it('F1: is lost when its session was never named, and its end may have fallen into a gap; a late end completes it', async () => {
+  it('F1: is lost if its session was never named and its completion could be in a gap; a late completion settles it', async () => {
     const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
     try {
       const habits = { growingStatus: true, hidesItsSessions: true, neverNames: true, neverActive: true };
@@ -343,7 +348,7 @@ describe('a silent task', () => {
       };
       await until('running');
       for (let n = 0; n < 20; n += 1) daemon.report();
-      // There was no gap yet: nothing is lost.
+      // There was no gap yet, so the task still runs.
       await until('running');
       const behind = await say(relay, body.id, 'and then?');
       await daemon.drop();
@@ -368,7 +373,7 @@ describe('a silent task', () => {
     }
   });
 
-  it('F14: is not lost because a report says that it is not active; its late answer is heard', async () => {
+  it('F14: survives a report that marks it inactive; its late answer counts', async () => {
     const relay = await startRelay({ config: { taskSilenceMs: 1, outcomeAskMs: 20 } });
     try {
       const app = await connectApp(relay);
@@ -379,7 +384,7 @@ describe('a silent task', () => {
       daemon.say(task, 'I run the build');
       daemon.send({ type: 'event', task_id: task.id, event_type: 'PROGRESS', action: 'Running', target: 'make' });
       for (let n = 0; n < 3; n += 1) {
-        // Asked only once for as long as nothing is heard: by one report or by the next one.
+        // Searched only once per silence: by one report or by the next one.
         while (daemon.inbox.count('get_messages') <= n) {
           daemon.report();
           await relay.call('listSessions');

@@ -18,14 +18,14 @@ describe('one device, one connection', () => {
       reason?: string;
       instance: string;
     }[];
-  /** Stops reading, so that it does not answer the close frame: the relay has to end it after a second. */
+  /** Stops reading, so that it does not answer the close frame: the relay must cut it after a second. */
   const freeze = (daemon: TestDaemon) => {
     frozen.push(daemon);
     (daemon.socket as unknown as { _socket: { pause(): void } })._socket.pause();
   };
 
   beforeAll(async () => {
-    // No sweep helps: what is tested here comes about by itself.
+    // Disables sweeps: the tested behaviour must work without them.
     relay = await startRelay({ gateways: 2, config: { offlineGraceMs: 500, sweepIntervalMs: 600_000 } });
     app = await connectApp(relay);
   });
@@ -48,7 +48,7 @@ describe('one device, one connection', () => {
     expect(current).not.toHaveProperty('closeCode');
     expect(current?.instance).toContain(`gateway${gateway}`);
     expect(replaced).toMatchObject({ closeCode: 4409, reason: 'replaced by a newer connection' });
-    // Nothing changed for anybody.
+    // No app saw a change.
     expect(statusesOf(newer)).toEqual(['online']);
   });
 
@@ -63,7 +63,7 @@ describe('one device, one connection', () => {
     expect(older.inbox.count('get_messages')).toBe(0);
   });
 
-  it('who asked the older connection is told at once that it has gone', async () => {
+  it('a caller on the older connection immediately learns that it has gone', async () => {
     const older = await connectDaemon(relay);
     const id = await idleSession(relay, older, app, 'asked');
     const page = relay.call('readMessages', { params: { id } });
@@ -72,7 +72,7 @@ describe('one device, one connection', () => {
     expect(await page).toMatchObject({ status: 503, body: { code: 'DEVICE_OFFLINE' } });
   });
 
-  it('what the older connection says after it was replaced does not count', async () => {
+  it('frames of the older connection after its replacement do not count', async () => {
     const older = await connectDaemon(relay);
     const { taskId } = await run(relay, older, app, 'older');
     freeze(older);
@@ -85,7 +85,7 @@ describe('one device, one connection', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'running' });
   });
 
-  it('the late end of an older connection never marks the newer one offline', async () => {
+  it('the late close of an older connection never marks the newer one offline', async () => {
     const older = await connectDaemon(relay);
     freeze(older);
     const newer = await again(older);
@@ -101,7 +101,7 @@ describe('one device, one connection', () => {
     );
   });
 
-  it('a newer connection that leaves before the end of the older was noticed is announced all the same', async () => {
+  it('a newer connection that leaves before the relay notices the close of the older one is announced all the same', async () => {
     const patient = await startRelay({ config: { offlineGraceMs: 2000, sweepIntervalMs: 600_000 } });
     try {
       const watcher = await connectApp(patient);
@@ -132,7 +132,7 @@ describe('one device, one connection', () => {
     ).toBe(1);
   });
 
-  it('the removal of a device closes its connection with 4404, whichever instance holds it', async () => {
+  it('the removal of a device closes its connection with 4404, on any instance', async () => {
     for (const gateway of [0, 1]) {
       const daemon = await connectDaemon(relay, { gateway });
       const { taskId } = await begin(relay, daemon);
@@ -152,14 +152,14 @@ describe('one device, one connection', () => {
     expect(await daemon.closed).toMatchObject({ code: 4404 });
   });
 
-  it('counts what it holds', async () => {
+  it('counts its connections', async () => {
     for (const gateway of [0, 1])
       expect(await counted(relay, 'relay_daemon_connections', {}, gateway)).toBe(relay.gateways[gateway]!.gateway.size);
   });
 });
 
 describe('an instance that dies', () => {
-  it('leaves its devices to another, which says that they are offline', async () => {
+  it('leaves its devices to another instance, which reports them as offline', async () => {
     const config = { offlineGraceMs: 300, leaseTtlMs: 900, leaseRefreshMs: 300, sweepIntervalMs: 300 };
     const relay = await startRelay({ gateways: 2, config });
     try {

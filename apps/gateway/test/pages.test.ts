@@ -75,7 +75,7 @@ describe('pages of daemons in the field', () => {
   });
   afterAll(() => relay.stop());
 
-  it('K5: shows the good messages of a page with bad ones, and is 502 at once when none is left', async () => {
+  it('K5: shows the valid messages of a page with invalid ones, and fails with 502 immediately if none is valid', async () => {
     const bad = [7, null, { uuid: 'x' }, { uuid: '', role: 'USER', content: '' }];
     const some = await answering(() => ({ messages: [all[0], ...bad, all[1]], has_more: false }));
     expect(await some.read()).toMatchObject({ status: 200, uuids: ['m0', 'm1'] });
@@ -114,7 +114,7 @@ describe('pages of daemons in the field', () => {
     expect(await read('?limit=3&after=m8')).toMatchObject({ uuids: uuids(9, 12), body: { hasMore: false } });
   });
 
-  it('K10: gives the cursor to go on from when a daemon never comes to the end', async () => {
+  it("K10: returns a cursor to continue from when a daemon's pages never stop", async () => {
     let next = 0;
     const { read, asked } = await answering(() => ({
       messages: [{ ...all[0], uuid: `endless-${(next += 1)}` }],

@@ -19,7 +19,7 @@ describe('online and offline', () => {
       const { body } = await relay.call('listConnections', { params: { id: deviceId } });
       return body.connections[0]!.disconnectedAt !== undefined;
     });
-  /** A device that comes and goes now: everybody's grace that began before is over when it is announced. */
+  /** A device connects and leaves now: every grace period that began before is over when it is announced. */
   const graceOver = async () => {
     const clock = await connectDaemon(relay);
     await clock.close();
@@ -34,7 +34,7 @@ describe('online and offline', () => {
   });
   afterAll(() => relay.stop());
 
-  it('a device is online when it connects, and apps hear of it once', async () => {
+  it('a device is online when it connects, and apps learn of it once', async () => {
     const daemon = await connectDaemon(relay);
     expect(await app.next('device_status', (frame) => frame.deviceId === daemon.deviceId)).toEqual({
       type: 'device_status',
@@ -92,7 +92,7 @@ describe('online and offline', () => {
     expect(await deviceOf(daemon.deviceId)).toMatchObject({ status: 'online' });
   });
 
-  it('each end restarts the grace period', async () => {
+  it('each close restarts the grace period', async () => {
     const daemon = await connectDaemon(relay);
     for (let count = 0; count < 3; count += 1) {
       await (await connect(daemon.registration)).close();
@@ -112,7 +112,7 @@ describe('online and offline', () => {
     expect(statusesOf(daemon.deviceId)).toEqual(['online', 'offline', 'online']);
   });
 
-  it('a device is shown online when it came back while the frame of its end was on its way', async () => {
+  it('a device shows as online if it came back while the frame of its close was in flight', async () => {
     const daemon = await connectDaemon(relay);
     const { deviceId } = daemon;
     const { backplane } = relay.gateways[0]!;

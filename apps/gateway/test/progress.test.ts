@@ -21,7 +21,7 @@ describe('the board of progress', () => {
     jest.useRealTimers();
   });
 
-  it('does not remember progress of a task whose connection ended', () => {
+  it('does not remember progress of a task whose connection closed', () => {
     offer('a', 'first');
     offer('a', 'second');
     offer('b', 'only');
@@ -45,7 +45,7 @@ describe('the board of progress', () => {
     expect(shown).toEqual(['1', '3', '4', '5']);
   });
 
-  it('shows nothing more of a task that ended', () => {
+  it('shows nothing more of a finished task', () => {
     offer('a', 'first');
     offer('a', 'second');
     board.drop('a');

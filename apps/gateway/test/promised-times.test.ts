@@ -17,7 +17,7 @@ describe('promised times', () => {
   const handled = () => counted(relay, 'relay_daemon_event_seconds_count');
   const resumed = (taskId: string) => daemon.next('task_resume', (frame) => frame.task_id === taskId);
 
-  it('counts a message that waited for the relay alone, and not one that waited for a turn of its session', async () => {
+  it('counts a message that waited only for the relay, and not a message that waited for a turn of its session', async () => {
     const before = await written();
     const { id, taskId } = await run(relay, daemon, app, 'busy');
     expect(await written()).toBe(before + 1);

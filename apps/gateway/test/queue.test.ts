@@ -49,7 +49,7 @@ describe('the queue of a session', () => {
   });
   afterAll(() => relay.stop());
 
-  it('runs one task at a time, in the order of acceptance, each as soon as the one before has ended', async () => {
+  it('runs one task at a time, in the order of acceptance, each as soon as the previous one has completed', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'ordered');
     const tasks = [];
     for (const content of ['one', 'two', 'three']) tasks.push(await say(relay, id, content));
@@ -77,7 +77,7 @@ describe('the queue of a session', () => {
     expect(resumes('held')).toEqual([]);
   });
 
-  it('takes twenty messages behind the one that runs, and refuses the next', async () => {
+  it('accepts twenty messages after the running one, and refuses the next', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'full');
     for (let count = 1; count <= 20; count += 1) await say(relay, id, `message ${count}`);
     const refused = await relay.call('sendMessage', { params: { id }, body: { content: 'one too many' } });
@@ -116,7 +116,7 @@ describe('the queue of a session', () => {
     expect(more).toMatchObject({ status: 409, body: { code: 'QUEUE_FULL' } });
   });
 
-  it('is held by an unknown delivery that the answer to a question has overtaken, and says so', async () => {
+  it('is held by an unknown delivery that an answer has overtaken, and shows it', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'overtaken');
     const doubtful = await say(relay, id, 'did it arrive?');
     const behind = await say(relay, id, 'behind it');
@@ -144,7 +144,7 @@ describe('the queue of a session', () => {
     expect(await back.next('task_start')).toMatchObject({ task_id: created.body.taskId, instruction: 'later' });
   });
 
-  it('gives up a message whose time has ended: expired, from that moment on, and the session failed', async () => {
+  it('gives up an overdue message: expired, from that moment on, and the session failed', async () => {
     const away = await connectDaemon(relay);
     const id = await idleSession(relay, away, app, 'expiring');
     await away.close();
@@ -181,7 +181,7 @@ describe('the queue of a session', () => {
     });
   });
 
-  it('goes on behind a message that expired', async () => {
+  it('continues after an expired message', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'gap');
     const short = await say(relay, id, 'short-lived', { queueTtlSeconds: 1 });
     const long = await say(relay, id, 'long-lived');
@@ -217,7 +217,7 @@ describe('the queue of a session', () => {
     expect(resumes('asks')).toEqual(['no', 'yes']);
   });
 
-  it('keeps what is older than a question behind its answer, also when that answer did not arrive', async () => {
+  it('keeps messages older than a question until its answer, even if that answer was lost', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'twice-asked');
     const older = await say(relay, id, 'yes');
     daemon.event(taskId, 'WAIT_FOR_USER', { prompt: 'Delete everything?' });
@@ -264,7 +264,7 @@ describe('the queue of a session', () => {
     expect(await readTask(relay, first)).toMatchObject({ state: 'unknown' });
   });
 
-  it('never sends again what may have arrived; a late result is shown and revives nothing', async () => {
+  it('never resends a message that might have arrived; a late result shows but revives nothing', async () => {
     const id = await idleSession(relay, daemon, app, 'late');
     const taskId = await unknownDelivery(id, 'did it arrive?');
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'it did' });
@@ -274,7 +274,7 @@ describe('the queue of a session', () => {
     expect(resumes('late')).toEqual([]);
   });
 
-  it('cancels the task that runs before those that wait, then the oldest', async () => {
+  it('cancels the running task before waiting ones, then the oldest', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancels');
     const [one, two] = [await say(relay, id, 'one'), await say(relay, id, 'two')];
     expect((await cancel(id)).body).toMatchObject({ taskId });
@@ -285,7 +285,7 @@ describe('the queue of a session', () => {
     expect(await cancel(id)).toMatchObject({ status: 409 });
   });
 
-  it('waits behind a first task for the name of the session, and goes when it has one', async () => {
+  it('waits for a first task to name the session, and then proceeds', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     const followUp = await say(relay, pendingId, 'soon');
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'done', session_id: 'named-at-the-end' });
@@ -294,7 +294,7 @@ describe('the queue of a session', () => {
     expect(idOf(daemon, 'named-at-the-end')).toBe((await readTask(relay, followUp)).sessionId);
   });
 
-  it('does not follow a first task that ended without a name', async () => {
+  it('does not follow a first task that completed without a name', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'done' });
     await tick(daemon, app);
@@ -305,7 +305,7 @@ describe('the queue of a session', () => {
     });
   });
 
-  it('is the same on every instance: a task is written once, whichever of them holds the device', async () => {
+  it("is the same on every instance: a task is written once, regardless of the device's owner", async () => {
     const two = await startRelay({ apis: 2, gateways: 2 });
     try {
       const there = await connectDaemon(two, { gateway: 1 });

@@ -30,7 +30,7 @@ describe('a task that the database queues again', () => {
   const timesWritten = (taskId: string) =>
     daemon.inbox.all.filter(({ type, task_id }) => String(type).startsWith('task_') && task_id === taskId).length;
 
-  it('R11: while it runs, is not written again, and ends as it would have', async () => {
+  it('R11: while it runs, is not written again, and completes as usual', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'runs');
     await end(daemon, app, taskId, 'TASK_COMPLETE', { result: 'the first' });
     const followUp = await say(relay, id, 'go on');
@@ -61,7 +61,7 @@ describe('a task that the database queues again', () => {
     await end(daemon, app, followUp, 'TASK_COMPLETE', { session_id: 'listed', result: 'the second' });
     expect(await readTask(relay, followUp)).toMatchObject({ state: 'completed' });
   });
-  it('because the connection that had claimed it ended before the write, is written by the next one', async () => {
+  it('because its claiming connection closed before the write, is written by the next one', async () => {
     const { database } = relay;
     const { registration, deviceId } = daemon;
     const sessions = [await run(relay, daemon, app, 'given back'), await run(relay, daemon, app, 'not given back')];
@@ -71,7 +71,8 @@ describe('a task that the database queues again', () => {
       await say(relay, sessions[0]!.id, 'go on'),
       await say(relay, sessions[1]!.id, 'go on'),
     ];
-    // An older connection claims both, and its socket closes before the first is written; it can say so only when the next one has begun.
+    // An older connection claims both, and its socket closes before the first write; it can report this only after the
+    // next one has begun.
     const older = await withDevice(database, deviceId, async (tx, device) => {
       await claimTasks(tx, deviceId, device!.fence);
       return device!.fence;

@@ -32,7 +32,7 @@ describe('reconcile', () => {
     expect(one(task('running', fence - 1))).toEqual({ ...nothing, lost: ['t'] });
   });
 
-  it('says nothing of a task of this connection that was only sent, however often it is omitted', () => {
+  it('keeps a merely sent task of this connection, however often a status omits it', () => {
     expect(one(task('sent', fence))).toEqual(nothing);
     expect(one(task('sent', fence), [], { first: false })).toEqual(nothing);
   });

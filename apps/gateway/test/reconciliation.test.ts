@@ -74,18 +74,18 @@ describe('the first status after a reconnect', () => {
     },
   );
 
-  it('takes for lost what an earlier connection heard of after this one had read it as sent', async () => {
+  it('counts as lost a task that an earlier connection confirmed after this one read it as sent', async () => {
     const { taskId } = await begin(relay, daemon);
     await reconnect([]);
     await tick(daemon, app);
-    // An event is not fenced: the instance of the earlier connection handles late what had arrived before.
+    // An event is not fenced: the instance of the earlier connection handles an earlier arrival late.
     await withDevice(relay.database, daemon.deviceId, (tx) => startRunning(tx, taskId));
     daemon.send(status());
     expect(await ended(taskId)).toMatchObject({ status: 'failed', lastTask: { state: 'failed', code: 'TASK_LOST' } });
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'failed', error: { code: 'TASK_LOST' } });
   });
 
-  it('confirms what was sent and is listed', async () => {
+  it('confirms a sent task on the list', async () => {
     const { taskId } = await begin(relay, daemon);
     await reconnect([status(taskId)]);
     await tick(daemon, app);
@@ -104,7 +104,7 @@ describe('the first status after a reconnect', () => {
     },
   );
 
-  it('takes what ran and is not listed for lost; what waits behind it goes on', async () => {
+  it('counts a running task missing from the list as lost; the next queued task continues', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'lost');
     const next = await say(relay, id, 'are you there?');
     await reconnect([status()]);
@@ -115,7 +115,7 @@ describe('the first status after a reconnect', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle' });
   });
 
-  it('F14: makes completed, with a note, what was taken for lost and answers later', async () => {
+  it('F14: completes, with a note, a lost task that answers later', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'late');
     await reconnect([status()]);
     expect(await ended(taskId)).toMatchObject({
@@ -132,7 +132,7 @@ describe('the first status after a reconnect', () => {
     expect(await readSession(relay, id)).toMatchObject({ status: 'idle', lastTask: { state: 'completed' } });
   });
 
-  it('cancels again what was cancelled while the daemon was away', async () => {
+  it('repeats a cancel that the daemon missed while it was away', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled-away');
     const other = await run(relay, daemon, app, 'deleted-away');
     await daemon.drop();
@@ -194,7 +194,7 @@ describe('no status in time after a reconnect', () => {
   });
   afterAll(() => relay.stop());
 
-  it('makes unknown what was sent, leaves alone what runs, and lets queued tasks go', async () => {
+  it('makes sent tasks unknown, leaves running ones alone, and releases queued tasks', async () => {
     const older = await connect(undefined, [status()]);
     const sent = await begin(relay, older);
     const running = await run(relay, older, app, 'running');
@@ -207,12 +207,12 @@ describe('no status in time after a reconnect', () => {
     expect(await end(newer, app, running.taskId)).toMatchObject({ status: 'idle' });
   });
 
-  it('decides nothing for a connection that has ended meanwhile: the next one is asked', async () => {
+  it('decides nothing for a connection that has closed in between: the next one decides', async () => {
     const older = await connect(undefined, [status()]);
     const { taskId } = await begin(relay, older);
     await older.drop();
     await (await connect(older)).drop();
-    // Its wait begins later, so it ends later.
+    // Its wait begins later, so it finishes later.
     const clock = await connect();
     const created = await relay.call('createSession', { body: { deviceId: clock.deviceId, message: 'clock' } });
     await clock.next('task_start', (frame) => frame.task_id === created.body.taskId);

@@ -48,7 +48,7 @@ describe('the bounds of a report', () => {
     },
   );
 
-  it('S2: a path that is too long is not known, and one that was known stays', async () => {
+  it('S2: ignores a path that is too long, and keeps a known one', async () => {
     report({ session_id: 'paths', project: '/home/alice', file_path: '/home/alice/a' });
     await updateOf('paths');
     report({ session_id: 'paths', project: `/${'x'.repeat(2 ** 20)}`, file_path: 'y'.repeat(2 ** 20), title: 'new' });
@@ -90,7 +90,7 @@ describe('a device with a limit of 150 sessions', () => {
   });
   afterAll(() => relay.stop());
 
-  it('S3: makes known as many sessions as a device may have, the newest first, and goes on with those', async () => {
+  it('S3: creates sessions up to the limit of a device, newest first, and keeps updating those', async () => {
     const sessions = (title: string) =>
       Array.from({ length: 300 }, (_, n) => ({
         session_id: `s${n}`,

@@ -1,4 +1,7 @@
-/** Reports are compared with themselves (rules, 4.5): what they may change about a session, and what the clock of a daemon may not. */
+/**
+ * Reports compete only with reports (rules, 4.5): the permitted changes of a session, and the limits of a daemon's
+ * clock.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
 import { end, idOf, readSession, run, sessionIn, tick } from './conversation.ts';
@@ -6,7 +9,7 @@ import { end, idOf, readSession, run, sessionIn, tick } from './conversation.ts'
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-describe('what a report says about a session', () => {
+describe('the facts of a report about a session', () => {
   let relay: TestRelay;
   let daemon: TestDaemon;
   let app: TestApp;
@@ -28,13 +31,13 @@ describe('what a report says about a session', () => {
     relay = await startRelay();
     app = await connectApp(relay);
   });
-  // A time in the future that one test sends changes what is known about its daemon.
+  // A future time from one test affects the relay's view of its daemon.
   const connect = async () => {
     daemon = await connectDaemon(relay);
   };
   afterAll(() => relay.stop());
 
-  it('F5: does not make a session active whose task ended after that, nor take back the last word of the agent', async () => {
+  it("F5: does not reactivate a session whose task completed later, nor replace the agent's last message", async () => {
     await connect();
     const native = fresh();
     const { taskId } = await run(relay, daemon, app, native);
@@ -74,7 +77,7 @@ describe('what a report says about a session', () => {
     expect(await read(native)).toMatchObject({ status: 'active' });
   });
 
-  it('F5: takes the last word from a report when the task ended without one', async () => {
+  it('F5: takes the last message from a report if the task completed without one', async () => {
     await connect();
     const native = fresh();
     const { taskId } = await run(relay, daemon, app, native);
@@ -100,14 +103,14 @@ describe('what a report says about a session', () => {
     expect(await read(native)).toMatchObject({ status: 'active', lastMessage: 'at the desk' });
   });
 
-  it('K4: says nothing again about unchanged sessions of a daemon whose clock is ahead, and they stay where they are', async () => {
+  it('K4: publishes nothing for unchanged sessions of a daemon whose clock is ahead, and their order stays', async () => {
     await connect();
     const [busy, calm] = [fresh(), fresh()];
     const calmEntry = { session_id: calm, last_activity: at(hourMs - 10 * minuteMs), last_message: 'calm' };
     const busyEntry = () => ({ session_id: busy, last_activity: at(hourMs), last_message: `busy ${Math.random()}` });
     report(busyEntry(), calmEntry);
     const before = await read(calm);
-    // Ten minutes before the newest one, by whichever clock.
+    // Ten minutes before the newest, by either clock.
     expect(Date.now() - Date.parse(before.updatedAt)).toBeGreaterThan(9 * minuteMs);
     for (let time = 0; time < 3; time += 1) report(busyEntry(), calmEntry);
     daemon.send({ type: 'session_activity', session_id: calm, last_activity: calmEntry.last_activity });

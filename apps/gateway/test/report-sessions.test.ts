@@ -64,7 +64,7 @@ describe('report_sessions', () => {
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'desk2'))).toBe(1);
   });
 
-  it('says nothing of a turn whose end passes it while it is written', async () => {
+  it('ignores a turn whose completion overtakes it during the write', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'ends meanwhile');
     const question = {
       ...{ uuid: '2f4a6c8e-0b1d-4e3f-a5c7-9d8b6f4e2a13', title: 'Really?', kind: 'choice', text: true, digest: '1' },
@@ -74,7 +74,7 @@ describe('report_sessions', () => {
     await updateOf('by hand');
     daemon.event('', 'PROMPT_OPEN', { session_id: 'by hand', question });
     await app.next('session_update', (frame) => sessionIn(frame).status === 'waiting');
-    // The last of many, which are written in parts. Clocks of daemons may be ahead by a little.
+    // The last of many, which are written in parts. Clocks of daemons can be slightly ahead.
     const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
     const others = Array.from({ length: 300 }, (_, n) => ({ session_id: `other ${n}`, last_activity: inMs(1_900) }));
     const older = { is_active: true, last_message: 'older words', message_count: 2 };
@@ -101,7 +101,7 @@ describe('report_sessions', () => {
     expect(await updateOf('nulls')).toMatchObject({ status: 'idle', messageCount: 0 });
   });
 
-  it('that says the same as before costs no frame and no write, after a reconnect neither', async () => {
+  it('without changes costs no frame and no write, even after a reconnect', async () => {
     const same = [{ session_id: 'same', title: 'Same', message_count: 3, last_activity: '2026-01-01T00:00:00Z' }];
     const versions = () =>
       relay.database.sql.query`SELECT key, xmin::text FROM sessions WHERE device_id = ${daemon.deviceId} ORDER BY key`;
@@ -135,7 +135,7 @@ describe('report_sessions', () => {
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).id === idOf(daemon, 'one'))).toBe(1);
   });
 
-  it('does not delete what it leaves out', async () => {
+  it('does not delete omitted sessions', async () => {
     report({ session_id: 'absent' });
     await updateOf('absent');
     report();
@@ -156,7 +156,7 @@ describe('report_sessions', () => {
     });
   });
 
-  it('follows is_active, unless it does not say', async () => {
+  it('follows is_active, unless it is missing', async () => {
     report({ session_id: 'busy', is_active: true });
     expect(await updateOf('busy')).toMatchObject({ status: 'active' });
     report({ session_id: 'busy', title: 'still' });
@@ -250,7 +250,7 @@ describe('report_sessions', () => {
     expect(await updateOf('hostile')).toMatchObject({ title: 'ab', lastMessage: '\ufffd half' });
   });
 
-  it('speaks for its own device only', async () => {
+  it('affects only its own device', async () => {
     const other = await connectDaemon(relay, { user: 'bob' });
     const bob = await connectApp(relay, { user: 'bob' });
     other.send({ type: 'report_sessions', sessions: [{ session_id: 'one', title: 'Bob' }] });
@@ -259,7 +259,7 @@ describe('report_sessions', () => {
     expect(app.inbox.count('session_update', (frame) => sessionIn(frame).title === 'Bob')).toBe(0);
   });
 
-  it('may be large', async () => {
+  it('can be large', async () => {
     const sessions = Array.from({ length: 1201 }, (_, index) => ({
       session_id: `many-${index}`,
       title: `No. ${index}`,
@@ -273,8 +273,9 @@ describe('report_sessions', () => {
 });
 
 describe('report_sessions, while it waits to be written', () => {
-  it('lets the words of a running task pass', async () => {
-    // No sweep, after which the session would be read again: this database has one connection, which the test holds.
+  it('lets the texts of a running task pass', async () => {
+    // Disable sweeps, after which the relay would read the session again: this database has one connection, which the
+    // test holds.
     const relay = await startRelay({ config: { sweepIntervalMs: 600_000 } });
     try {
       const daemon = await connectDaemon(relay);
@@ -297,9 +298,9 @@ describe('report_sessions, while it waits to be written', () => {
     }
   });
 
-  // The embedded database has one connection, for which the event would wait before it looks.
+  // The embedded database has one connection, and the event would wait for it before it looks.
   if (wantsPostgres())
-    it('loses no words of a session that it makes known before they do', async () => {
+    it('loses no text of a session that it creates first', async () => {
       // No sweep, which would wait for the device as well.
       const relay = await startRelay({ config: { sweepIntervalMs: 600_000 } });
       try {

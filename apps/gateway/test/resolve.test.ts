@@ -27,7 +27,7 @@ describe('resolving a placeholder', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is begun with an id that says so', async () => {
+  it('begins with a recognisable id', async () => {
     const { pendingId } = await begin(relay, daemon);
     expect(pendingId).toMatch(new RegExp(`^${daemon.deviceId}:scripted:PENDING-[0-9A-HJKMNP-TV-Z]{26}$`));
   });
@@ -52,7 +52,7 @@ describe('resolving a placeholder', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ task_id: followUp, session_id: `by-${eventType}` });
   });
 
-  it('is told before what the event says, under the new id', async () => {
+  it("is announced before the event's content, under the new id", async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     const from = app.inbox.all.length;
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'the only event', session_id: 'only-event' });
@@ -82,7 +82,7 @@ describe('resolving a placeholder', () => {
     expect(await ids()).not.toContain(pendingId);
   });
 
-  it('merges into a session that the daemon had reported before, with what both knew', async () => {
+  it('merges into a previously reported session, keeping the data of both', async () => {
     const old = '2026-01-01T00:00:00.000Z';
     await report('reported', {
       title: 'By the daemon',
@@ -106,7 +106,7 @@ describe('resolving a placeholder', () => {
       messageCount: 9,
       lastMessage: 'and then',
     });
-    // The watch moved, and the daemon hears of it.
+    // The watch moved, and the daemon gets it.
     expect(await daemon.next('watch_session', (frame) => frame.session_id === 'reported')).toMatchObject({
       file_path: 'r.jsonl',
     });
@@ -127,7 +127,7 @@ describe('resolving a placeholder', () => {
     expect(await renamed(pendingId)).toMatchObject({ title: 'By Alice' });
   });
 
-  it('goes on after a merge: progress and the end reach the session that is left', async () => {
+  it('continues after a merge: progress and completion reach the remaining session', async () => {
     await report('left');
     const { taskId, pendingId } = await begin(relay, daemon);
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'left' });
@@ -154,7 +154,7 @@ describe('resolving a placeholder', () => {
     await end(daemon, app, taskId);
   });
 
-  it('ends with the thousandth former id: what the daemon says then is shown under the id that the session has', async () => {
+  it("stops at the thousandth former id: later events show under the session's current id", async () => {
     const { taskId, id } = await run(relay, daemon, app, 'many-0');
     const [{ key }] = (await relay.database.sql.query<{ key: string }>`
       SELECT key FROM sessions WHERE native_id = 'many-0'`) as [{ key: string }];
@@ -168,7 +168,7 @@ describe('resolving a placeholder', () => {
     const said = await app.next('new_message', (frame) => messageIn(frame).content === 'the many-named');
     expect(said.sessionId).toBe(idOf(daemon, 'many-1'));
     expect(await canonical(idOf(daemon, 'many-2'))).toBe(404);
-    // Back to one that it had, which is no further row.
+    // Back to a former id, which adds no row.
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'many-0' });
     expect(await renamed(idOf(daemon, 'many-1'))).toMatchObject({ id });
     await end(daemon, app, taskId);
@@ -193,7 +193,7 @@ describe('resolving a placeholder', () => {
     expect((await readSession(relay, idOf(daemon, 'reported-2')))?.title).not.toBe('A ghost');
   });
 
-  it('happens also after the task has ended without a name', async () => {
+  it('also happens after the task has completed without a name', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     daemon.event(taskId, 'TASK_COMPLETE', { result: 'first the result' });
     daemon.event(taskId, 'SESSION_STARTED', { session_id: 'then-the-name' });

@@ -1,4 +1,4 @@
-/** A relay that is killed in a turn says nothing twice under two names (rules, 12.3). */
+/** A relay that is killed in a turn publishes nothing twice under two names (rules, 12.3). */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,
@@ -135,7 +135,7 @@ it('A7: texts that the history has under other names are not published again', a
   const one = await open();
   const begun = await begin(one.relay, one.app, { statusOnce: true });
   const { daemon, task } = begun;
-  // Said live without a name, and twice; the history has both, and gives them names.
+  // Sent live without a name, and twice; the history has both, and gives them names.
   for (let n = 0; n < 2; n++) {
     daemon.say(task, 'A');
     begun.said('A');

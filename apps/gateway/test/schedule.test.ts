@@ -3,7 +3,7 @@ import { type Job, Schedule } from '../src/schedule.ts';
 
 const quiet = { warn: () => undefined } as unknown as ConstructorParameters<typeof Schedule>[0];
 
-/** A job whose runs end when the test says so. */
+/** A job whose runs complete under the test's control. */
 function heldJob() {
   const ends: (() => void)[] = [];
   const work = () => new Promise<void>((resolve) => void ends.push(resolve));
@@ -27,7 +27,7 @@ it('a job that is asked for twenty times while it runs runs one more time', asyn
   await later;
 });
 
-it('a job that fails was run, and what was asked for meanwhile still comes', async () => {
+it('a failing job counts as run, and a concurrent request still triggers a run', async () => {
   const schedule = new Schedule(quiet);
   let runs = 0;
   const job: Job = {

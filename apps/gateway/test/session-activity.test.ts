@@ -43,7 +43,7 @@ describe('session_activity', () => {
     expect(await readSession(relay, idOf(daemon, 'a'))).toMatchObject({ lastMessage: 'look', messageCount: 5 });
   });
 
-  it('that says nothing new sends no frame', async () => {
+  it('without changes sends no frame', async () => {
     await desk('quiet', { last_message: 'same' });
     activity('quiet', { last_message: 'same', message_count: 4 });
     activity('quiet', {});
@@ -85,7 +85,7 @@ describe('session_activity', () => {
     expect(await readSession(relay, id)).toMatchObject({ messageCount: 2, status: 'idle' });
   });
 
-  it('does not end a task that runs', async () => {
+  it('does not complete a running task', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'running');
     activity('running', { last_message: 'half-way', is_completion: true });
     await tick(daemon, app);

@@ -1,4 +1,6 @@
-/** Sessions that another program of the machine has open, from the daemon to the apps; and what apps ask about it. */
+/**
+ * Sessions that another program of the machine has open, from the daemon to the apps; and requests of apps about them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Held, Session } from '@relay/protocol';
 import { type TestApp, type TestDaemon, type TestRelay, connectApp, connectDaemon, startRelay } from '@relay/testing';
@@ -81,7 +83,7 @@ describe('a session that another program has open', () => {
     await app.close();
   });
 
-  it('44: shows nothing while the device is away, and is told again after the same report', async () => {
+  it('44: shows nothing while the device is away, and returns after the same report', async () => {
     const daemon = await connect(undefined, entry('n1', { held }));
     const id = idOf(daemon, 'n1');
     while ((await read(id))?.held === undefined);
@@ -134,7 +136,7 @@ describe('a session that another program has open', () => {
     await daemon.close();
   });
 
-  it('44: tells how to go on in a terminal, and lets go only on request', async () => {
+  it('44: returns the terminal command to continue, and releases the session only on request', async () => {
     const daemon = await connect(undefined, entry('n1'));
     const id = idOf(daemon, 'n1');
     await known(id);
@@ -172,7 +174,7 @@ describe('a session that another program has open', () => {
     expect(await relay.call('readDesk', { params: { id } })).toMatchObject({ status: 503 });
   });
 
-  it('44: says NOT_SUPPORTED_BY_DEVICE for a daemon without desk, and passes stopTurn on to one that has it', async () => {
+  it('44: answers NOT_SUPPORTED_BY_DEVICE for a daemon without desk, and passes stopTurn on to a daemon with it', async () => {
     const plain = await connectDaemon(relay, { hello: hello(entry('n1')) });
     await known(idOf(plain, 'n1'));
     expect(await relay.call('readDesk', { params: { id: idOf(plain, 'n1') } })).toMatchObject({

@@ -9,7 +9,7 @@ describe('sessions_changed', () => {
   let modern: TestApp;
   let plain: TestApp;
 
-  /** Six parts: what counts is the whole report. */
+  /** Six parts: only the whole report counts. */
   const entries = 300;
   /** `changed` of its sessions, spread over all parts, have this title. */
   const report = (title: string, changed: number) => {
@@ -20,7 +20,7 @@ describe('sessions_changed', () => {
     }));
     daemon.send({ type: 'report_sessions', sessions });
   };
-  /** The end of everything that a report causes: a later frame of another session. */
+  /** A later frame of another session, after all effects of a report. */
   const settled = async (marker: string) => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: marker, title: marker }] });
     for (const app of [modern, plain])
@@ -47,7 +47,7 @@ describe('sessions_changed', () => {
     expect(plain.inbox.count('sessions_changed')).toBe(0);
   });
 
-  it('F16: counts the changes of the whole report, whichever parts they are in', async () => {
+  it('F16: counts the changes of the whole report, across its parts', async () => {
     const before = modern.inbox.count('session_update');
     report('fifty', 50);
     expect(await modern.next('sessions_changed', ({ count }) => count !== entries)).toMatchObject({ count: 50 });
@@ -58,7 +58,7 @@ describe('sessions_changed', () => {
     expect(sessions.filter(({ title }) => title === 'fifty').length).toBeGreaterThan(0);
   });
 
-  it('F16: below fifty, each is a session_update for everybody', async () => {
+  it('F16: below fifty, every app gets a session_update each', async () => {
     const [updates, frames] = [modern.inbox.count('session_update'), modern.inbox.count('sessions_changed')];
     daemon.send({
       type: 'report_sessions',

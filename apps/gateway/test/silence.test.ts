@@ -43,7 +43,7 @@ describe('a running task that no frame has mentioned for a long time', () => {
     expect(await stateOf(taskId)).toBe('running');
   });
 
-  it.each(['once', 'same'])('F14: runs on when a report says that its session is not active (%s)', async (native) => {
+  it.each(['once', 'same'])('F14: runs on when a report marks its session as inactive (%s)', async (native) => {
     report(native, false);
     const { taskId } = await run(relay, daemon, app, native);
     report(native, false);

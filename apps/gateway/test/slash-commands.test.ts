@@ -50,7 +50,7 @@ describe('report_slash_commands', () => {
     expect(await commands('two')).toEqual([]);
   });
 
-  it('holds for all sessions of the device that have none of their own, those without a name too', async () => {
+  it('holds for all sessions of the device without commands of their own, including unnamed ones', async () => {
     await report({ commands: [{ name: 'help', description: null }] });
     expect(await commands('two')).toEqual([{ name: 'help', description: '' }]);
     expect(await commands('one')).toHaveLength(3);
@@ -63,7 +63,7 @@ describe('report_slash_commands', () => {
     expect(await commands('one')).toEqual([]);
   });
 
-  it('keeps what is good of a bad one, and nothing of a hopeless one', async () => {
+  it('keeps the valid part of a bad set, and nothing of a hopeless one', async () => {
     const many = Array.from({ length: 600 }, (_, index) => `c${index}`);
     await report({
       session_id: 'two',
@@ -88,7 +88,7 @@ describe('report_slash_commands', () => {
       other.send({ type: 'report_slash_commands', sets });
       const { taskId } = await nextStart(relay, other);
       other.event(taskId, 'TASK_COMPLETE', { result: 'done', session_id: `marker-${taskId}` });
-      // Frames of one daemon are handled in order, so the sets are saved when the end that follows them is.
+      // Frames of one daemon are handled in order, so the sets are saved before the completion after them.
       await until(async () => (await readTask(relay, taskId)).state === 'completed');
     };
     other.send({

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SparseMap } from '../src/sparse-map.ts';
 
 describe('a sparse map', () => {
-  it('is like a Map, whatever is done with it', () => {
+  it('acts like a Map, for any operations', () => {
     const key = fc.integer({ min: 0, max: 4 });
     const step = fc.oneof(
       fc.record({ do: fc.constant('set' as const), key, value: fc.integer() }),
@@ -28,7 +28,7 @@ describe('a sparse map', () => {
     );
   });
 
-  it('may be emptied while it is looked through', () => {
+  it('can be emptied during iteration', () => {
     const sparse = new SparseMap<number, string>();
     sparse.set(1, 'one');
     sparse.set(2, 'two');

@@ -46,14 +46,14 @@ describe('status', () => {
     expect(daemon.inbox.count('task_cancel')).toBe(0);
   });
 
-  it('does not end a task that was written a moment ago by not listing it: it may not have arrived yet', async () => {
+  it('keeps a task that was written a moment ago but is not listed: the frame might not have arrived', async () => {
     const { taskId } = await begin(relay, daemon);
     daemon.send({ type: 'status', running_tasks: [] });
     await tick(daemon, app);
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'sent' });
   });
 
-  it('is what queued tasks of a device that connects wait for, and watch_session does not', async () => {
+  it('releases queued tasks of a connecting device; watch_session does not wait for it', async () => {
     const late = await connectDaemon(relay, {
       hello: [{ type: 'report_sessions', sessions: [{ session_id: 'old' }] }],
     });

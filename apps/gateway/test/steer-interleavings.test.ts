@@ -37,9 +37,9 @@ class Machine {
   /** The deliveries to the agent by task: as a prompt or into a turn. */
   readonly got = new Map<string, string[]>();
   readonly items: { uuid: string; role: string; content: string; timestamp: string }[] = [];
-  /** Steers that were read and have no outcome yet. */
+  /** Steers that were read but lack an outcome. */
   readonly pending: Frame[] = [];
-  /** Outcomes that may not have arrived: sent again at the next connection. */
+  /** Outcomes that might not have arrived: sent again at the next connection. */
   readonly owed: Record<string, unknown>[] = [];
   /** Completed tasks, which each new connection reports again. */
   readonly ends: string[] = [];

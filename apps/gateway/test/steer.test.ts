@@ -140,7 +140,7 @@ describe('a message into a running turn', () => {
     expect(await readTask(relay, taskId)).toMatchObject({ kind: 'resume', state: 'completed', into });
   });
 
-  it('becomes the next message when its turn ends before the gateway wrote it', async () => {
+  it('becomes the next message when its turn completes before the gateway wrote it', async () => {
     const { taskId: into, id } = await turn();
     const first = await steer(id, 'one');
     await given(first);
@@ -251,7 +251,7 @@ describe('a message into a running turn', () => {
     expect(await stateOf(taskId)).toBe('steer completed');
   });
 
-  it('becomes the next message when the gateway gives its claim back after the end of its turn', async () => {
+  it('becomes the next message when the gateway gives its claim back after the turn completed', async () => {
     const { taskId: into, id } = await turn();
     const taskId = await steer(id, 'given back');
     await given(taskId);

@@ -27,7 +27,7 @@ describe('GET /api/sessions/:id/summary', () => {
   const read = (user?: string) =>
     relay.call('readSummary', { params: { id }, ...(user === undefined ? {} : { user }) });
 
-  it('F13: asks a daemon in the field in its own words, and shows what it answers', async () => {
+  it("F13: uses the field daemon's own request, and shows its answer", async () => {
     const answer = read();
     const asked = await daemon.next('context_request');
     expect(asked).toEqual({

@@ -62,7 +62,7 @@ describe('task_cancel', () => {
     expect(await daemon.next('task_cancel', (frame) => frame.task_id === taskId)).toBeDefined();
   });
 
-  it('comes before the message that waited behind the task', async () => {
+  it('comes before the message that waited for the task', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'queue');
     const next = await say(relay, id, 'instead');
     await cancel(id);
@@ -96,7 +96,7 @@ describe('task_cancel', () => {
     const { relay, daemon, app } = await openScene({ config: { sweepIntervalMs: 60_000 } });
     const { taskId, id } = await run(relay, daemon, app, 'early');
     const cancel = () => relay.call('cancelSession', { params: { id } });
-    // The gateway does not hear of this one, and looks for it when it has claimed the next task of the session.
+    // The gateway misses this one, and looks for it after it has claimed the next task of the session.
     const { backplane } = relay.apis[0]!;
     const route = backplane.route.bind(backplane);
     backplane.route = (device, body, deadlineMs) =>

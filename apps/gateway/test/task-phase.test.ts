@@ -10,7 +10,7 @@ const after = (...moves: Move[]) => {
 };
 
 describe('the phase of tasks', () => {
-  it('writes none until the first status is settled', () => {
+  it('blocks tasks until the first status is settled', () => {
     expect(after()).toEqual(['awaitingStatus', false]);
     expect(after('settle')).toEqual(['settling', false]);
     expect(after('settle', 'settled')).toEqual(['open', true]);

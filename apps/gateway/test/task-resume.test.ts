@@ -33,7 +33,7 @@ describe('task_resume', () => {
     });
   });
 
-  it('names the session as the daemon does today, whichever id the message was sent to', async () => {
+  it("names the session by the daemon's current id, for any id of the request", async () => {
     const { taskId, pendingId } = await run(relay, daemon, app, 'first-name');
     await end(daemon, app, taskId);
     const second = await say(relay, pendingId, 'hello again');
@@ -51,7 +51,7 @@ describe('task_resume', () => {
     expect(await daemon.next('task_resume')).toMatchObject({ message: content });
   });
 
-  it('tells apps that the message is with the daemon', async () => {
+  it('shows apps that the message is with the daemon', async () => {
     const id = await idleSession(relay, daemon, app, 'told');
     const taskId = await say(relay, id, 'go on');
     const update = await app.next(

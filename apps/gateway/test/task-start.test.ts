@@ -55,7 +55,7 @@ describe('task_start', () => {
     });
   });
 
-  it('names no working directory where there is none', async () => {
+  it('omits an unknown working directory', async () => {
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'anywhere' } });
     expect(await daemon.next('task_start')).toEqual({
       type: 'task_start',

@@ -14,7 +14,7 @@ describe('event TRANSCRIPT', () => {
   const texts: string[] = [];
 
   beforeAll(async () => {
-    // A sweep forgets what is remembered of sessions, in case another instance changed one.
+    // A sweep drops remembered sessions, in case another instance changed one.
     relay = await startRelay({ config: { sweepIntervalMs: 600_000 } });
     daemon = await connectDaemon(relay, { capabilities: ['transcript'] });
     app = await connectApp(relay, { transcript: true });
@@ -101,7 +101,7 @@ describe('event TRANSCRIPT', () => {
     expect((await frameOf('named by it')).v).toBe(1);
   });
 
-  it('goes on for a task that ended, by a cancel for instance', async () => {
+  it('continues for a finished task, a cancelled one for instance', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'cancelled');
     expect((await relay.call('POST', path(id, '/cancel'))).status).toBe(202);
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);
@@ -111,7 +111,7 @@ describe('event TRANSCRIPT', () => {
     }
   });
 
-  it('of a session that was deleted meanwhile reaches no app', async () => {
+  it('of a session deleted in between reaches no app', async () => {
     daemon.transcript('', 'gone', [add('x')]);
     const { sessionId } = await frameOf('gone', 1);
     expect((await relay.call('DELETE', path(sessionId as string))).status).toBe(204);

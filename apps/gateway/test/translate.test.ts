@@ -27,7 +27,7 @@ describe('toTime', () => {
     expect(toTime(text, now)).toBe(time);
   });
 
-  it('gives a time that can be read again, whatever it is given', () => {
+  it('returns a parsable time for any input', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const time = toTime(text, now);
@@ -38,7 +38,7 @@ describe('toTime', () => {
 });
 
 describe('reportFacts', () => {
-  it('leaves empty what the daemon does not say', () => {
+  it('leaves missing fields empty', () => {
     expect(reportFacts({ session_id: 'n' })).toEqual({
       nativeId: 'n',
       title: '',
@@ -75,7 +75,7 @@ describe('reportFacts', () => {
 });
 
 describe('activityFacts', () => {
-  it('says that a session is idle when a turn ended, and nothing otherwise', () => {
+  it('reports a session as idle when a turn completed, and nothing otherwise', () => {
     expect(activityFacts({ type: 'session_activity', session_id: 'n', is_completion: true }).active).toBe(false);
     expect(activityFacts({ type: 'session_activity', session_id: 'n', is_completion: false }).active).toBeUndefined();
     expect(activityFacts({ type: 'session_activity', session_id: 'n' }).active).toBeUndefined();
@@ -83,7 +83,7 @@ describe('activityFacts', () => {
 });
 
 describe('prompt and progress', () => {
-  it('fill in what is missing', () => {
+  it('fill in missing fields', () => {
     const known = { id: expect.any(String), text: true, digest: expect.any(String) };
     expect(prompt({ prompt: 'p' }, 't', now)).toEqual({
       ...known,
@@ -101,7 +101,7 @@ describe('prompt and progress', () => {
     expect(prompt({ prompt: 'p', options }, 't', now).options).toEqual([{ id: '1', label: 'Yes' }]);
   });
 
-  it('name a question after its task and what it asks: a repetition is the same, other words are another one', () => {
+  it('name a question after its task and text: a repetition is the same, another text is another question', () => {
     const id = (task: string, asked: string) => prompt({ prompt: asked }, task, now).id;
     expect(id('t', 'a')).toBe(id('t', 'a'));
     expect(new Set([id('t', 'a'), id('t', 'b'), id('u', 'a')]).size).toBe(3);
@@ -118,7 +118,7 @@ describe('long output', () => {
     expect(JSON.parse(passed!)).toEqual(taskOutput('s:a:1', 't"1', said, 7));
   });
 
-  it('is encoded again when apps may not have it as it is', () => {
+  it('is encoded again when apps cannot get the original', () => {
     expect(taskOutputAsWritten('s', { ...event, output: undefined }, frame, 1)).toBeUndefined();
     expect(taskOutputAsWritten('s', { ...event, task_id: null }, frame, 1)).toBeUndefined();
     expect(taskOutputAsWritten('s', event, JSON.stringify({ ...event, more: 'of it' }), 1)).toBeUndefined();
@@ -152,7 +152,7 @@ describe('historyReply', () => {
     expect(historyReply({ ...frame, error: '' }, now)).toMatchObject({ kind: 'page', messages: [] });
   });
 
-  it('fills in cursors from the messages, and trusts those that are given', () => {
+  it('fills in cursors from the messages, and trusts given ones', () => {
     const messages = ['a', 'b', 'c'].map((uuid) => ({ uuid, role: 'AGENT', content: uuid }));
     expect(historyReply({ ...frame, messages }, now)).toMatchObject({
       oldestUuid: 'a',
@@ -179,7 +179,7 @@ describe('historyReply', () => {
     expect(reply).toMatchObject({ messages: [{ role: shown, timestamp: now.toISOString() }] });
   });
 
-  it('gives the same for the same, and does not touch what it was given', () => {
+  it('is deterministic, and does not change its input', () => {
     const given = Object.freeze({
       ...frame,
       messages: Object.freeze([Object.freeze({ uuid: 'u', role: 'user', content: 'c' })]),

@@ -7,7 +7,7 @@ interface Input {
   n: number;
 }
 
-/** Statements that end when the test says so. */
+/** Statements that complete under the test's control. */
 function openStatements(lane = createLane()) {
   const sent: {
     inputs: readonly Input[];
@@ -86,7 +86,7 @@ describe('work for devices', () => {
     expect((await answers)[149]).toBe('together 149');
   });
 
-  it('that the statement left out is done alone, and does not hold up what comes next', async () => {
+  it('skipped by the statement runs alone, without delaying the next', async () => {
     const { act, next, alone } = openStatements();
     const answers = Promise.all([act('a', 1), act('locked', 2)]);
     const statement = await next(0);

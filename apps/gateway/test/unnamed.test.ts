@@ -1,4 +1,7 @@
-/** Sessions whose first task ended before the daemon named them, and that the daemon reports afterwards (rules, 3.11). */
+/**
+ * Sessions whose first task finished before the daemon named them, and that the daemon reports afterwards (rules,
+ * 3.11).
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type FieldDaemon,
@@ -61,7 +64,7 @@ describe('a session that was never named', () => {
     ['was cancelled', 'cancelled', {}],
     ['was cancelled, and of which every page says that there is more', 'cancelled', { ignoresCursors: true }],
     ['failed', 'failed', {}],
-  ])('F18: is the one that the report shows, when its first task %s', async (_, state, habits) => {
+  ])('F18: appears in a report, when its first task %s', async (_, state, habits) => {
     const daemon = await daemonWith({ ...habits, neverNames: true });
     const { pendingId, task } = await begin(daemon, 'fix the tests');
     daemon.say(task, 'let me see');
@@ -108,7 +111,7 @@ describe('a session that was never named', () => {
     expect(daemon.inbox.count('task_start')).toBe(1);
   });
 
-  it('F18: is the one whose transcript comes, when no report has shown it', async () => {
+  it('F18: appears by its transcript, if no report has shown it', async () => {
     const daemon = await daemonWith({ neverNames: true, hidesItsSessions: true });
     const { pendingId, task } = await begin(daemon, 'tidy up');
     await cancel(daemon, pendingId, task);
@@ -151,7 +154,7 @@ describe('a session that was never named', () => {
     },
   );
 
-  it('has the outcome of its first task in its history, when a late end of that was heard and shown', async () => {
+  it('has the outcome of its first task in its history, if a late completion of that was received and shown', async () => {
     const daemon = await daemonWith({ emptyStatus: true, neverNames: true, hidesItsSessions: true });
     const { pendingId, task } = await begin(daemon, 'paint it blue');
     while ((await readTask(relay, task.id)).state === 'queued') await relay.call('listSessions');
@@ -170,7 +173,7 @@ describe('a session that was never named', () => {
     expect(shown.filter((frame) => messageIn(frame).content === 'it is blue')).toHaveLength(1);
   });
 
-  describe('F1, F18: whose connection ends while its history is asked', () => {
+  describe('F1, F18: whose connection closes during a history request', () => {
     const begun = async (instruction: string) => {
       const daemon = await connectDaemon(relay);
       const { taskId, pendingId } = await beginWith(relay, daemon, { message: instruction });
@@ -249,7 +252,7 @@ describe('a session that was never named', () => {
     expect(await readTask(relay, task.id)).toMatchObject({ state: 'completed', result: 'ten' });
   });
 
-  it('F18: is none that began with other words, or long before', async () => {
+  it('F18: does not match another text, or a session from long before', async () => {
     const daemon = await daemonWith({ neverNames: true });
     const { pendingId, task } = await begin(daemon, 'say hello');
     await cancel(daemon, pendingId, task);
@@ -264,7 +267,7 @@ describe('a session that was never named', () => {
     );
   });
 
-  it('F18: is not the one of a task with the same words that still runs', async () => {
+  it('F18: does not match a task with the same text that still runs', async () => {
     const daemon = await daemonWith({ neverNames: true });
     const first = await begin(daemon, 'the same words');
     await cancel(daemon, first.pendingId, first.task);
@@ -281,7 +284,7 @@ describe('a session that was never named', () => {
     expect(await sessionsOf(daemon)).toHaveLength(2);
   });
 
-  it('F18: costs nothing where there is none: the daemon is asked nothing', async () => {
+  it('F18: costs nothing if every session is named: the relay sends no request', async () => {
     const daemon = await daemonWith({});
     const { pendingId, task } = await begin(daemon, 'begin');
     await named(pendingId);
@@ -293,7 +296,7 @@ describe('a session that was never named', () => {
     expect(daemon.inbox.all.filter(({ type }) => type === 'get_messages')).toEqual([]);
   });
 
-  it('F18: leaves nothing of its first words when it is deleted or named', async () => {
+  it('F18: keeps nothing of its first message after it is deleted or named', async () => {
     const daemon = await daemonWith({ neverNames: true });
     const kept = async () => {
       const rows = await relay.database.sql.query<{ first_words: string | null }>`

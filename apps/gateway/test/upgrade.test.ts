@@ -53,7 +53,7 @@ describe('the upgrade to /ws/daemon', () => {
     expect(await knock(relay, headersOf(device), { path: '/ws/daemon?from=field' })).toMatchObject({ status: 101 });
   });
 
-  it('takes the type from the record for the sessions of a daemon that names none', async () => {
+  it('takes the type from the record for the sessions of a daemon without a declared type', async () => {
     const daemon = await connectDaemon(relay, { agentType: 'quiet_agent', headers: { 'X-Agent-Type': '' } });
     const created = await relay.call('createSession', { body: { deviceId: daemon.deviceId, message: 'go' } });
     expect(created.body.agentType).toBe('quiet_agent');
@@ -110,7 +110,7 @@ describe('the upgrade to /ws/daemon', () => {
     expect(await knock(relay, headers)).toMatchObject(refusedWith(401, 'INVALID_TOKEN'));
   });
 
-  it('refuses what is no WebSocket handshake, also in JSON', async () => {
+  it('refuses an invalid WebSocket handshake, also in JSON', async () => {
     expect(await knock(relay, headersOf(device, { 'Sec-WebSocket-Key': 'short' }))).toMatchObject(
       refusedWith(400, 'INVALID_REQUEST'),
     );
@@ -122,7 +122,7 @@ describe('the upgrade to /ws/daemon', () => {
     );
   });
 
-  it('says 503 and never 401 when it cannot look a credential up', async () => {
+  it('answers 503 and never 401 when a credential lookup fails', async () => {
     const fresh = await registerDevice(relay);
     database.setDown(true);
     try {
@@ -135,7 +135,7 @@ describe('the upgrade to /ws/daemon', () => {
     expect(await knock(relay, headersOf(fresh))).toMatchObject({ status: 101 });
   });
 
-  it('says 503 with Retry-After while it drains, and the other instance takes the daemon', async () => {
+  it('answers 503 with Retry-After while it drains, and the other instance takes the daemon', async () => {
     const other = await startRelay({ gateways: 2 });
     try {
       const daemon = await connectDaemon(other);
@@ -157,7 +157,7 @@ describe('the upgrade to /ws/daemon', () => {
     const flapping = await registerDevice(relay);
     const connect = () => connectDaemon(relay, { registration: flapping });
     for (let count = 0; count < 10; count += 1) await connect();
-    // The eleventh waits for its turn; each attempt that comes meanwhile takes its place.
+    // The eleventh waits for its turn; each newer attempt replaces it.
     const attempts = [connect(), connect(), connect(), connect()];
     const results = await Promise.allSettled(attempts);
     const refused = results.filter((result) => result.status === 'rejected');

@@ -24,7 +24,7 @@ describe('version_status', () => {
   });
   afterAll(() => relay.stop());
 
-  it('is the first frame a daemon hears when there is a policy for its agent', async () => {
+  it('is the first frame of a daemon when its agent has a policy', async () => {
     const daemon = await connect('1.5.0');
     await daemon.next('version_status');
     expect(daemon.inbox.all[0]).toEqual({
@@ -38,19 +38,19 @@ describe('version_status', () => {
     });
   });
 
-  it('says that there is something newer', async () => {
+  it('announces a newer version', async () => {
     const daemon = await connect('1.3.9');
     expect(await daemon.next('version_status')).toMatchObject({ status: 'update_available', your_version: '1.3.9' });
   });
 
-  it('does not lock out a daemon that names no version, or none that can be read', async () => {
+  it('does not lock out a daemon without a readable version', async () => {
     for (const version of [undefined, 'nightly']) {
       const daemon = await connect(version);
       expect(await daemon.next('version_status')).toMatchObject({ status: 'current', your_version: version ?? '' });
     }
   });
 
-  it('F8: tells a daemon that is too old why in a frame, then closes 4426', async () => {
+  it('F8: sends an outdated daemon the reason in a frame, then closes 4426', async () => {
     const daemon = await connect('1.1.9');
     expect(await daemon.closed).toEqual({ code: 4426, reason: 'update required' });
     expect(daemon.inbox.all).toEqual([
@@ -68,7 +68,7 @@ describe('version_status', () => {
     expect(await counted(relay, 'relay_daemon_refusals_total', { code: 'UPDATE_REQUIRED' })).toBe(1);
   });
 
-  it('F8: does not let a daemon that is too old take the place of the one that is connected', async () => {
+  it('F8: does not let an outdated daemon replace a connected one', async () => {
     const current = await connect('1.5.0');
     const old = await connectDaemon(relay, {
       registration: current.registration,
@@ -80,7 +80,7 @@ describe('version_status', () => {
     expect(old.inbox.count('task_start')).toBe(0);
   });
 
-  it('F8: answers 426 before a socket exists to a daemon that asks for it, with the same words', async () => {
+  it('F8: answers 426 before a socket exists if the daemon requests it, with the same text', async () => {
     const registration = await registerDevice(relay);
     const refused = connectDaemon(relay, {
       registration,

@@ -26,13 +26,13 @@ describe('isOlder', () => {
     expect(isOlder(version, than)).toBe(false);
   });
 
-  it('nothing is older than what is not set', () => {
+  it('no version is older than an unset one', () => {
     expect(isOlder('0.0.1', undefined)).toBe(false);
   });
 });
 
 describe('versionStatus', () => {
-  it('names only what the policy sets', () => {
+  it('names only the fields of the policy', () => {
     expect(versionStatus('1.0.0', {})).toEqual({ type: 'version_status', status: 'current', your_version: '1.0.0' });
     expect(versionStatus('1.0.0', { latest: '1.1.0' })).toEqual({
       type: 'version_status',
@@ -42,7 +42,7 @@ describe('versionStatus', () => {
     });
   });
 
-  it('asks for an update below the minimum, and says to which version', () => {
+  it('requires an update below the minimum, and names the version', () => {
     expect(versionStatus('0.9.0', { min: '1.0.0', latest: '1.0.0' })).toMatchObject({
       status: 'update_required',
       message: expect.stringContaining('1.0.0'),

@@ -23,7 +23,7 @@ describe('watch_session and unwatch_session', () => {
   });
   afterAll(() => relay.stop());
 
-  it('tell the daemon when a user begins and ceases to watch', async () => {
+  it('inform the daemon when a user begins and stops watching', async () => {
     const id = await desk('a', '/home/alice/.agent/a.jsonl');
     expect((await watch(id)).status).toBe(201);
     expect(await watched('a')).toEqual({
@@ -37,7 +37,7 @@ describe('watch_session and unwatch_session', () => {
     expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'a')).toBe(1);
   });
 
-  it('F10: carry an empty file path when none is known; a corrected one comes after the end of the first watch', async () => {
+  it('F10: carry an empty file path while it is unknown; a corrected one follows after closing the first watch', async () => {
     const id = await desk('b');
     await watch(id);
     expect(await watched('b')).toEqual({ type: 'watch_session', session_id: 'b', file_path: '' });
@@ -74,7 +74,7 @@ describe('watch_session and unwatch_session', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   });
 
-  it('wait for the name of a session that has none yet', async () => {
+  it('wait for the name of an unnamed session', async () => {
     const { taskId, pendingId } = await begin(relay, daemon);
     await watch(pendingId);
     // The command has arrived when the next one has: a session that has a name.
@@ -105,7 +105,7 @@ describe('watch_session and unwatch_session', () => {
     expect(await daemon.next('unwatch_session', (frame) => frame.session_id === 'open')).toBeDefined();
   });
 
-  it('end with the session and go on when it is opened while it is watched', async () => {
+  it('stop with the session, and continue if it is opened while it is watched', async () => {
     const id = await desk('both');
     await watch(id);
     await watched('both');
@@ -114,7 +114,7 @@ describe('watch_session and unwatch_session', () => {
     daemon.send({ type: 'messages', request_id: asked.request_id, messages: [] });
     await answer;
     await relay.call('deleteSession', { params: { id } });
-    // Once: the open one closes later and has nothing left to say.
+    // Once: the open one closes later and has nothing left to send.
     await daemon.next('unwatch_session', (frame) => frame.session_id === 'both');
     const clock = await desk('open-clock');
     const second = relay.call('readSession', { params: { id: clock } });
@@ -125,7 +125,7 @@ describe('watch_session and unwatch_session', () => {
     expect(daemon.inbox.count('watch_session', (frame) => frame.session_id === 'both')).toBe(1);
   });
 
-  it('K3: come again for a session that a client has open when its daemon reconnects, on whichever gateway', async () => {
+  it('K3: return for a session that a client has open when its daemon reconnects, on any gateway', async () => {
     const two = await startRelay({ gateways: 2 });
     try {
       const listener = await connectApp(two);
