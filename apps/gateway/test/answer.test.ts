@@ -128,7 +128,7 @@ describe('F1: whether an answer completes the task', () => {
         if (omitted) return;
         expect(active).toBe(false);
         expect([before?.content, before?.length]).toEqual([now!.content, now!.length]);
-        // A daemon whose list shrinks is believed for as long as it is asked.
+        // The relay trusts a shrinking list throughout the search.
         if (listed) expect(last).toBe(true);
       }),
     );

@@ -151,7 +151,7 @@ describe('the declarations of a daemon', () => {
       expect((await answer).body).toMatchObject({ usedTokens: null, maxTokens: null });
     });
 
-    it('is asked in the older spelling of a daemon that was released with it', async () => {
+    it('uses the older spelling for a daemon released with it', async () => {
       const older = await connectDaemon(relay, { headers: declaring('context') });
       await idleSession(relay, older, app, 'older');
       const answer = relay.call('readContext', { params: { id: idOf(older, 'older') } });

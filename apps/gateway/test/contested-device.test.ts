@@ -76,7 +76,7 @@ describe('a device that two daemons take from each other', () => {
       return closed.length >= ended ? true : undefined;
     });
 
-  /** Both come back as often as they are replaced, until one is sent away. */
+  /** Both come back after each replacement, until the relay refuses one. */
   const quarrel = async (): Promise<TestDaemon> => {
     let owner = await machines[0]();
     for (let turn = 1; turn < 5; turn += 1) {

@@ -92,7 +92,7 @@ describe('event TASK_COMPLETE', () => {
     expect(saidIn(id).map(({ content }) => content)).toEqual(['too late']);
   });
 
-  it('of a session that was deleted is not shown', async () => {
+  it('of a deleted session is not shown', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'deleted');
     await relay.call('deleteSession', { params: { id } });
     await daemon.next('task_cancel', (frame) => frame.task_id === taskId);

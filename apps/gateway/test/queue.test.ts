@@ -25,7 +25,7 @@ describe('the queue of a session', () => {
       .map((frame) => frame.message);
   const resumed = (taskId: string) => daemon.next('task_resume', (frame) => frame.task_id === taskId);
   const cancel = (id: string) => relay.call('cancelSession', { params: { id } });
-  /** The daemon is silent when its history is asked for the task. */
+  /** The daemon does not answer history requests for the task. */
   const unknown = async (taskId: string) => {
     await until(async () => (await readTask(relay, taskId)).state !== 'sent');
     expect(await readTask(relay, taskId)).toMatchObject({ state: 'unknown', error: { code: 'DELIVERY_UNKNOWN' } });

@@ -24,7 +24,7 @@ describe('reconcile', () => {
     expect(one(task('running', fence - 1), ['t'])).toEqual({ ...nothing, present: ['t'] });
   });
 
-  it('does not know of a task that was sent before and is not listed', () => {
+  it('omits an unlisted task that was sent before', () => {
     expect(one(task('sent', fence - 1))).toEqual({ ...nothing, unknown: ['t'] });
   });
 

@@ -72,7 +72,7 @@ describe('task_cancel', () => {
     expect(order).toContain(`task_cancel ${taskId}`);
   });
 
-  it('is not sent for a message that only waits: the oldest of them is cancelled', async () => {
+  it('is not sent for a waiting message: the oldest of them is cancelled', async () => {
     const { taskId, id } = await run(relay, daemon, app, 'waiting');
     await end(daemon, app, taskId, 'WAIT_FOR_USER', { prompt: 'Yes?' });
     await daemon.close();

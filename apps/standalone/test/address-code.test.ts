@@ -8,11 +8,11 @@ describe('the code of the address at the start', () => {
     expect(text).toContain(renderUnicodeCompact('https://relay.example.com', { border: 2 }));
   });
 
-  it.each(['http://localhost:4000', 'http://127.0.0.1:4000', 'http://[::1]:4000'])('is not drawn for %s', (url) => {
+  it.each(['http://localhost:4000', 'http://127.0.0.1:4000', 'http://[::1]:4000'])('does not appear for %s', (url) => {
     expect(addressCode(url, true)).toEqual([]);
   });
 
-  it('is not written into a log', () => {
+  it('stays out of a log', () => {
     expect(addressCode('https://relay.example.com', false)).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ const admin = async (...args: string[]): Promise<string[]> => {
 it('lists the gateways by their devices, and refuses an unknown or ambiguous name', async () => {
   const list = async () =>
     (await admin('drain', '--json')).map((line) => JSON.parse(line) as { instance: string; devices: number });
-  // A daemon is marked online a moment after its socket is open.
+  // A daemon goes online a moment after its socket opens.
   let listed = await list();
   while (listed.reduce((sum, { devices }) => sum + devices, 0) < 3) listed = await list();
   const [first, second] = relay.gateways.map(({ backplane }) => backplane.instance);

@@ -21,14 +21,14 @@ describe('the secret of the sign-in', () => {
     expect(keptSecret(join(folder, 'other'))).not.toBe(secret);
   });
 
-  it('is closed again when a copy opened it to others', () => {
+  it('closes again after a copy opened it to others', () => {
     keptSecret(folder);
     chmodSync(join(folder, 'auth-secret'), 0o644);
     keptSecret(folder);
     expect(statSync(join(folder, 'auth-secret')).mode & 0o777).toBe(0o600);
   });
 
-  it('is not replaced when its file is damaged', () => {
+  it('stays unchanged when its file is damaged', () => {
     writeFileSync(join(folder, 'auth-secret'), 'short\n');
     expect(() => keptSecret(folder)).toThrow(/auth-secret holds no secret.*addresses to notify/);
   });

@@ -21,7 +21,7 @@ function forged(header: object, sign: (input: string) => string): string {
   return `${input}.${sign(input)}`;
 }
 
-describe('a forged token is refused', () => {
+describe('verification rejects a forged token', () => {
   it.each(['HS256', 'HS384', 'HS512'])('signed with the public key as a secret (%s)', async (alg) => {
     const secrets = [
       rsa.publicKey.export({ type: 'spki', format: 'pem' }),
@@ -110,13 +110,13 @@ describe('a key of the set is left out', () => {
 });
 
 describe('a token without a key name', () => {
-  it('is accepted when only one key can be meant', async () => {
+  it('passes when only one key can match', async () => {
     const keys = [rsa.jwk, testKey('ES256').jwk];
     const token = tokenOf(rsa, testIssuer, {}, { kid: undefined });
     expect(await outcome(verifierFor({ keys }).verify(token))).toBe('accepted');
   });
 
-  it('is refused when several can be meant', async () => {
+  it('fails when several can match', async () => {
     const keys = [rsa.jwk, testKey('RS256').jwk];
     const token = tokenOf(rsa, testIssuer, {}, { kid: undefined });
     expect(await outcome(verifierFor({ keys }).verify(token))).toBe('INVALID_TOKEN');

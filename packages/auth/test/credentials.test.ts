@@ -31,7 +31,7 @@ describe('the header Authorization', () => {
     expect(bearerFrom(header)).toBeUndefined();
   });
 
-  it('gives nothing when it was sent twice', () => {
+  it('gives nothing for a repeated one', () => {
     expect(bearerFrom(['Bearer a', 'Bearer b'])).toBeUndefined();
   });
 

@@ -53,7 +53,7 @@ describe('the development issuer', () => {
     expect(await readdir(dir)).toEqual(['dev-issuer.json']);
   });
 
-  it('closes a file that was opened to others', async () => {
+  it('closes a world-readable file', async () => {
     openDevIssuer(dir);
     await chmod(devIssuerFile(dir), 0o644);
     openDevIssuer(dir);
@@ -88,7 +88,7 @@ describe('the development issuer', () => {
     },
   );
 
-  it('is one and the same for processes that start together', async () => {
+  it('is the same for processes that start together', async () => {
     const runs = await Promise.all(Array.from({ length: 4 }, () => run('--create', '--json')));
     const issuer = openDevIssuer(dir);
     for (const { stdout } of runs) {

@@ -31,7 +31,7 @@ describe('a device token', () => {
     );
   });
 
-  it('with any one character changed is refused, and would have another hash', () => {
+  it('with any one character changed fails, and would have another hash', () => {
     fc.assert(
       fc.property(tokens, fc.nat(56), fc.constantFrom(...charset), (token, position, character) => {
         fc.pre(token[position] !== character);
@@ -43,7 +43,7 @@ describe('a device token', () => {
     );
   });
 
-  it('with a character more or less, or two neighbours swapped, is refused', () => {
+  it('with a character more or less, or two neighbours swapped, fails', () => {
     fc.assert(
       fc.property(tokens, fc.nat(55), (token, position) => {
         const [a = '', b = ''] = [token[position], token[position + 1]];

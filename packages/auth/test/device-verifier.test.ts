@@ -46,7 +46,7 @@ describe('a device', () => {
     });
   });
 
-  it('is refused with the token of another one, and looked up once', async () => {
+  it("fails with another device's token, after a single lookup", async () => {
     const { verifier, state } = setUp();
     expect(await outcome(verifier.verify(stranger, 'dev-1'))).toBe('INVALID_TOKEN');
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('accepted');
@@ -91,7 +91,7 @@ describe('a device', () => {
     expect(await outcome(verifier.verify(stranger, 'dev-1'))).toBe('INVALID_TOKEN');
   });
 
-  it('expires while it is remembered', async () => {
+  it('expires in the cache', async () => {
     const { verifier, clock, state } = setUp(record({ expiresAt: new Date(startMs + 10) }));
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('accepted');
     clock.advance(10);
@@ -101,7 +101,7 @@ describe('a device', () => {
 });
 
 describe('an answer', () => {
-  it('is remembered for a minute', async () => {
+  it('stays in the cache for a minute', async () => {
     const { verifier, clock, state } = setUp();
     await verifier.verify(token, 'dev-1');
     state.record = undefined;
@@ -112,7 +112,7 @@ describe('an answer', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('an unknown device is remembered for a minute too', async () => {
+  it('an unknown device stays in the cache for a minute too', async () => {
     const { verifier, clock, state } = setUp();
     for (let i = 0; i < 5; i += 1)
       expect(await outcome(verifier.verify(token, 'unknown-device'))).toBe('INVALID_TOKEN');
@@ -167,7 +167,7 @@ describe('an answer', () => {
     for (let i = 0; i < 10_050; i += 1) await outcome(verifier.verify(token, `invented-${i}`));
     state.record = undefined;
     expect(await outcome(verifier.verify(token, 'dev-1'))).toBe('accepted');
-    // The oldest inventions were dropped, so their memory is bounded.
+    // The cache dropped the oldest inventions, so its memory has a limit.
     const before = state.asked.length;
     await outcome(verifier.verify(token, 'invented-0'));
     expect(state.asked.length).toBe(before + 1);
@@ -183,7 +183,7 @@ describe('a lookup that fails', () => {
     expect(state.asked).toHaveLength(1);
   });
 
-  it('is not remembered', async () => {
+  it('stays out of the cache', async () => {
     const { verifier, state } = setUp();
     state.failure = new Error('the database is away');
     await expect(verifier.verify(token, 'dev-1')).rejects.toBe(state.failure);

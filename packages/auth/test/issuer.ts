@@ -55,7 +55,7 @@ export function tokenOf(
 
 export interface TestServer {
   readonly origin: string;
-  /** How often each path was asked for. */
+  /** The number of requests per path. */
   readonly asked: Map<string, number>;
   /** Answers by path; everything else is 404. A text or an object is a 200. */
   readonly answers: Map<string, unknown>;

@@ -51,7 +51,7 @@ describe('keys are fetched', () => {
     expect(fetches()).toBe(1);
   });
 
-  it('again when a token names a key that is not known, half a minute after the last time', async () => {
+  it('again when a token names an unknown key, half a minute after the last time', async () => {
     await verifier.verify(token());
     const next = testKey();
     publish(key, next);
@@ -108,7 +108,7 @@ describe('keys are fetched', () => {
     expect(await outcome(verifier.verify(token(key)))).toBe('INVALID_TOKEN');
   });
 
-  it('before the answer when they were unused for an hour', async () => {
+  it('before the answer after an hour without use', async () => {
     await verifier.verify(token());
     publish(testKey());
     clock.advance(60 * 60_000 + 1);
@@ -127,7 +127,7 @@ describe('an issuer that is away', () => {
     expect(await outcome(verifier.verify(token()))).toBe('accepted');
   });
 
-  it('is asked less and less often', async () => {
+  it('gets requests less and less often', async () => {
     server.answers.set('/keys', ((_, response) => void response.writeHead(500).end()) satisfies RequestListener);
     const waits: (number | undefined)[] = [];
     for (let i = 0; i < 8; i += 1) {
@@ -140,7 +140,7 @@ describe('an issuer that is away', () => {
     expect(fetches()).toBe(8);
   });
 
-  it('does not stop the keys that are known, for days', async () => {
+  it('does not stop known keys, for days', async () => {
     await verifier.verify(token());
     await server.stop();
     for (const hours of [0.2, 2, 10]) {
@@ -222,7 +222,7 @@ describe('an issuer that misbehaves leaves a token undecided', () => {
     await other.stop();
   });
 
-  it('but a redirect within its own origin is followed', async () => {
+  it('but a redirect within its own origin works', async () => {
     server.answers.set('/moved', { keys: [key.jwk] });
     server.answers.set(
       '/keys',
@@ -288,7 +288,7 @@ describe('keys of the same process', () => {
     return { verify, asked: () => asked, now: (next: typeof answer) => (answer = next) };
   }
 
-  it('are asked for with the first token, and a new one is known after a second', async () => {
+  it('load with the first token, and a new one is known after a second', async () => {
     const local = ask();
     expect(local.asked()).toBe(0);
     expect(await outcome(local.verify.verify(token()))).toBe('accepted');

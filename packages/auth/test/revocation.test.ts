@@ -17,7 +17,7 @@ const token = (claims: Record<string, unknown> = {}, issuer = testIssuer): strin
   tokenOf(key, issuer, { sid: 's-1', exp: startMs / 1000 + 3600, ...claims });
 
 describe('a revocation', () => {
-  it('reaches a token that is remembered', async () => {
+  it('reaches a cached token', async () => {
     const { clock, verifier } = setUp();
     expect(await outcome(verifier.verify(token()))).toBe('accepted');
     clock.advance(1);
@@ -25,7 +25,7 @@ describe('a revocation', () => {
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
   });
 
-  it('reaches a token that was never seen', async () => {
+  it('reaches an unseen token', async () => {
     const { verifier } = setUp();
     verifier.revoke({ sid: 's-1' });
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
@@ -110,7 +110,7 @@ describe('a revocation', () => {
     expect(await outcome(verifier.verify(token()))).toBe('TOKEN_REVOKED');
   });
 
-  it('takes bounded memory: of very many the oldest is forgotten first', async () => {
+  it('takes bounded memory: drops the oldest first', async () => {
     const { verifier } = setUp();
     verifier.revoke({ sid: 'oldest' });
     verifier.revoke({ sid: 's-1' });

@@ -52,7 +52,7 @@ describe('scopes', () => {
     expect(await scopes({ scope: 'constructor __proto__ toString' }, { roleMap })).toEqual([]);
   });
 
-  it('are the default of the issuer when nothing was recognised', async () => {
+  it("are the issuer's default if it recognises no scope", async () => {
     const config: Partial<IssuerConfig> = { defaultScopes: ['sessions:read'], roleMap: { blocked: [] } };
     expect(await scopes({}, config)).toEqual(['sessions:read']);
     expect(await scopes({ scope: 'openid profile' }, config)).toEqual(['sessions:read']);

@@ -12,7 +12,7 @@ function setUp(cache: { maxEntries?: number; maxAgeMs?: number } = {}) {
 }
 
 describe('a verified token', () => {
-  it('is remembered for a minute', async () => {
+  it('stays in the cache for a minute', async () => {
     const { clock, verifier } = setUp();
     const token = tokenOf(key, testIssuer);
     const first = await verifier.verify(token);
@@ -24,7 +24,7 @@ describe('a verified token', () => {
     expect(again).toEqual(first);
   });
 
-  it('is never remembered past its expiry', async () => {
+  it('never stays in the cache past its expiry', async () => {
     const { clock, verifier } = setUp();
     const token = tokenOf(key, testIssuer, { exp: startMs / 1000 + 10 });
     const first = await verifier.verify(token);
@@ -34,7 +34,7 @@ describe('a verified token', () => {
     expect(await outcome(verifier.verify(token))).toBe('TOKEN_EXPIRED');
   });
 
-  it('is forgotten when too many others were used since', async () => {
+  it('leaves the cache after too many newer ones', async () => {
     const { verifier } = setUp({ maxEntries: 2 });
     const [a, b, c] = ['a', 'b', 'c'].map((sub) => tokenOf(key, testIssuer, { sub })) as [string, string, string];
     const first = await verifier.verify(a);
@@ -45,7 +45,7 @@ describe('a verified token', () => {
     expect(await verifier.verify(a)).not.toBe(first);
   });
 
-  it('answers for itself alone: another signature is verified again', async () => {
+  it('answers for itself alone: another signature needs a new verification', async () => {
     const { verifier } = setUp();
     const token = tokenOf(key, testIssuer);
     await verifier.verify(token);

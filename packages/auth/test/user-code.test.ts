@@ -19,7 +19,7 @@ describe('a user code', () => {
     }
   });
 
-  it('is understood however it is typed', () => {
+  it('matches in any spelling', () => {
     const noise = fc.array(fc.constantFrom(' ', '-', '\t', '\u2013', '\u2014', '\u00a0'), { maxLength: 3 });
     fc.assert(
       fc.property(letters, fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }), noise, (code, lower, between) => {

@@ -70,7 +70,7 @@ describe('a good token', () => {
   });
 });
 
-describe('a token is refused', () => {
+describe('verification rejects a token', () => {
   it.each<readonly [string, Record<string, unknown>]>([
     ['of an issuer that is not known', { iss: 'https://evil.example.com' }],
     ['of an issuer that is nearly known', { iss: `${testIssuer}/` }],

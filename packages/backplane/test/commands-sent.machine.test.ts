@@ -36,7 +36,7 @@ describeWith('redis-server', 'the commands for frames', () => {
     return { scripts: calls('evalsha'), publishes: calls('publish') };
   };
 
-  it('are one PUBLISH for a frame that is alone, and no script', async () => {
+  it('are one PUBLISH for a frame alone, without a script', async () => {
     expect(await cost(() => gateway.publish('alice', 'alone'))).toEqual({ scripts: 0, publishes: 1 });
     expect(await heard.next()).toBe('alone');
   });

@@ -127,7 +127,7 @@ describe('reading the environment', () => {
     expect(readConfig('standalone', { TRUST_PROXY: '2' }).trustProxy).toBe(2);
   });
 
-  it('reads the environment it is given, not the one of the process', () => {
+  it('reads its argument, not the environment of the process', () => {
     process.env['PORT'] = '1';
     try {
       expect(readConfig('standalone', {}).port).toBe(4000);

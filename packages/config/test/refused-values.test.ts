@@ -65,7 +65,7 @@ describe('PUSH_CONTACT', () => {
   });
 });
 
-describe('a value that cannot be used', () => {
+describe('an unusable value', () => {
   it('makes one problem, which names its variable and the valid values', () => {
     const violations = refused.flatMap(([variable, value, valid]) => {
       const problems = problemsOf('standalone', { [variable]: value });
@@ -78,7 +78,7 @@ describe('a value that cannot be used', () => {
     expect(violations).toEqual([]);
   });
 
-  it('is refused for every numeric variable of the table', () => {
+  it('fails for every numeric variable of the table', () => {
     const numeric = describeVariables().filter(({ kind }) => kind === 'int' || kind === 'port');
     expect(numeric.length).toBeGreaterThan(30);
     for (const { name } of numeric) expect(problemsOf('standalone', { [name]: 'soon' })[0]?.variable).toBe(name);

@@ -56,7 +56,7 @@ describe('combinations that cannot work', () => {
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'DATABASE_URL']);
   });
 
-  it('the built-in sign-in is refused where passwords would travel in the clear', () => {
+  it('the built-in sign-in needs an address that protects passwords in transit', () => {
     const [variable, message] = only('standalone', { PUBLIC_URL: 'http://relay.example.com' });
     expect(variable).toBe('PUBLIC_URL');
     expect(message).toMatch(/must be https .*AUTH_BUILTIN to off/);
@@ -80,18 +80,18 @@ describe('combinations that cannot work', () => {
     },
   );
 
-  it('instances with the built-in sign-in are refused without a secret to share', () => {
+  it('instances with the built-in sign-in need a shared secret', () => {
     const env = { DATABASE_URL, AUTH_SECRET: undefined };
     expect(problemsOf('api', env).map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_SECRET']);
     expect(problemsOf('api', { ...env, AUTH_BUILTIN: 'off', AUTH_ISSUERS: issuers })).toHaveLength(1);
   });
 
-  it('the development issuer is refused outside the single process', () => {
+  it('the development issuer only works in the single process', () => {
     const problems = problemsOf('api', { DATABASE_URL, AUTH_SECRET, AUTH_DEV_ISSUER: 'on' });
     expect(problems.map(({ variable }) => variable)).toEqual(['REDIS_URL', 'AUTH_DEV_ISSUER']);
   });
 
-  it('a relay that no one could sign in to is refused', () => {
+  it('a relay needs at least one way to sign in', () => {
     expect(only('standalone', { ...off, HOST: '0.0.0.0' })).toEqual([
       'AUTH_ISSUERS',
       expect.stringMatching(/no one could sign in/),
@@ -131,7 +131,7 @@ describe('combinations that cannot work', () => {
     expect(problemsOf('standalone', { PORT: '0', METRICS_PORT: '0' })).toEqual([]);
   });
 
-  it('a rule skips a value that was refused already', () => {
+  it('a rule skips an already refused value', () => {
     expect(only('standalone', { LEASE_TTL_MS: 'x', LEASE_REFRESH_MS: '90000' })[0]).toBe('LEASE_TTL_MS');
     expect(only('standalone', { ...off, AUTH_ISSUERS: '{', AUTH_DEV_ISSUER: 'off' })[0]).toBe('AUTH_ISSUERS');
   });

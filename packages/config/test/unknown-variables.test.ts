@@ -53,7 +53,7 @@ describe('an unknown variable', () => {
     expect(problemsOf('standalone', links)).toEqual([]);
   });
 
-  it('of absurd length is refused like any other', () => {
+  it('of absurd length fails like any other', () => {
     expect(problemsOf('standalone', { [`RELAY_${'X'.repeat(50_000)}`]: '1' })).toHaveLength(1);
   });
 });

@@ -122,7 +122,7 @@ describe('closing a socket', () => {
     expect(await door.ends.next()).toEqual({ code: 1006, reason: '', clean: false });
   });
 
-  it('comes at once when the socket is terminated', async () => {
+  it('comes immediately after terminate', async () => {
     await open();
     const { client, socket } = await door.connect();
     socket.terminate();
@@ -143,7 +143,7 @@ describe('closing a socket', () => {
     expect(await door.ends.next()).toEqual({ code: 4409, reason: 'replaced', clean: true });
   });
 
-  it('keeps its code when the socket is terminated afterwards', async () => {
+  it('keeps its code after a later terminate', async () => {
     await open();
     await door.dial();
     const { socket } = await door.accepted.next();

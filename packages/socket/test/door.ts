@@ -14,7 +14,7 @@ import {
   refuseUpgrade,
 } from '../src/index.ts';
 
-/** Values that came before they were asked for wait, and so does a caller that asks first. */
+/** Early values wait, and so does a caller that asks first. */
 export interface Ear<T> {
   readonly heard: readonly T[];
   hear(this: void, said: T): void;

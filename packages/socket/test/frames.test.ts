@@ -17,7 +17,7 @@ describe('inbound frames', () => {
   const open = async (options?: DoorOptions) => (door = await openDoor(options));
   afterEach(() => door.close());
 
-  it('are handled one at a time, in the order of arrival', async () => {
+  it('run one at a time, in the order of arrival', async () => {
     const log: string[] = [];
     await open({
       handlers: {
@@ -66,7 +66,7 @@ describe('inbound frames', () => {
     expect(log.indexOf('pong')).toBeGreaterThan(log.indexOf('pass 2'));
   });
 
-  it('that come together with the handshake are handled once the socket is accepted', async () => {
+  it('in the packet of the handshake run once the socket is accepted', async () => {
     const order: string[] = [];
     await open({ handlers: { onFrame: (text) => void order.push(text) } });
     const accepted = door.accepted.next().then(() => order.push('accepted'));
@@ -124,7 +124,7 @@ describe('inbound frames', () => {
     for (let n = 0; n < count; n++) expect(parseInt(await door.frames.next())).toBe(n);
   });
 
-  it('are passed by a ping, which is answered at once', async () => {
+  it('do not delay a ping, which gets its pong immediately', async () => {
     const gate = createGate();
     await open({ handlers: { onFrame: () => gate.opened } });
     const { client } = await door.connect();
@@ -316,7 +316,7 @@ describe('inbound frames', () => {
     expect(log).toEqual(['one', 'two', 'three', 'end 1000']);
   });
 
-  it('that were not handled when this side closed are dropped, and the one in progress is finished first', async () => {
+  it('still waiting when this side closes are dropped, after the one in progress', async () => {
     const gate = createGate();
     const log: string[] = [];
     await open({

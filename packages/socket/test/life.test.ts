@@ -17,7 +17,7 @@ describe('signs of life', () => {
     expect((await door.connect()).socket.lastInboundAt).toBe(1);
   });
 
-  it('is a ping of the peer, which is answered', async () => {
+  it('is a ping of the peer, which gets its pong', async () => {
     await open();
     const { client, socket } = await door.connect();
     nowMs = 2;
@@ -85,7 +85,7 @@ describe('signs of life', () => {
         onSilence: () => socket.close(4408, 'heartbeat timeout'),
       },
     );
-    // It was asked: a ping without payload is the byte 0x89 and a zero.
+    // The socket sent a ping: without payload it is the byte 0x89 and a zero.
     await readUntil(line, '\x89\0');
     expect(await door.ends.next()).toEqual({ code: 4408, reason: 'heartbeat timeout', clean: false });
     heartbeat.stop();

@@ -3,7 +3,7 @@ import { type Logger, createLogger } from '../src/index.ts';
 
 export interface Lines {
   readonly log: Logger;
-  /** Everything that was written, as it was written. */
+  /** All output, unchanged. */
   readonly text: () => string;
   /** The last line, parsed: a line of invalid JSON fails the test. */
   readonly last: () => Record<string, unknown>;

@@ -57,7 +57,7 @@ describe('a measured object', () => {
     expect(await counts()).toEqual(['operation="fail",outcome="TIMEOUT" 1', 'operation="fail",outcome="error" 2']);
   });
 
-  it('counts nothing that is answered at once', async () => {
+  it('skips synchronous answers', async () => {
     const { wire, counts } = start();
     wire.listen();
     await wire.ask('sent');

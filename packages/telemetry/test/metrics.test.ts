@@ -105,7 +105,7 @@ describe('the server of metrics', () => {
     expect(text()).toContain('the pool is closed');
   });
 
-  it('is a warning when its port is taken and it is not required, else an error', async () => {
+  it('causes a warning if its port is in use and optional, else an error', async () => {
     const other = createServer();
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
     try {

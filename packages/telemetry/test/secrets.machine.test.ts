@@ -126,7 +126,7 @@ describe('no credential reaches the log', () => {
     }
   });
 
-  it('that was cut off', () => {
+  it('in truncated form', () => {
     const { log, text } = lines();
     const long = `eyJhbGciOiJFUzI1NiJ9.${'c'.repeat(9_000)}.dddd`;
     log.info({ long }, long);

@@ -170,7 +170,7 @@ describe('traces', () => {
     expect(bodies.length).toBeGreaterThanOrEqual(8);
   });
 
-  it('of a collector that is busy are sent again', async () => {
+  it('of a busy collector go out again', async () => {
     status = 503;
     collector.once('request', (_, response) => response.once('finish', () => (status = 200)));
     tracer.start('once').end();

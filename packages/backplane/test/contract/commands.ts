@@ -149,7 +149,7 @@ function testAcknowledgements(open: Open): void {
 }
 
 function testRefusals(open: Open): void {
-  it('that is refused is retried once', async () => {
+  it('is retried once after a refusal', async () => {
     const { api, gateway } = await open();
     const answers = [false, true];
     gateway.onCommand(() => answers.shift() ?? false);
@@ -157,7 +157,7 @@ function testRefusals(open: Open): void {
     expect(answers).toEqual([]);
   });
 
-  it('that is refused twice is refused', async () => {
+  it('stays refused after two refusals', async () => {
     const { api, gateway } = await open();
     const commands = createEar<Command>();
     gateway.onCommand((command) => {

@@ -61,7 +61,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   }
 }
 
-/** Time passes: the clock is moved by `ms`, or nothing is done because it runs by itself. */
+/** Time passes: moves the clock by `ms`, or does nothing if it runs by itself. */
 export const passing = (bus: ContractBus, ms: number) => async () => {
   await bus.advance?.(ms);
 };

@@ -152,7 +152,7 @@ function testEnds(stage: Stage): void {
     expect((await backplane.read('user', first)).recovered).toBe(false);
   });
 
-  it('that is deleted is gone at once, and its chain goes on', async () => {
+  it('disappears immediately when deleted, and its chain continues', async () => {
     const bus = await stage.open();
     const [gateway, api] = [await bus.connect('gateway'), await bus.connect('api')];
     const frames = createEar<UserFrame>();

@@ -116,7 +116,7 @@ function testRefreshes(stage: Stage): void {
     expect((await gateway.owners(['kept'])).get('kept')?.fence).toBe(kept.fence);
   });
 
-  it('that a newer claim owns is named by refresh, and the newer one is not touched', async () => {
+  it('with a newer claim appears in the result of refresh, and the newer lease stays unchanged', async () => {
     const bus = await stage.open();
     const [first, second] = [await bus.connect('first'), await bus.connect('second')];
     const lost = { device: 'lost', connection: 'c1', fence: (await first.claim('lost', 'c1')).fence };

@@ -195,7 +195,7 @@ function describeCounters(makeBus: MakeBus): void {
         expect((await (n % 3 ? one : two).count('who', n % 2 ? -1 : 1, 60_000)).endsAt).toBe(endsAt);
     });
 
-    it('can be taken back, and nothing is taken from nothing', async () => {
+    it('can be given back, but an unopened window stays empty', async () => {
       const { one } = await openTwo();
       await one.count('who', 3, 60_000);
       expect((await one.count('who', -1, 60_000)).count).toBe(2);
