@@ -9,7 +9,7 @@ interface Action {
   by: string;
 }
 
-/** The id of the thing that a command names. Entries hold no address: they stay after an account was deleted. */
+/** The id of the thing that a command names. Entries hold no address, because they outlive a deleted account. */
 async function targetOf(database: Database, word: string): Promise<string | undefined> {
   if (word === '') return undefined;
   return word.includes('@') ? readPersonId(database, word) : word;
@@ -17,7 +17,7 @@ async function targetOf(database: Database, word: string): Promise<string | unde
 
 /**
  * Does the work and records its outcome: `done`, or `refused` with the error passed on.
- * @throws what the work throws; Refused when the work is done and its entry could not be written
+ * @throws the error of the work; Refused if the work succeeded and its entry failed
  */
 export async function recorded<T>(database: Database, action: Action, work: () => Promise<T>): Promise<T> {
   // Before the work: the account of a removed person no longer has an id.

@@ -62,7 +62,7 @@ async function requestLines(deps: DiagnosticDeps, word: string, json: boolean): 
   ];
 }
 
-/** @throws Refused for an address that no account has; the reason why the database could not be opened */
+/** @throws Refused for an address without an account; the reason why the database does not open */
 export async function find(
   deps: DiagnosticDeps,
   word: string,

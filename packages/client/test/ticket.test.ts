@@ -52,6 +52,7 @@ it('B8: does not ask again after a refusal', async () => {
     code: 'FORBIDDEN',
     message: 'no',
     status: 403,
+    retryAfter: undefined,
     details: {},
     headers: new Headers(),
   });

@@ -132,7 +132,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
   };
 
   return {
-    // An agent closes no program: its message is asked about.
+    // An agent closes no program: the daemon asks about its message.
     pass: (task, go) => enter(task, task.restricted === 'agent' ? undefined : task.desk, true, go),
     decide(task, { message, images, choices, stopTurn }, option, go) {
       const words = task.message;

@@ -134,7 +134,7 @@ describe('§2: a cap on a session', () => {
     expect(turns.map(({ message }) => message)).toEqual(['10.04', '12']);
   });
 
-  it('S2: takes no words of an agent for an answer at a relay that names no questions', async () => {
+  it('S2: takes no text of an agent as an answer at a relay that names no questions', async () => {
     const { connection, done, task, turns } = await begun({ session: 10 }, { declares: ['transcript'] });
     const session = await done('10.04');
     await connection.event('WAIT_FOR_USER', task('12', session));

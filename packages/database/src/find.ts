@@ -19,7 +19,7 @@ export interface Case {
   person: Facts | undefined;
   session: Facts | undefined;
   devices: Facts[];
-  /** With the reason why each one closed, the newest first. */
+  /** Connections with their close reasons, the newest first. */
   connections: Facts[];
   /** Tasks that are queued, sent or running, the oldest first. */
   queue: Facts[];
@@ -56,7 +56,7 @@ export function findRequest(db: Db, requestId: string): Promise<Facts[]> {
     WHERE at > now() - interval '7 days' AND request_id = ${requestId} ORDER BY at DESC LIMIT ${rowsOfEach}`;
 }
 
-/** Returns what the relay knows about a subject, at most 20 rows of each kind. */
+/** Returns the rows about a subject, at most 20 rows of each kind. */
 export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey }: Subject): Promise<Case> {
   const ofDevices = deviceId ? sql`d.id = ${deviceId}` : sql`d.owner_id = ${ownerId}`;
   const ofTasks =
@@ -109,7 +109,7 @@ export async function readCase(db: Db, { kind, id, ownerId, deviceId, sessionKey
 /** The account of the audit of administration: no person has it. */
 export const operatorId = 'relay-admin';
 
-/** Returns the id of the account with an address; undefined when none has it. */
+/** Returns the id of the account with an address; undefined for an unknown address. */
 export async function readPersonId(db: Db, email: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ id: string }>`SELECT id FROM users WHERE email = lower(${email})`;
   return row?.id;

@@ -33,7 +33,7 @@ const isLasting = ({ kind, label }: { kind?: string | undefined; label: string }
   kind === 'allow_always' || (!kind?.startsWith('reject') && lasting.test(label.normalize('NFKC')));
 
 /**
- * Refuses an answer that is for the person alone, and one that allows more than this one question unless the token grants that.
+ * Refuses an answer that is for the person alone, and an answer that allows more than this one question unless the token grants that.
  * @throws RelayError PERSON_MUST_ANSWER
  */
 export function refuseForAgent({ mayHoldForGood }: AgentTurn, prompt: NamedPrompt, given: AnswerPrompt): void {

@@ -211,7 +211,7 @@ describe('the token of an agent', () => {
     expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({ status: 403 });
   });
 
-  it('S2: leaves a question of the daemon and a mode that never asks to the person, whatever scope it has', async () => {
+  it('S2: leaves a question of the daemon and a mode that never asks to the person, with every scope', async () => {
     const asker = { scopes: more, login: 'personal' };
     const own = await agents(daemon, asker);
     const choices = [{ id: 'continue', label: 'Continue' }, { id: 'stop', label: 'Stop here' }]; // prettier-ignore

@@ -53,7 +53,7 @@ const faults: [string, () => Fault][] = [
   ],
 ];
 
-/** A difference that `play` reports. An error of the stage is none: it fails the test. */
+/** A difference that `play` reports. An error of the stage fails the test instead. */
 const difference = /^(?:live|reloaded|restarted|said)\b/;
 
 it.each(faults)('rules 20.9: %s is a difference within 60 stories', async (_name, fault) => {

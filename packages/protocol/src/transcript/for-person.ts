@@ -1,6 +1,6 @@
 /**
- * The answers that only a person gives (rules, 19.9): to a question of the daemon about its person's money or programs, and any with which
- * an agent stops asking. The relay asks before it accepts an agent's answer, the daemon before it applies one. Pure.
+ * The answers that only a person gives (rules, 19.9): to a question of the daemon about its person's money or programs, and any answer that stops
+ * an agent from asking. The relay asks before it accepts an agent's answer, the daemon before it applies one. Pure.
  */
 import type { FieldValues, QuestionField } from './question.ts';
 
@@ -30,7 +30,7 @@ const bypasses =
 /** Whether a choice with this id or name lets an agent work without asking. A guess, which can be wrong in both directions. */
 export const neverAsks = (text: string): boolean => bypasses.test(text.normalize('NFKC'));
 
-/** The choices of the question that the answer takes. Words can take any choice of an agent that names no kinds. */
+/** The choices of the question that the answer takes. Free text can take any choice of an agent that names no kinds. */
 export function choicesOf({ kind, options, fields }: Asked, given: Given): Chosen[] {
   const values = new Set<unknown>(Object.values(given.fields ?? {}).flat());
   const canMean = given.text !== undefined && kind !== 'permission';
