@@ -210,7 +210,7 @@ describe('a copy of a session', () => {
     const relay = new Relay(true);
     const copy = relay.copy();
     const output = (text: string) =>
-      copy.apply({ type: 'task_output', sessionId: pending, output: text } as AttentionItem);
+      copy.apply({ type: 'task_output', sessionId: pending, output: text });
     output('before ');
     const reading = copy.load();
     output('during');
