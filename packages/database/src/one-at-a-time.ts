@@ -2,7 +2,7 @@
 import type { Db } from './transaction.ts';
 
 /** Each kind of row has a lock of its own for each person. */
-type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'watches';
+type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'later' | 'watches';
 
 /** Waits until no other transaction counts this of the person. The lock ends with the transaction. Comes after the lock of a device. */
 export async function oneAtATime(tx: Db, counted: Counted, userId: string): Promise<void> {

@@ -6,7 +6,7 @@
  * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isInLine, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
+import { isInLine, isOpen, isOverdue, queueVersion, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -201,18 +201,20 @@ export const lastTask = sql`(
       CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM (
       (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
-        AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
+        AND state <> 'later' AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
       UNION ALL
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state <> 'queued' AND kind <> 'steer'
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state NOT IN ('later', 'queued') AND kind <> 'steer'
         ORDER BY state = 'unknown' DESC, finished_at DESC, seq DESC LIMIT 1)
     ) last
   )`;
 
-/** The tasks under way and queued in a session `s`, for `LEFT JOIN LATERAL`; one row. */
+/** The tasks under way, queued and with a time in a session `s`, for `LEFT JOIN LATERAL`; one row. */
 export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
-      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
-    FROM tasks l WHERE l.session_key = s.key AND l.state IN ${open}
+      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v,
+      (count(*) FILTER (WHERE l.state = 'later'))::int AS later, min(l.not_before) FILTER (WHERE l.state = 'later') AS later_next,
+      min(l.not_before) FILTER (WHERE l.state = 'later' AND l.kind = 'start') AS starts_at
+    FROM tasks l WHERE l.session_key = s.key AND l.state IN ('queued', 'sent', 'running', 'later')
   )`;
 
 /**

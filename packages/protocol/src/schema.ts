@@ -87,6 +87,11 @@ export const limits = {
   agents: 16,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
+  /** Messages whose time has not come: of a session, of a person; how far ahead the time may be. */
+  laterOfSession: 20,
+  laterOfPerson: 200,
+  laterFromMs: 30_000,
+  laterUntilMs: 90 * 86_400_000,
   /** The credential of a device that was not connected for so long is no longer valid (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;

@@ -76,7 +76,7 @@ export const relayCapabilities = {
 } as const;
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 /** The capabilities in GET /health, for clients of REST. */
-export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending'];
+export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending', 'later'];
 
 const images = maybe(
   list(

@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from '../schema.ts';
+import { because, laterOfSession, notBefore } from './later.ts';
 import { messageSettings } from './settings.ts';
 import {
   QuestionField,
@@ -33,6 +34,7 @@ import { Held, deskChoice } from './desk.ts';
 export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
 export const taskStates = [
+  'later',
   'queued',
   'sent',
   'running',
@@ -107,6 +109,7 @@ const sessionFields = {
   queue: maybe(
     record('QueueState', 'Present while messages wait in the session.', { count: count('How many'), v: queueVersion }),
   ),
+  ...laterOfSession,
   prompt: maybe(Prompt),
   prompts: maybe(
     list(Prompt, 'Every open question, oldest first; `prompt` is the oldest', { maxItems: limits.promptOptions }),
@@ -205,6 +208,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   images,
   settings: messageSettings,
   queueTtlSeconds,
+  notBefore,
 });
 
 const imagesUnconfirmed = maybe(
@@ -242,6 +246,8 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
   images,
   settings: messageSettings,
   queueTtlSeconds,
+  notBefore,
+  because,
   desk: deskChoice,
 });
 
@@ -313,6 +319,7 @@ export const Task = record('Task', 'One run inside a session.', {
   ),
   note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
   into: maybe(id('The task whose turn it was sent to, also when it became an ordinary message')),
+  notBefore: maybe(time('When it joined its queue, or joins it in the state `later`')),
 });
 
 export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {
