@@ -11,6 +11,7 @@ import {
   devicesWithExpired,
   devicesWithLateSteers,
   devicesWithLeftPrompts,
+  devicesWithResetLimits,
   endExpiredItems,
   endLeftPrompts,
   endSnoozes,
@@ -24,6 +25,7 @@ import {
   purge,
   purgeTasks,
   releaseLater,
+  releaseLimits,
   requeueLateSteers,
   sweepDeviceItems,
   unfinishedDeletions,
@@ -76,6 +78,10 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
       const released = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
       await publishReleased(deps, released);
       if (released.length > 0) deps.wakeOwner(deviceId);
+    }
+    for (const deviceId of await devicesWithResetLimits(database)) {
+      await publisher.sessions(await withDevice(database, deviceId, (tx) => releaseLimits(tx, deviceId)));
+      deps.wakeOwner(deviceId);
     }
   };
 

@@ -81,6 +81,16 @@ export interface Question {
   options?: readonly string[];
 }
 
+/** A usage limit that the agent reached. */
+export interface ReachedLimit {
+  /** As the agent names it; may be empty. */
+  name: string;
+  /** When it resets (ISO 8601), if the agent reports it. */
+  resets_at?: string;
+  /** Where the time comes from. */
+  source: 'figures' | 'words';
+}
+
 /**
  * The reports of an agent during a turn. `complete`, `wait` and `error` end the turn; only the first of them counts. After `wait` the turn
  * may continue at an agent with `holdsQuestions`: after `withdrawn` its next end counts again.
@@ -104,8 +114,8 @@ export interface TurnReport {
   further?(question: Question): void;
   /** A question reported by `further` can no longer be answered. */
   closed?(uuid: string): void;
-  /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late. */
-  error(error: string, code?: string): void;
+  /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late, `USAGE_LIMIT` with `limit`. */
+  error(error: string, code?: string, limit?: ReachedLimit): void;
   /**
    * The question of `wait` can no longer be answered, and the turn continues: its next end counts again and replaces the question.
    * `why`: a sentence for the person who answers anyway. `uuid`: the question, if others stay open.

@@ -270,6 +270,7 @@ export const taskErrors = {
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   HELD_AT_DESK:
     'Another program on the machine has the session open and was not closed. Nothing was sent to the agent.',
+  USAGE_LIMIT: 'The agent reached a usage limit. The queue of the session waits until it resets, or for a message.',
   OVERTAKEN: 'A message was sent in this session before the one that continues after a limit. That one was not sent.',
   STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',

@@ -12,7 +12,7 @@ import '../styles/later.css';
 interface LaterDialogProps {
   /** Of the dialog and of its button; "Send later" if absent. */
   title?: string;
-  /** What is sent. */
+  /** The message. */
   text: string;
   busy: boolean;
   refusal: Refusal | undefined;

@@ -1,5 +1,5 @@
 /** The fields of messages with a time (rules, chapter 26). */
-import { count, maybe, oneOf, record, time } from '../schema.ts';
+import { count, maybe, oneOf, record, text, time } from '../schema.ts';
 
 /** Why a message has a time, where a program knows. */
 export const laterCauses = ['limit'] as const;
@@ -23,6 +23,13 @@ export const laterOfSession = {
     record('LaterState', 'Present while messages of the session have a time that has not come.', {
       count: count('How many'),
       next: time('The earliest of their times'),
+    }),
+  ),
+  limit: maybe(
+    record('SessionLimit', 'Present after a turn that reached a usage limit, until the next message or turn.', {
+      name: text('Its name, as the agent reports it; may be empty', { maxLength: 128 }),
+      resetsAt: maybe(time('When it resets; absent: the agent did not report it')),
+      at: time('When it was reached'),
     }),
   ),
   startsAt: maybe(time('When its first message is sent, of a session that begins later')),

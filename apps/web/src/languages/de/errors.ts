@@ -90,6 +90,7 @@ export const words: typeof english = {
       DELIVERY_UNKNOWN: 'Die Verbindung brach beim Senden ab. Sieh oben nach, ob es schon läuft.',
       TASK_LOST: 'Der Rechner hat diese Arbeit aus den Augen verloren. Ob sie fertig wurde, ist unbekannt.',
       TASK_EXPIRED: 'Der Rechner kam nicht rechtzeitig online, deshalb wurde das nicht gesendet. Sende es noch einmal.',
+      USAGE_LIMIT: 'Der Agent hat ein Nutzungslimit erreicht. Alles oben bleibt erhalten.',
       OVERTAKEN: 'Du hast vorher geschrieben, darum wurde das nicht gesendet.',
       STEER_DROPPED: 'Der Agent war vorher fertig.',
       DEVICE_REMOVED: 'Der Rechner wurde entfernt, während deine Nachricht wartete.',

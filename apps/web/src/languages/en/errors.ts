@@ -90,6 +90,7 @@ export const words = {
       DELIVERY_UNKNOWN: 'Connection lost while sending. It may have started. Check above before you send again.',
       TASK_LOST: 'The machine lost track of this work. We can’t tell if it finished.',
       TASK_EXPIRED: 'The machine didn’t come online in time, so this wasn’t sent. Send it again.',
+      USAGE_LIMIT: 'The agent reached a usage limit. Everything above is kept.',
       OVERTAKEN: 'You wrote first, so this wasn’t sent.',
       STEER_DROPPED: 'The agent finished first.',
       DEVICE_REMOVED: 'The machine was removed while your message waited.',

@@ -3,7 +3,7 @@ export const words = {
   later: {
     title: 'Later',
     lead: 'What is sent by itself, when its time comes.',
-    loading: 'Loading what waits …',
+    loading: 'Loading what waits…',
     none: 'Nothing waits for its time. Press and hold Send to send a message later.',
     send: 'Send later',
     close: 'Close',
