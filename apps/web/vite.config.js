@@ -6,7 +6,7 @@ import { defineConfig } from 'vite';
 
 const relay = 'http://localhost:4000';
 
-/** Tells the worker which files this build has. Its own bytes change with them, so that browsers see a new version. */
+/** Passes the files of this build to the worker. Its own bytes change with them, so that browsers see a new version. */
 const worker = {
   name: 'relay-worker',
   apply: 'build',
@@ -52,7 +52,7 @@ const pagesAhead = {
 };
 
 export default defineConfig({
-  // The relay writes its own address in front when it serves the page: it may live under a path.
+  // The relay writes its own address in front when it serves the page: its address can have a path.
   base: './',
   plugins: [react(), pagesAhead, worker],
   build: {
@@ -62,7 +62,7 @@ export default defineConfig({
     // The polyfill of preloading is for browsers that cannot do the rest either.
     modulePreload: { polyfill: false },
     rollupOptions: {
-      // Its files make an object each when they are loaded, which keeps those that nothing uses.
+      // Its files create an object each on load, which keeps unused ones.
       treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
       output: {
         // Used by the first pages and by later ones: one file instead of nine.
@@ -75,7 +75,7 @@ export default defineConfig({
             },
           ],
         },
-        // Words by language and part: `en-frame`.
+        // Texts by language and part: `en-frame`.
         chunkFileNames: ({ facadeModuleId }) => {
           if (/\/node_modules\/remend\//.test(facadeModuleId ?? '')) return 'assets/mend-[hash].js';
           const [, language, part] = /languages\/(\w+)\/(\w+)\.ts$/.exec(facadeModuleId ?? '') ?? [];

@@ -2,9 +2,7 @@
  * Every page, in light and dark, on a phone and on a desk: axe finds no serious fault, nothing is refused by the policy, nothing is
  * wider than the screen. The pictures are for people.
  */
-import { readFileSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDaemon, connectDaemon, send } from '@relay/testing';
 import type { Browser } from 'playwright-core';
@@ -17,23 +15,8 @@ import {
   phone,
   registeredDevice,
   startBrowserRelay,
+  axeFindings,
 } from './browser.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  impact: string | null;
-  nodes: { html: string; failureSummary?: string }[];
-}
-
-async function faultsOf(person: Person): Promise<string[]> {
-  await person.page.evaluate(axe);
-  const { violations } = await person.page.evaluate<{ violations: Violation[] }>('axe.run(document)');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`));
-}
 
 const looks = [
   { name: 'light-phone', options: { viewport: phone, colorScheme: 'light' } },
@@ -145,7 +128,7 @@ describeWith('chromium', 'every page', () => {
     // A page that is still loading is not checked; this page waits on purpose.
     if (path !== '/devices/new') await person.page.locator('p.waiting').first().waitFor({ state: 'detached' });
     await person.picture(`page${name.replaceAll(/[^a-z]+/gi, '-')}`);
-    expect(await faultsOf(person)).toEqual([]);
+    expect(await axeFindings(person)).toEqual([]);
     expect(await person.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await person.page.evaluate(`document.querySelectorAll('h1').length`)).toBe(1);
     const shown = await person.page.locator('h1').textContent();

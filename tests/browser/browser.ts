@@ -1,7 +1,8 @@
 /** A relay as it is shipped, a real Chromium without a window, and people in it. With TEST_PICTURES=1 pictures go to tests/artefacts/. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -228,6 +229,18 @@ export const oldSignIn = (page: Page, path: RegExp, method = 'POST'): Promise<un
         : route.continue(),
     { times: 1 },
   );
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Runs axe on the page. Returns each violated rule with the element that violates it; empty for an accessible page. */
+export async function axeFindings({ page }: Pick<Person, 'page'>): Promise<string[]> {
+  const { violations } = await page.evaluate<{
+    violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
+  }>(`${axe}; axe.run(document)`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`),
+  );
+}
 
 /** Pictures of the page as phones and desks show it, light and dark; it is left wide and light. */
 export async function pictures(person: Person, name: string): Promise<void> {

@@ -5,6 +5,8 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
+  everyLook,
   launchBrowser,
   newPerson,
   registeredDevice,
@@ -30,6 +32,14 @@ const hunks = [
   },
 ];
 
+const whole = [
+  ...Array.from({ length: 11 }, (_, index) => `const before${index + 1} = ${index};`),
+  'const router = Router();',
+  "router.post('/invites', signedIn, limit, create);",
+  'export { router };',
+  '',
+].join('\n');
+
 describeWith('chromium', 'the page of changes', () => {
   let relay: BrowserRelay;
   let browser: Browser;
@@ -50,7 +60,14 @@ describeWith('chromium', 'the page of changes', () => {
     if (type === 'get_files')
       daemon.send({ type: 'files', ...reply, path: path ?? '', entries: [{ name: 'src', path: 'src', kind: 'folder' }, { name: 'limits.ts', path: 'limits.ts', kind: 'file', bytes: 12 }] }); // prettier-ignore
     if (type === 'get_file')
-      daemon.send({ type: 'file', ...reply, path, kind: 'text', bytes: 12, text: 'const a = 1;' });
+      daemon.send({
+        type: 'file',
+        ...reply,
+        path,
+        kind: 'text',
+        bytes: 12,
+        text: path === files[0]!.path ? whole : 'const a = 1;',
+      });
   };
 
   beforeAll(async () => {
@@ -80,6 +97,16 @@ describeWith('chromium', 'the page of changes', () => {
     await relay?.end();
   });
 
+  /** Pictures, and no finding of axe on a phone and on a desk. The page is left as a phone shows it. */
+  const looked = async (name: string) => {
+    await everyLook(person, name);
+    expect(await axeFindings(person)).toEqual([]);
+    await person.page.setViewportSize({ width: 390, height: 844 });
+    await person.page.emulateMedia({ colorScheme: 'dark' });
+    expect(await axeFindings(person)).toEqual([]);
+    await person.page.emulateMedia({ colorScheme: 'light' });
+  };
+
   it('lists files with their numbers, names hidden ones, and changes the scope', async () => {
     const { page } = person;
     const list = page.locator('.change-list');
@@ -91,11 +118,13 @@ describeWith('chromium', 'the page of changes', () => {
     expect(asked.at(-1)).toMatchObject({ type: 'get_changes', scope: 'session', session_id: 'limit' });
     await page.getByRole('button', { name: 'Uncommitted' }).click();
     await page.getByRole('button', { name: /limits\.ts/ }).waitFor();
+    await looked('changes');
   });
 
   it('keeps comments over a reload, and sends them as one message that answers no question', async () => {
     const { page } = person;
     await page.getByRole('button', { name: /route\.ts/ }).click();
+    await page.locator('.diff mark', { hasText: 'limit, ' }).waitFor();
     for (const [line, words] of [
       ['Comment on line 13, old', 'Why was this removed?'],
       ['Comment on line 13, new', 'Put `limit` before `signedIn`: guests should be limited too.'],
@@ -105,6 +134,7 @@ describeWith('chromium', 'the page of changes', () => {
       await page.getByRole('button', { name: 'Add comment' }).click();
     }
     await page.getByText('2 comments').waitFor();
+    await looked('changes-diff');
     await page.reload();
     await page.getByText('2 comments').waitFor();
     await page.getByRole('button', { name: /route\.ts/ }).click();
@@ -141,6 +171,16 @@ describeWith('chromium', 'the page of changes', () => {
     lines = hunks;
   });
 
+  it('shows the unchanged lines around a change, and takes comments on them', async () => {
+    const { page } = person;
+    await page.getByRole('button', { name: 'Lines 1 to 11 unchanged · Show' }).click();
+    await page.getByText('const before11 = 10;').waitFor();
+    await page.getByText('export { router };').waitFor();
+    expect(await page.locator('.diff .ln').count()).toBe(14);
+    await page.getByRole('button', { name: 'Comment on line 11, new' }).waitFor();
+    expect(await page.getByRole('button', { name: /unchanged/ }).count()).toBe(0);
+  });
+
   it('fills the composer with what to ask, and sends nothing by itself', async () => {
     const { page } = person;
     const before = daemon.inbox.all.filter(({ type }) => type === 'task_resume').length;
@@ -165,6 +205,7 @@ describeWith('chromium', 'the page of changes', () => {
     await page.getByRole('button', { name: 'limits.ts' }).last().click();
     await page.getByText('const a = 1;').waitFor();
     await page.getByText('Read only').waitFor();
+    await looked('file');
     expect(asked.at(-1)).toMatchObject({ type: 'get_file', path: 'limits.ts', offset: 0 });
   });
 });

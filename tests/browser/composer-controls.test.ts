@@ -1,6 +1,4 @@
 /** Permissions, model and effort in the composer and at New session, with a daemon that keeps them as the test expects. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
@@ -13,9 +11,8 @@ import {
   phone,
   registeredDevice,
   startBrowserRelay,
+  axeFindings,
 } from './browser.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const offered = () => [
   {
@@ -102,10 +99,7 @@ describeWith('chromium', 'the controls of the composer', () => {
 
   const permissions = () => person.page.locator('.box .set-chip').first();
   const sheet = () => person.page.getByRole('dialog', { name: /this session|new session/ });
-  const faults = async () => {
-    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>(`${axe}; axe.run()`);
-    return violations.map(({ id }) => id);
-  };
+  const faults = () => axeFindings(person);
 
   it('1: New session shows how the agent works, and sends the choice with the first message', async () => {
     await person.goto('/sessions/new');

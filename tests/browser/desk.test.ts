@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
   everyLook,
   launchBrowser,
   newPerson,
@@ -109,6 +110,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
       await sheet.getByText(/idle for 12 min\. Two at once would split its history\.$/).waitFor();
       await sheet.getByText('And test the body of the 429, please').waitFor();
       await everyLook(person, 'desk-ask');
+      expect(await axeFindings(person)).toEqual([]);
       await person.page.setViewportSize({ width: 390, height: 844 });
       await sheet.getByRole('button', { name: 'Keep as a draft' }).click();
       expect(await person.page.getByLabel('Message', { exact: true }).inputValue()).toMatch(/^And test/);
@@ -151,6 +153,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     hold(null);
     await person.text('Closed at the desk. The session is yours.');
     await everyLook(person, 'desk-released');
+    expect(await axeFindings(person)).toEqual([]);
     await person.page.setViewportSize({ width: 390, height: 844 });
   });
 
@@ -180,6 +183,7 @@ describeWith('chromium', 'a session that a terminal has open', () => {
     await sheet.getByText(command).waitFor();
     await sheet.getByText(/^relay attach \w+$/).waitFor();
     await everyLook(person, 'desk-resume');
+    expect(await axeFindings(person)).toEqual([]);
     await sheet.getByRole('button', { name: 'Close', exact: true }).click();
   });
 });

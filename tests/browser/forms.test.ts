@@ -1,7 +1,5 @@
 /** Forms of an agent in the question card, and several questions at once: filled in, checked, kept, refused beside the field, sent. */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { describeWith } from '@relay/testing/needs';
 import type { Registration } from '@relay/testing';
 import type { Browser, Locator } from 'playwright-core';
@@ -14,10 +12,9 @@ import {
   registeredDevice,
   startBrowserRelay,
   untilKept,
+  axeFindings,
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon, item, put } from './transcript-daemon.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const fields = [
   {
@@ -177,8 +174,7 @@ describeWith('chromium', 'a form of an agent', () => {
     await days.press('Enter');
     await card().getByText('4 of 5').waitFor();
     await everyLook(person, 'form-boolean');
-    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>(`${axe}; axe.run()`);
-    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(await axeFindings(person)).toEqual([]);
     await option('No').check();
     await button('Back').click();
     expect(await card().getByLabel('Days that an upload is kept').inputValue()).toBe('7');

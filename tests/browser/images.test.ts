@@ -1,7 +1,5 @@
 /** Images in a real browser: attached, shown, taken away, pasted and sent, to a machine that takes them and to none other. */
-import { readFileSync } from 'node:fs';
 import { describeWith } from '@relay/testing/needs';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { type Registration, type TestDaemon, connectDaemon } from '@relay/testing';
 import type { Browser } from 'playwright-core';
@@ -13,9 +11,9 @@ import {
   phone,
   registeredDevice,
   startBrowserRelay,
+  axeFindings,
 } from './browser.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** One pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 const png = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') });
@@ -64,9 +62,7 @@ describeWith('chromium', 'images', () => {
     await person.page.getByRole('img', { name: 'second.png' }).waitFor();
     const widths = "[...document.querySelectorAll('.images img')].map((image) => image.naturalWidth)";
     expect(await person.page.evaluate<number[]>(widths)).toEqual([1, 1]);
-    await person.page.evaluate(axe);
-    const { violations } = await person.page.evaluate<{ violations: { id: string }[] }>('axe.run(document)');
-    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(await axeFindings(person)).toEqual([]);
     await person.picture('images-attached');
     await person.page.getByRole('button', { name: 'Remove first.png' }).press('Enter');
     await person.page.getByRole('img', { name: 'first.png' }).waitFor({ state: 'detached' });

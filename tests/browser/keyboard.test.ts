@@ -1,6 +1,4 @@
 /** Everything by keyboard, and the palette: a person without a mouse loses neither the way nor the focus. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { describeWith } from '@relay/testing/needs';
 import { type Registration, type TestDaemon, connectDaemon, send } from '@relay/testing';
@@ -13,9 +11,8 @@ import {
   newPerson,
   registeredDevice,
   startBrowserRelay,
+  axeFindings,
 } from './browser.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeWith('chromium', 'the keyboard', () => {
   let relay: BrowserRelay;
@@ -139,11 +136,7 @@ describeWith('chromium', 'the keyboard', () => {
       'New session “queue”',
     ]);
     await everyLook(person, 'palette');
-    await person.page.evaluate(axe);
-    const { violations } = await person.page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
-      'axe.run(document)',
-    );
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    expect(await axeFindings(person)).toEqual([]);
     expect(await chosen()).toBe('Flaky test in queue.spec.ts');
     await press('ArrowDown', 'ArrowDown');
     expect(await chosen()).toBe('Release notes for 2.4');

@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
   everyLook,
   launchBrowser,
   newPerson,
@@ -97,6 +98,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await person.page.getByRole('list', { name: 'Queued messages' }).waitFor();
     await field().fill('Leave the retry helper as it is');
     await everyLook(person, 'steer');
+    expect(await axeFindings(person)).toEqual([]);
     await field().fill('');
     await person.page.reload();
     await log('Sent while it worked');

@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
   everyLook,
   launchBrowser,
   newPerson,
@@ -140,6 +141,7 @@ describeWith('chromium', '§2: usage', () => {
     await shown.getByText(/^From the agent on MacBook Pro, /).waitFor();
     expect(await faultsOf(person.page)).toEqual([]);
     await everyLook(person, 'usage-sheet');
+    expect(await axeFindings(person)).toEqual([]);
     await shown.getByRole('button', { name: 'Compact' }).click();
     await shown.waitFor({ state: 'detached' });
     const task = await daemon.next('task_resume');
@@ -164,6 +166,7 @@ describeWith('chromium', '§2: usage', () => {
     ]);
     expect(await faultsOf(person.page)).toEqual([]);
     await everyLook(person, 'usage-page');
+    expect(await axeFindings(person)).toEqual([]);
   });
 
   it('shows the figures of the last turn while the machine is away, and names its missing days', async () => {

@@ -39,7 +39,9 @@ export interface ApiDeps {
 /** The dependencies of operations: the same for every request. */
 export interface Operations extends ApiDeps {
   publisher: Publisher;
-  /** Where a session is; the sessions of many requests are looked up together (ADR 71). Undefined: its owner has no such session. */
+  /**
+   * Finds a session; the sessions of many requests are looked up together (ADR 71). Undefined if its owner has no such session.
+   */
   findPlace(named: NamedSession): Promise<SessionPlace | undefined>;
   /** Sends a command to the instance that owns the device, without waiting for anything. */
   tell(deviceId: string, command: Command): void;

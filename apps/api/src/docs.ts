@@ -1,6 +1,6 @@
 /**
- * The documents under `/docs`: a folder of static files (apps/docs), public as the pages are. A browser may load nothing for them from
- * elsewhere, and no script but theirs.
+ * The documents under `/docs`: a folder of static files (apps/docs), as public as the pages. A browser loads nothing for them
+ * from elsewhere, and no foreign script.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /** The text of `/install.sh`. */
 
 interface InstallScript {
-  /** The address of the relay, without a slash at its end. */
+  /** The address of the relay, without a trailing slash. */
   base: string;
   version: string;
   /** The SHA-256 of the package, in hex. */

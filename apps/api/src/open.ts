@@ -9,12 +9,12 @@ interface OpenApi {
   readonly api: Api;
   /** Present with `authBuiltin`. */
   readonly identity: Identity | undefined;
-  /** For people, at the start: where the first account is created, as long as there is none. */
+  /** Printed at the start: where to create the first account, until it exists. */
   readonly welcome: readonly string[];
 }
 
 interface OpenApiDeps extends Omit<ApiDeps, 'jwtVerifier' | 'identity'> {
-  /** Issuers to trust besides those of the configuration. Default: none. */
+  /** Issuers to trust besides the configured ones. Default: an empty list. */
   issuers?: readonly IssuerConfig[] | undefined;
   /** As in `IdentityDeps`. */
   passwords?: IdentityDeps['passwords'];

@@ -12,8 +12,8 @@ const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemo
 /** A daemon is asked and has answered within this time, or the request is refused: longer than the slowest answer. */
 const lastAnswersMs = 15_000;
 /**
- * An edge that looks every second knows by then that this instance leaves. Until it does it sends requests over connections that
- * are open, and one that is closed under a POST is an error for the app.
+ * An edge that checks every second knows by now that this instance leaves. Until then it sends requests over open connections,
+ * and closing a connection under a POST is an error for the app.
  */
 const edgeNoticesMs = 3000;
 

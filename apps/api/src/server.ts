@@ -49,7 +49,7 @@ export interface Api {
   readonly size: number;
   /** Refuses new sockets and closes the live ones with 1001, spread over `overMs`. REST goes on. */
   drain(overMs: number): Promise<void>;
-  /** Closes what is left and stops every timer. */
+  /** Closes the remaining connections and stops every timer. */
   close(): Promise<void>;
 }
 
@@ -146,7 +146,7 @@ export function createApi(deps: ApiDeps): Api {
     {
       ...deps,
       callRoute: createCallRoute(handlers, deps, rateLimits),
-      // As Express does with a request, which then knows whom TRUST_PROXY believes.
+      // Uses Express's request, which applies TRUST_PROXY.
       addressOf: (request) => addressOf(Object.setPrototypeOf(request, app.request) as Request),
     },
     late,

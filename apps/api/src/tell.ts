@@ -1,20 +1,20 @@
 /**
- * Commands to the instance that owns a device, without anybody waiting for them. One that could not be brought because the backplane stood
- * still is repeated until it can be: what waits for it, a task or a cancel, would otherwise wait for a sweep.
+ * Sends commands to the instance that owns a device, without a caller waiting for them. A command that failed because the
+ * backplane was away is repeated until it succeeds: its task or cancel would otherwise wait for a sweep.
  */
 import type { BackplaneInstance, Commands } from '@relay/backplane';
 import type { Command } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';
 
 const repeatMs = 1000;
-/** By then the sweep of the gateway has repaired it. */
+/** After this time the sweep of the gateway has repaired it. */
 const patienceMs = 60_000;
 const maxWaiting = 10_000;
 
 export interface Teller {
-  /** Sends a command once, and again while it may not have arrived. Never throws. */
+  /** Sends a command once, and again while its arrival is uncertain. Never throws. */
   tell(this: void, deviceId: string, command: Command): void;
-  /** Ends the retries of everything that waits. */
+  /** Stops all retries. */
   stop(): void;
 }
 
@@ -23,13 +23,13 @@ export function createTeller(
   logger: Logger,
   timeoutMs: number,
 ): Teller {
-  /** By device and command, each once: a wake-up for two messages is one. In the order in which they failed. */
+  /** Keyed by device and command: wake-ups for two messages are one. In the order of their failure. */
   const waiting = new Map<string, { deviceId: string; body: string; until: number }>();
   let timer: NodeJS.Timeout | undefined;
   let repeating = false;
   let stopped = false;
 
-  /** False: nothing confirmed it, and it may be sent again. Sent twice does no harm: commands say what to look at. */
+  /** False: unconfirmed, so it can be sent again. A duplicate does no harm: commands only name the place to look at. */
   const bring = async (deviceId: string, body: string): Promise<boolean> => {
     const outcome = await backplane.route(deviceId, body, timeoutMs);
     return outcome !== 'unknown' && outcome !== 'expired';
@@ -39,7 +39,7 @@ export function createTeller(
     const key = `${deviceId} ${body}`;
     const known = waiting.get(key);
     if (stopped || (!known && waiting.size >= maxWaiting)) return;
-    // Given again meanwhile: its minute begins again.
+    // The command was given again: its minute restarts.
     if (!known || known.until < until) waiting.set(key, { deviceId, body, until });
     plan();
   };

@@ -1,6 +1,6 @@
 /**
- * The pages of the relay: a folder of built files, read once. Knows their addresses and what a browser may do with them; what is
- * on them it has never heard of.
+ * The pages of the relay: a folder of built files, read once. Knows their addresses and the permissions of a browser, and nothing
+ * of their content.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -115,7 +115,7 @@ function readIndex({ directory, publicUrl, authority }: WebOptions): Buffer {
   );
 }
 
-/** Between the name of a file and its ending, when it is built: a hash of what is in it. */
+/** The build puts a hash of the content between the name of a file and its suffix. */
 const hashed = /^(.+)-[\w-]{8}(\.\w+)$/;
 const unhashed = (name: string) => name.replace(hashed, '$1$2');
 
@@ -144,8 +144,8 @@ export function send(request: Request, response: Response, file: File): void {
 }
 
 /**
- * Adds the pages, after all other routes. An address that is no page gets one that says so, if a browser asks; everything else
- * goes on to the routes that follow. Throws when the pages are not built.
+ * Adds the pages, after all other routes. A browser that requests an unknown address receives a page about that; all other
+ * requests go on to the next routes. Throws if the pages are not built.
  */
 export function mountWeb(app: Express, options: WebOptions): void {
   const index: File = { type: 'text/html; charset=utf-8', bytes: readIndex(options) };
@@ -168,7 +168,7 @@ export function mountWeb(app: Express, options: WebOptions): void {
     if (!existsSync(path)) continue;
     const file: File = { type: types[extname(name)]!, bytes: readFileSync(path) };
     app.get(`/${name}`, (request: Request, response: Response) => {
-      // The worker is asked for at every start of a page; what it may load is its own matter, and nothing.
+      // Every start of a page requests the worker; it can load nothing.
       response.setHeader('Cache-Control', 'no-cache');
       response.setHeader('Content-Security-Policy', "default-src 'none'; connect-src 'self'");
       response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
@@ -182,8 +182,8 @@ export function mountWeb(app: Express, options: WebOptions): void {
       next();
       return;
     }
-    // Their names change with what is in them. While two releases run, the page may have come from an instance of the other one: all
-    // that is shown is in these files, so they work with it, and no cache may keep them under that name.
+    // Their names change with their content. While two releases run, the page can come from an instance of the other one: these
+    // files contain everything on screen, so they work with it, and no cache may keep them under that name.
     const own = hashed.test(name) && assets.has(name);
     response.setHeader('Cache-Control', own ? 'public, max-age=31536000, immutable' : 'no-store');
     response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');

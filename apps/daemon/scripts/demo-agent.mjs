@@ -1,27 +1,29 @@
 #!/usr/bin/env node
 // A small, complete agent that speaks ACP v1 and has no model: for trying the daemon where no real agent is installed, and for
-// tests of everything an agent may do. The first word of a message is a command. Other messages are answered by a tour for people
+// tests of everything an agent can do. The first word of a message is a command. Other messages are answered by a tour for people
 // (demo-tour.mjs), or echoed where $DEMO_AGENT_HOME is given, as in tests:
-//   size · tool · plan · think · perm · permquiet (says nothing after the answer) · permcrash · perms (two at once) · write (asks for a write)
+//   size · tool · plan · think · perm · permquiet (sends no text after the answer) · permcrash · perms (two at once) · write (asks for a write)
 //   ask · form · details (a form with optional fields, bounds and defaults) · slow · say N words · title · media
-//   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only one, and continues)
-//   meanwhile (continues while its question is open, and ends)
-//   spend 0.5 1.42 (reports these costs of the session, a limit of the plan, and 1,500 tokens) · spend 16 hang (without an end)
+//   withdraw (withdraws its question and asks another one) · withdrawone (of two) · takeback (its only question, and continues)
+//   meanwhile (continues while its question is open, then completes)
+//   spend 0.5 1.42 (reports these costs of the session, a limit of the plan, and 1,500 tokens) · spend 16 hang (never completes)
 //   all (two texts, long output, a side note, a changed file, a notice) · look (names the images that came with it) · usage (reports context and slash commands)
-//   torrent (100 MB of output, 50,000 calls of tools that never end, titles of 1 MB)
+//   torrent (100 MB of output, 50,000 tool calls that never complete, titles of 1 MB)
 //   fail · badmodel · grumble (to stderr) · crash · refuse · max · silent · cancelled · torn · garbage · odd · deaf (ignores cancel) · flood · fork
 //   settings (reports the current settings) · switch (chooses another mode by itself)
-//   hang · mute · work · permwork (each without an end)
-//   steerable (waits for a message into its turn, says it, ends) · steeredearly (ends at once after such a message, and works on) ·
-//   steerlate (takes one in its last moment, and never reads it)
-// $DEMO_AGENT_STEER: refuse, idle or mute: how it answers messages into its turn. Without `steer` (see below) it offers none.
-// Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume, close, list, images,
-// steer, times (in its list).
+//   hang · mute · work · permwork (never complete)
+//   steerable (waits for a message into its turn, echoes it, completes) · steeredearly (completes right after such a message, and keeps working) ·
+//   steerlate (accepts a message at the last moment and never reads it)
+// $DEMO_AGENT_STEER: refuse, idle or mute: how it answers messages into its turn. It offers no steering without `steer` (see
+// below). Sessions are kept as JSONL under $DEMO_AGENT_HOME. $DEMO_AGENT_WITHOUT names the missing capabilities: load, resume,
+// close, list, images, steer, times (in its list).
 // $DEMO_AGENT_SETTINGS names the settings: modes (and models), config, or unasked (modes and options that turn questions off).
 // $DEMO_AGENT_CALLS is a file to which it adds the name of every call about sessions, and when a second question is open.
-// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load, exit, version, no-id, pending-id.
-// $DEMO_AGENT_LOGINS is a JSON list of its methods of `authenticate`: sessions need one first. An id that begins with "bad" is refused.
-// $DEMO_AGENT_DAMAGE=resume: that call is advertised but missing.
+// $DEMO_AGENT_FAULT, or a file of that name in its home, makes it useless: auth, hang-initialize, hang-new, hang-resume, load,
+// exit, version, no-id, pending-id.
+// $DEMO_AGENT_LOGINS is a JSON list of its methods of `authenticate`: sessions need one first. An id that begins with "bad" is
+// refused.
+// $DEMO_AGENT_DAMAGE=resume: the agent advertises that call and does not implement it.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { spawn } from 'node:child_process';
@@ -33,7 +35,7 @@ import { tour } from './demo-tour.mjs';
 
 const home = process.env.DEMO_AGENT_HOME || path.join(process.env.HOME ?? '.', '.demo-agent');
 const without = (process.env.DEMO_AGENT_WITHOUT ?? '').split(',');
-/** As long as its daemon is there: one that was killed ends no turns, and its agent must not outlive it. */
+/** Blocks while the daemon lives: a killed daemon cancels no turns, and its agent must not outlive it. */
 const forever = () =>
   new Promise(() => {
     const timer = setInterval(() => undefined, 1 << 30);
@@ -133,7 +135,7 @@ async function withdrawn(client, asked) {
   await answer.catch(() => undefined);
 }
 const cancels = new Map();
-/** By session: the turn that takes messages. */
+/** Session → the turn that accepts messages. */
 const steerable = new Map();
 /** The next message into the turn of a session; undefined when the turn is cancelled. */
 const steered = (id, signal) =>
@@ -142,7 +144,7 @@ const steered = (id, signal) =>
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 
-/** Name of a command → what the turn does. Returns the stop reason; undefined is `end_turn`. */
+/** Name of a command → its turn. Returns the stop reason; undefined is `end_turn`. */
 const commands = {
   async tool({ send, say }) {
     await send({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Terminal', kind: 'execute', status: 'pending' });
@@ -206,7 +208,7 @@ const commands = {
     await say('May I?');
     await withdrawn(client, permission(id, 'one', 'Run one', {}));
     called('taken back');
-    // Ends when the test says so.
+    // Waits for a file that the test writes.
     while (!fs.existsSync(path.join(home, 'go on'))) await delay(10);
     await send({ sessionUpdate: 'tool_call', toolCallId: 'k', title: 'going on', kind: 'other', status: 'completed' });
     await say('done without it');
@@ -354,7 +356,7 @@ const commands = {
     await say(`spent ${totals.at(-1)}`);
     return { usage: { totalTokens: 1500, inputTokens: 1200, outputTokens: 300 } };
   },
-  // Everything beyond plain words: two texts, long output, output as a side note, a changed file, a notice.
+  // Everything beyond plain text: two texts, long output, output as a side note, a changed file, a notice.
   async all({ id, send }) {
     const { cwd } = rows(id)[0];
     const call = (toolCallId, more) => send({ sessionUpdate: 'tool_call', toolCallId, title: toolCallId, ...more });
@@ -493,7 +495,7 @@ const commands = {
     await say('over');
   },
   async fork({ say, rest }) {
-    // Its child holds its pipes and outlives it, unless the whole group is ended.
+    // The child holds the agent's pipes and outlives it unless the whole group is killed.
     spawn(process.execPath, ['-e', rest], { stdio: 'inherit' });
     await say('forked');
   },

@@ -1,5 +1,5 @@
-// The demonstration for a person who has no agent yet: it introduces itself, and shows a question, a diff, long work or a failure. Nothing
-// of it touches a file. `turn` is that of demo-agent.mjs.
+// A demonstration for people without an agent: it introduces itself and shows a question, a diff, long work or a
+// failure. It touches no files. `turn` is the turn of demo-agent.mjs.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk';

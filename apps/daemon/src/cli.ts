@@ -1,4 +1,4 @@
-/** The command line: words → one command → an exit code. */
+/** The command line: parses the arguments, runs one command, returns its exit code. */
 import { Command, CommanderError } from 'commander';
 import type { ChoiceOptions } from './agents/choice.ts';
 import { registerCommand } from './commands/register.ts';
@@ -12,7 +12,7 @@ import { unregisterCommand } from './commands/unregister.ts';
 import { exitCodes, Failure, reasonOf } from '@relay/daemon-kit';
 import { daemonVersion } from './files.ts';
 
-/** As the command line gives it: an agent may be named several times. */
+/** As the command line gives it; `--agent` can be repeated. */
 type Given<O extends ChoiceOptions> = Omit<O, 'agent' | 'further'> & { agent?: string[] };
 
 const exitCodesHelp = `
@@ -30,7 +30,7 @@ Examples:
   relay-daemon run --agent command -- claude -p                one process per message, the message goes on stdin
   relay-daemon run --agent command -- my-agent --session {session} --say {message}`;
 
-/** Runs one command to its end and returns the exit code. Never throws. `words` are the arguments without node and script. */
+/** Runs one command and returns its exit code. Never throws. `words`: the arguments without node and script. */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.ok;
   const done = (code: number) => void (exitCode = code);

@@ -10,25 +10,27 @@ import {
   type TranscriptSettings,
 } from '@relay/daemon-kit';
 
-/** `show`: apps see which programs have sessions open, and close none. `off`: they see nothing of it. */
+/** `show`: apps see which programs have sessions open, and close no program. `off`: they see nothing of it. */
 export const deskModes = ['full', 'show', 'off'] as const;
 export type DeskMode = (typeof deskModes)[number];
 
 export interface Config {
-  /** Base address of the relay, without a slash at the end. */
+  /** Base address of the relay, without a trailing slash. */
   server: string;
   device_id: string;
   hostname: string;
   name: string;
   agent_type: string;
   registered_at: string;
-  /** The relay may be reached over http on another machine. */
+  /** Allows a relay on another machine over http. */
   insecure?: boolean;
   /** The agent that answers here; without it, the one of the agent type, else the demonstration. */
   agent?: AgentChoice;
   /** Agents that a person can choose instead. */
   further?: AgentChoice[];
-  /** Folders that an app may name as a project, with everything below; without it (older registrations) the home of the user. */
+  /**
+   * Folders that an app can name as a project, with everything below; if absent (older registrations), the user's home.
+   */
   allow?: string[];
   /** The folder of turns without a project; default: where the daemon was started. */
   project?: string;
@@ -70,7 +72,7 @@ export interface AgentChoice {
 
 const fields = ['server', 'device_id', 'hostname', 'name', 'agent_type', 'registered_at'] as const;
 
-/** undefined when this home has no registration. An invalid file is a Failure, never an empty config. */
+/** Returns undefined if this home has no registration. An invalid file is a Failure, never an empty config. */
 export function readConfig(home: Home): Config | undefined {
   const text = readIfPresent(home.configFile);
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The refresh token of the device, in a file of its own that only its owner may read (specification §4.1). */
+/** Stores the refresh token of the device in a file that only its owner can read (specification §4.1). */
 import { lstatSync, rmSync } from 'node:fs';
 import type { Home } from './home.ts';
 import { exitCodes, Failure, readIfPresent, replaceOwnerFile, systemCode } from '@relay/daemon-kit';
@@ -7,7 +7,10 @@ export function writeCredentials(home: Home, refreshToken: string): void {
   replaceOwnerFile(home.credentialsFile, `${JSON.stringify({ refresh_token: refreshToken }, null, 2)}\n`);
 }
 
-/** The refresh token. Like ssh, refuses a file that is a link, belongs to another user, or may be read by others. */
+/**
+ * Returns the refresh token. Like ssh, refuses a file that is a link, belongs to another user, or is readable by
+ * others.
+ */
 export function readCredentials(home: Home): string {
   const path = home.credentialsFile;
   const unsafe = (why: string, remedy: string) =>
@@ -29,7 +32,7 @@ export function readCredentials(home: Home): string {
     const value: unknown = JSON.parse(readIfPresent(path) ?? '');
     if (typeof value === 'object' && value !== null && 'refresh_token' in value) {
       const token = value.refresh_token;
-      // A line break would end the header it is sent in.
+      // A line break in the token would split the header.
       if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
     }
   } catch {

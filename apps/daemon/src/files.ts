@@ -1,16 +1,17 @@
 /**
- * Files of this package, found from `dist`: its modules lie there in folders, or as one bundle (scripts/pack). Every path is
- * therefore made here, in the top folder. An executable has no files beside it, and other values here (scripts/pack/executable.mjs).
+ * Files of this package, found from `dist`: its modules lie there in folders, or in one bundle (scripts/pack). Every
+ * path is therefore built here, in the top folder. An executable has no files beside it, and replaces these values
+ * (scripts/pack/executable.mjs).
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Script, readScript } from '@relay/daemon-kit';
 
-/** The conversation that is played when none is given. */
+/** The default conversation of the script agent. */
 export const demoScriptFile = new URL('../scripts/demo.json', import.meta.url);
 export const demoScript = (): Script => readScript(demoScriptFile);
 
-/** The demonstration agent, which speaks ACP and is installed with this program. */
+/** The ACP demonstration agent that ships with this program. */
 export const demoAgentFile = fileURLToPath(new URL('../scripts/demo-agent.mjs', import.meta.url));
 
 /** The program itself, for the definition of a service. */

@@ -1,8 +1,8 @@
 /**
- * The folders of the daemon, per profile: each profile is a device of its own. The first one has no name.
+ * The folders of the daemon, per profile: each profile is its own device. The default profile has no name.
  *
- *  Configuration and credentials in one folder, state (history, journal, connection state) in
- * another, after XDG; `RELAY_DAEMON_HOME` or `--home` puts both in one place.
+ * Configuration and credentials in one folder, state (history, journal, connection state) in another, after XDG;
+ * `RELAY_DAEMON_HOME` or `--home` puts both in one place.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';

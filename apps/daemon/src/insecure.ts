@@ -1,9 +1,10 @@
-/** Where a credential may be sent: encrypted, or not off this machine. */
+/** Where the daemon can send a credential: over an encrypted connection, or on this machine. */
 import { Failure } from '@relay/daemon-kit';
 import { travelsInClear } from '@relay/protocol';
 
 /**
- * A relay on another machine is reached over https, unless the person says that the network in between is trusted (rules, 16.2).
+ * The daemon reaches a relay on another machine over https, unless the person declares the network in between trusted
+ * (rules, 16.2).
  * @throws Failure INSECURE_ADDRESS, with `exitCode`
  */
 export function refuseClear(server: string, insecure: boolean, exitCode: number): void {

@@ -1,10 +1,10 @@
 /**
- * One process per home. The lock is a listening local socket, so the operating system frees it even after kill -9, and any process that
- * connects to it learns the pid of the holder: lock and liveness check in one.
+ * One process per home. The lock is a listening local socket, so the operating system frees it even after kill -9, and
+ * any process that connects to it learns the pid of the holder: lock and liveness check in one.
  *
- * Linux: an abstract socket (per network namespace: two containers that share a volume do not see each other). Windows: a
- * named pipe. Elsewhere: a socket file in the folder, which may be left over and is then replaced; in a folder of `/tmp` while its path
- * is too long for a socket. It depends on no variable: a service and a terminal have different ones.
+ * Linux: an abstract socket (per network namespace: two containers that share a volume do not see each other). Windows:
+ * a named pipe. Elsewhere: a socket file in the folder, which can be stale and is then replaced; in a folder of `/tmp`
+ * while its path is too long for a socket. It depends on no variable: a service and a terminal have different ones.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, realpathSync, renameSync, rmSync } from 'node:fs';
@@ -27,12 +27,15 @@ export function lockAddress(folder: string, platform: NodeJS.Platform = process.
   return `/tmp/relay-daemon-${process.getuid?.() ?? ''}/${name}.sock`;
 }
 
-/** The pid of the daemon that runs on a state folder: undefined for none, 0 for one that does not answer. */
+/**
+ * Returns the pid of the daemon that runs on a state folder: undefined if the lock is free, 0 if the holder does not
+ * answer.
+ */
 export async function runningOn(folder: string): Promise<number | undefined> {
   return existsSync(folder) ? lockHolder(lockAddress(folder)) : undefined;
 }
 
-/** The address of a daemon of 1.0, which may run during an upgrade; undefined where it is the same. */
+/** The lock address of a 1.0 daemon, which can still run during an upgrade; undefined where it is the same. */
 export function formerLockAddress(folder: string, platform: NodeJS.Platform = process.platform): string | undefined {
   return platform === 'linux' || platform === 'win32' ? undefined : join(tmpdir(), `${nameOf(folder)}.sock`);
 }
@@ -41,8 +44,8 @@ const nameOf = (folder: string) =>
   `relay-daemon-${createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32)}`;
 
 /**
- * Takes the lock until `release` or the end of the process, unless the address or the former one is held. Throws a Failure that names the
- * holder's pid.
+ * Takes the lock until `release` or the exit of the process, unless the address or the former address is held. Throws a
+ * Failure that names the holder's pid.
  */
 export async function takeLock(address: string, former?: string): Promise<{ release: () => Promise<void> }> {
   if (isFile(address)) makeOwnFolder(dirname(address));
@@ -105,7 +108,7 @@ async function refuseIfHeld(address: string): Promise<void> {
 
 const isFile = (address: string) => !address.startsWith('\0') && !address.startsWith('\\');
 
-/** In /tmp others may have made a folder of this name. */
+/** Another user can have made a folder of this name in /tmp. */
 function makeOwnFolder(folder: string): void {
   makePrivateFolder(folder);
   if (lstatSync(folder).uid === process.getuid?.()) return;
@@ -115,7 +118,8 @@ function makeOwnFolder(folder: string): void {
 /** Only socket files outlive their process. Moved aside before it is removed: if it is alive after all, it is moved back. */
 async function replaceLeftOver(address: string): Promise<Server | undefined> {
   if (!isFile(address)) return listen(address);
-  // Not longer than the address, which may be as long as a socket's can be. Base 36 keeps the pids of macOS and BSD within four characters.
+  // Not longer than the address, which can have the maximum length of a socket path. Base 36 keeps the pids of macOS
+  // and BSD within four characters.
   const aside = address.replace(/\.sock$/, `.${process.pid.toString(36)}`);
   try {
     renameSync(address, aside);

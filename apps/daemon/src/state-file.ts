@@ -1,4 +1,4 @@
-/** Last known state of the connection, for `relay-daemon status`. Nothing depends on it; it may be stale or missing. */
+/** The last known connection state, for `relay-daemon status`. Nothing depends on it; it can be stale or missing. */
 import { rmSync } from 'node:fs';
 import { type DaemonState, readIfPresent, replaceOwnerFile } from '@relay/daemon-kit';
 import type { Home } from './home.ts';

@@ -15,7 +15,7 @@ const home = house();
 afterEach(() => home.clear());
 
 async function prepared() {
-  const relay = await home.relay({ declares: ['transcript', 'prompts'], waitMs: 60_000 });
+  const relay = await home.relay({ declares: ['transcript', 'prompts'], waitMs: 180_000 });
   const folder = registered(home, relay);
   const place = homeOf({ home: folder, env: {} });
   const agent = { kind: 'acp' as const, preset: 'demo', env: { DEMO_AGENT_HOME: home.folder() } };

@@ -1,4 +1,4 @@
-/** MEANING of `session_activity`: a session changed at the daemon, or an agent ended a turn there. */
+/** MEANING of `session_activity`: a session changed at the daemon, or an agent completed a turn there. */
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import { type Database, addNotification, applyFacts, findNativeSession, taskWithin, withDevice } from '@relay/database';
@@ -43,9 +43,9 @@ export function createActivity(deps: ActivityDeps): (connection: DaemonConnectio
       const facts = { ...activityFacts(frame), nativeId: found.nativeId };
       const keys = await applyFacts(tx, device, [facts], readingOf(connection, [facts], false));
       if (!completion) return { changed: keys.length > 0, produced: true, notified: false };
-      // A task of the relay that runs, or ended a moment ago, publishes and notifies this itself.
+      // A relay task that runs, or completed a moment ago, publishes and notifies this itself.
       const produced = await taskWithin(tx, found.key, config.dedupeWindowMs);
-      // The end of the agent's own turn is news, however short the time since the task before it.
+      // A turn of the agent's own always deserves a notification, however recent the task before it.
       const windowMs = frame.own_turn === undefined || frame.own_turn === null ? config.dedupeWindowMs : 0;
       const notification = { sessionKey: found.key, cause: 'done', windowMs } as const;
       const notified = await addNotification(tx, notification);

@@ -1,6 +1,7 @@
 /**
- * A device that connects again and again, for whatever reason (rules, 9.12): after 10 claims within a minute its accepts are
- * slowed to one a second. The newest that waits wins, the others are sent away. Two machines with one credential: `contests.ts`.
+ * Slows down a device that reconnects repeatedly, for any reason (rules, 9.12): after 10 claims within a minute it gets
+ * one accept a second. The newest waiting attempt wins, older ones are refused. Two machines with one credential:
+ * `contests.ts`.
  */
 const windowMs = 60_000;
 const freeClaims = 10;
@@ -20,7 +21,7 @@ export class Admission {
     this.#sweep.unref();
   }
 
-  /** True when the device may be claimed now; false when a newer attempt took the turn. */
+  /** True when the caller can claim the device now; false when a newer attempt took the turn. */
   async admit(deviceId: string): Promise<boolean> {
     const now = Date.now();
     const device = this.#devices.get(deviceId) ?? { claimsAtMs: [], waiting: undefined };

@@ -1,26 +1,31 @@
 /**
- * Whether a page of a daemon's history is the end of a task (rules, 3.5). Pure, because everything depends on it: an outcome is
- * never guessed, so whatever is in doubt is no answer.
+ * Decides whether a page of a daemon's history completes a task (rules, 3.5). Pure, because everything depends on it.
+ * It never guesses an outcome: a doubtful page counts as no answer.
  */
 import type { Message, TaskKind } from '@relay/protocol';
 
 export interface Asked {
   kind: TaskKind;
-  /** The uuid of its message at a daemon that keeps it: then the words prove nothing. Absent for any other daemon. */
+  /**
+   * The uuid of the task's message, at a daemon that keeps uuids: then equal text proves nothing. Absent for any other
+   * daemon.
+   */
   uuid?: string;
-  /** The words of the user; '' when they are no longer known. */
+  /** The user's message; '' once the relay has deleted it. */
   instruction: string;
-  /** The part of its answer that is known, by which its turn is found when the words of the user are not; '' without any. */
+  /** The known part of the answer, which identifies the turn if the user's message is missing; '' if unknown. */
   said?: string;
   /** When it was written to the daemon, by the relay's clock. */
   sentAtMs: number;
   /** The result of the task before it; '' without one. */
   previous: string;
-  /** When that task ended, by the relay's clock; absent without one. */
+  /** When that task finished, by the relay's clock; absent without such a task. */
   previousEndedAtMs?: number | undefined;
   /** The uuids of the messages that were sent into its turn. */
   steers?: readonly string[];
-  /** When the last event of the task arrived, by the relay's clock; absent when none did on this connection. */
+  /**
+   * When the last event of the task arrived, by the relay's clock; absent before the first event on this connection.
+   */
   heardAtMs?: number | undefined;
 }
 
@@ -39,7 +44,7 @@ export interface Page {
   hasMore: boolean;
 }
 
-/** Clocks of daemons may be off by so much before a message counts as older than it is. */
+/** Tolerance for the clocks of daemons before a message counts as too old. */
 const clockMs = 60_000;
 
 const isSame = (one: string, other: string) => one.trim() === other.trim();
@@ -56,24 +61,24 @@ function beginning({ messages, hasMore }: Page, asked: Asked): number | undefine
   const words = asked.instruction.trim();
   const exact =
     words === '' ? -1 : messages.findLastIndex(({ role, content }) => role === 'USER' && isSame(content, words));
-  // A message was sent locally since: the same words of long ago are another turn.
+  // A local message came later: the same text from long ago belongs to another turn.
   if (exact >= 0) return exact === last || !isOld(messages[exact]!, asked) ? exact : undefined;
   const { said = '' } = asked;
   const known =
     words !== '' || said === '' ? -1 : messages.findLastIndex((m) => m.role === 'AGENT' && isSame(m.content, said));
   if (known >= 0) return messages.findLastIndex(({ role }, at) => at < known && role === 'USER');
-  // Some daemons wrap what they pass on; and of an ended task the words are gone.
+  // Some daemons wrap the text they forward, and the relay deletes the text of a completed task.
   const wrapped = last >= 0 && !isOld(messages[last]!, asked) && messages[last]!.content.includes(words);
   if (wrapped) return last;
-  // A session that the task began has no other turn before it.
+  // A session that the task began starts with its turn.
   if (asked.kind === 'start' && !hasMore) return messages.findIndex(({ role }) => role === 'USER');
   return undefined;
 }
 
 /**
- * Whether the daemon has a task of which it is not known that it arrived: its instruction is in the page, after the end of the task before
- * it. The same words may have begun that one, so they count behind its answer only, or when they are later by both clocks.
- * `aheadMs`: by how much the daemon's clock is ahead at least.
+ * Whether an unconfirmed task reached the daemon: its instruction is in the page, after the answer to the previous
+ * task. The previous task can have the same text, so the match must follow its answer, or be later by both clocks.
+ * `aheadMs`: minimum by which the daemon's clock is ahead.
  */
 export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
   const { messages } = page;
@@ -81,7 +86,7 @@ export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
   if (from === undefined || from < 0) return false;
   const { uuid, kind, previous, sentAtMs } = asked;
   if (uuid !== undefined) return true;
-  // Of several texts the history has each by itself.
+  // The history stores each of several texts separately.
   const isPrevious = ({ role, content }: Message) =>
     role === 'AGENT' && content.trim() !== '' && previous.trimEnd().endsWith(content.trimEnd());
   const before = messages.findLastIndex(isPrevious);
@@ -90,7 +95,10 @@ export function hasArrived(page: Page, asked: Asked, aheadMs: number): boolean {
   return timeOf(messages[from]!) - aheadMs >= sinceMs;
 }
 
-/** The last words of the agent about this instruction; undefined when the page does not have it, or the agent went on after it. */
+/**
+ * The agent's last message on this instruction; undefined if it is missing from the page, or if the agent continued
+ * after it.
+ */
 export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const { messages } = page;
   const from = beginning(page, asked);
@@ -101,15 +109,16 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
   const turn = messages.slice(from + 1, next < 0 ? undefined : next);
   const said = turn.findLast(({ role, content }) => role === 'AGENT' && content.trim() !== '');
   if (!said) return undefined;
-  // The end of the task before it is in this turn: the same words began that one, which went on when its question was withdrawn.
+  // This turn contains the previous task's answer: that task had the same text, and went on after its question was
+  // withdrawn.
   const isPrevious = (text: string) => asked.previous.trim() !== '' && isSame(text, asked.previous);
   if (turn.slice(0, turn.indexOf(said)).some(({ role, content }) => role === 'AGENT' && isPrevious(content)))
     return undefined;
   const instruction = messages[from];
   if (instruction) {
-    // The same words said twice, and the daemon kept only the first: that is the turn before.
+    // The user sent the same text twice, and the daemon kept only the first: this is the previous turn.
     if (isOld(instruction, asked) && isPrevious(said.content)) return undefined;
-    // By the daemon's clock, set by when it noted the instruction: words before a later event are not the last ones.
+    // Use the daemon's clock, calibrated by the instruction: a message older than a later event is not the last one.
     const saidAtMs = timeOf(said) - (timeOf(instruction) - asked.sentAtMs);
     if (asked.heardAtMs !== undefined && saidAtMs < asked.heardAtMs) return undefined;
   }
@@ -122,20 +131,22 @@ export function answerIn(page: Page, asked: Asked): Answer | undefined {
 
 /** Facts that are known in addition to the page. */
 export interface Circumstances {
-  /** The answer in the page before; undefined when there was none, or none was asked for. */
+  /** The answer in the previous page; undefined if that page had no answer, or was not requested. */
   before: Answer | undefined;
   now: Answer | undefined;
-  /** The daemon itself says that the task no longer runs: its `status` omits it. */
+  /** The daemon confirms that the task stopped: its `status` omits it. */
   omitted: boolean;
-  /** Its `status` lists the task, and has never listed one that had ended. */
+  /** Its `status` lists the task, and never listed a finished task. */
   listed: boolean;
-  /** Its newest report says that the session is active. Often this means no more than "touched a moment ago". */
+  /** Its newest report marks the session as active. Often this only means "touched a moment ago". */
   active: boolean;
   /** Nothing is asked after this page. */
   last: boolean;
 }
 
-/** Whether the answer is the end of the task: it no longer grows, and the better the daemon says that it runs, the longer so. */
+/**
+ * Whether the answer completes the task: it stopped growing, for longer the more evidence shows the task as running.
+ */
 export function isEnd({ before, now, omitted, listed, active, last }: Circumstances): boolean {
   if (now === undefined) return false;
   if (omitted && !active) return true;

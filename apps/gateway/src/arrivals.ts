@@ -1,4 +1,4 @@
-/** Tasks of which it is not known that they arrived: the history is asked whether it has their instruction. */
+/** Unconfirmed tasks: searches the history for their instruction. */
 import { type AskedTask, type Database, findAskedTask } from '@relay/database';
 import { hasArrived } from './answer.ts';
 import type { DaemonConnection } from './connection.ts';
@@ -12,7 +12,7 @@ export interface ArrivalOutcome {
 interface ArrivalDeps {
   database: Database;
   questions: HistoryQuestions;
-  /** A task that this connection took for one under way has ended over an earlier one. */
+  /** Called for a task that this connection took for running, but that an earlier connection completed. */
   over: (connection: DaemonConnection, asked: AskedTask) => void;
 }
 
@@ -33,10 +33,10 @@ export function createArrivals({ database, questions, over }: ArrivalDeps) {
         asked,
         (page, task) => hasArrived(page, task, clockAheadMs) || undefined,
       );
-      // Meanwhile a frame may have named it, or it was given back and this connection has written it.
+      // A frame might have named it since, or this connection wrote it after a give-back.
       if (!connection.live || entry?.state !== 'sent' || tasks.get(id) !== entry) return true;
       if (found === undefined) without += 1;
-      // Without an answer nothing is known, and an agent that has just begun may not have written down its instruction yet.
+      // No answer proves nothing, and an agent that has just begun might not have stored its instruction yet.
       if (found !== true && without < enough && !last) return false;
       await (found === true ? arrived(id, nativeId) : otherwise([id]));
       return true;
@@ -58,7 +58,7 @@ export function createArrivals({ database, questions, over }: ArrivalDeps) {
         continue;
       }
       doubted.set(id, true);
-      // Not awaited: the answer comes over this connection, behind the frame that caused the question.
+      // Not awaited: the answer comes over this connection, after the frame that caused the question.
       find(connection, asked, outcome)
         .catch((error: unknown) =>
           connection.logger.warn({ err: error }, 'whether a task arrived could not be found out'),

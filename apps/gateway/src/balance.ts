@@ -1,7 +1,8 @@
 /**
- * Keeps the daemons of a fleet spread over its gateways (rules, 9.16). Each gateway counts its own into one number per window that all share, so
- * it knows the mean of the last window. One that holds clearly more lets some go, and takes each of those not again at once:
- * an edge that hashes would bring it back to where it was.
+ * Keeps the daemons of a fleet spread over its gateways (rules, 9.16). Each gateway adds its count to one shared number
+ * per window, so it knows the mean of the last window. A gateway that holds clearly more releases some daemons and does
+ * not take a released daemon back immediately:
+ * an edge that hashes would return it to the same gateway.
  */
 import type { Shared } from '@relay/backplane';
 
@@ -9,11 +10,11 @@ export const windowMs = 10_000;
 /** Above this share of the mean, and so many above it at least, a gateway lets daemons go. */
 const tooMuch = 1.2;
 const tooMany = 50;
-/** Each one that is let go connects again somewhere: that must not be a storm. */
+/** Every released daemon connects again somewhere: spread this load. */
 export const closesPerSecond = 10;
-/** How long one that was let go is sent on, once. */
+/** How long a released daemon is redirected, once. */
 const sentOnMs = 60_000;
-/** In the shared number, a gateway counts as one and each of its daemons as so many. */
+/** Encodes two counters in one number: each gateway adds 1, each of its daemons adds this. */
 const perDaemon = 65_536;
 
 export class Balance {
@@ -28,7 +29,10 @@ export class Balance {
     this.#now = now;
   }
 
-  /** Counts the `size` daemons of this gateway in, and says how many of them are too many: 0 unless it holds more than its share. */
+  /**
+   * Adds the `size` daemons of this gateway to the count and returns its surplus: 0 unless it holds more than its
+   * share.
+   */
   async surplus(size: number): Promise<number> {
     const window = Math.floor(this.#now() / windowMs);
     const keyOf = (number: number) => `balance ${number}`;

@@ -1,6 +1,6 @@
 /**
- * Cancels → the daemon (rules, 2.11). The database knows what was cancelled, a command only makes haste: one that was lost, because
- * Redis was away or this instance was stopped, is repaired from the tasks that are remembered as under way.
+ * Cancels → the daemon (rules, 2.11). The database is the source of truth; a command only speeds it up. The tasks in
+ * memory repair a lost command, after an outage of Redis or a stop of this instance.
  */
 import { type Database, cancelledAmong } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
@@ -35,7 +35,7 @@ export function createCancels(database: Database, progress: ProgressBoard): Canc
       const devices = new Set([...holders.values()].map(({ deviceId }) => deviceId));
       for (const id of await cancelledAmong(database, [...devices], [...holders.keys()])) {
         const connection = holders.get(id)!;
-        // The command may have come meanwhile.
+        // The command might have arrived in between.
         if (connection.live && connection.memory.tasks.has(id)) tell(connection, id);
       }
     },

@@ -1,12 +1,12 @@
 /**
- * Whether this gateway could claim a device now. A Redis whose memory is full answers everything but what is written: who is connected
- * stays, and no peer comes back.
+ * Whether this gateway can claim devices now. A Redis with full memory still answers reads but refuses writes: existing
+ * connections stay, and no new peer can connect.
  */
 import type { BackplaneInstance, Shared } from '@relay/backplane';
 
 const keptMs = 10_000;
 
-/** For readiness: rejects when the backplane takes nothing. */
+/** Readiness check: rejects if the backplane refuses writes. */
 export const claimsCheck = (backplane: Pick<BackplaneInstance, 'instance'> & Pick<Shared, 'put'>) => async () => {
   const startedAt = performance.now();
   await backplane.put(`ready:${backplane.instance}`, '1', keptMs);

@@ -66,11 +66,12 @@ const malformedAllowed = 2;
 const droppedLineMs = 60_000;
 
 /**
- * - arriving: its device is being claimed; frames wait.
- * - claimed: the device is ours under `fence`, and not marked online yet; frames wait.
- * - live: frames count, commands are accepted, frames and tasks are written.
- * - leaving: this instance has sent 1001 and waits for the answer. Frames that the daemon sent before it count; nothing is written.
- * - ended: it was closed for another reason, or its socket has ended. Nothing counts, nothing is written.
+ * - arriving: the gateway claims its device; frames wait.
+ * - claimed: the device is ours under `fence`, but not online yet; frames wait.
+ * - live: frames count, the gateway accepts commands and writes frames and tasks.
+ * - leaving: this instance sent 1001 and waits for the answer. Frames that the daemon sent before it count; nothing is
+ *   written.
+ * - ended: closed for another reason, or the socket closed. Nothing counts, nothing is written.
  */
 type Phase = 'arriving' | 'claimed' | 'live' | 'leaving' | 'ended';
 
@@ -89,7 +90,7 @@ export class DaemonConnection implements HeartbeatPeer {
   readonly hostname: string;
   readonly address: string;
   readonly memory = new DeviceMemory();
-  /** Until it is decided whether frames count: they wait for it. Never rejects. */
+  /** Frames wait for this promise, which settles once it is clear whether they count. Never rejects. */
   beginning: Promise<void> | undefined;
 
   #phase: Phase = 'arriving';
@@ -160,18 +161,18 @@ export class DaemonConnection implements HeartbeatPeer {
     if (this.#phase === 'arriving') this.#phase = 'claimed';
   }
 
-  /** The device is marked online. From now on the daemon is pinged, and silence ends the connection. */
+  /** The device is online. From now on the gateway pings the daemon and closes a silent connection. */
   online(): void {
     if (this.#phase === 'claimed' && this.open) this.#phase = 'live';
     this.#heartbeat = startHeartbeat(this.#shared.keepalive, this);
   }
 
-  /** For the heartbeat. */
+  /** Called by the heartbeat. */
   ping(): void {
     if (this.send({ type: 'ping' })) this.#pingedAtMs = performance.now();
   }
 
-  /** For the heartbeat. */
+  /** Called by the heartbeat. */
   onSilence(): void {
     this.close('heartbeat');
     this.#socket.terminate();
@@ -188,8 +189,8 @@ export class DaemonConnection implements HeartbeatPeer {
   }
 
   /**
-   * Decodes one frame; undefined when it must be ignored, which is counted. The third malformed frame within a minute, or
-   * too many frames a second, ends the connection.
+   * Decodes one frame; returns undefined and counts it if it must be ignored. Closes the connection at the third
+   * malformed frame within a minute, or at too many frames a second.
    */
   decode(text: string): Received | undefined {
     if (!this.#bucket.take()) {
@@ -259,15 +260,15 @@ export class DaemonConnection implements HeartbeatPeer {
     return this.#socket.send(JSON.stringify(frame));
   }
 
-  /** Resolves when the daemon has taken nearly all that was written, or the socket ends. */
+  /** Resolves when the daemon has read nearly all written bytes, or the socket closes. */
   async drained(): Promise<void> {
     await this.#socket.drained();
   }
 
   /**
-   * Nothing is written to it from now on. `goingAway` is no verdict on the daemon: its frames count until it hears of it, because it does
-   * not repeat them. Neither is `replaced` when it has left already, or is leaving, and is there again: what it had said before still counts
-   * (rules, 3.13). Any other reason ends the connection.
+   * Writes nothing to the daemon from now on. `goingAway` does not blame the daemon: its frames count until it receives
+   * the close, because it does not repeat them. The same holds for `replaced` if the daemon has left already, or is
+   * leaving, and is back: its earlier frames still count (rules, 3.13). Any other reason closes the connection.
    */
   close(why: CloseReason): void {
     const { code, reason } = closeCodes[why];
@@ -281,7 +282,7 @@ export class DaemonConnection implements HeartbeatPeer {
     }
   }
 
-  /** The socket has ended. */
+  /** Called when the socket has closed. */
   ended(): void {
     this.#phase = 'ended';
     this.#heartbeat?.stop();

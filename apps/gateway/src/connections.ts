@@ -1,4 +1,7 @@
-/** The connections of a gateway from the accepted socket to its end: claim the device, mark it online, handle frames, release it. */
+/**
+ * The connections of a gateway from the accepted socket to its close: claim the device, mark it online, handle frames,
+ * release it.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Leases } from '@relay/backplane';
@@ -33,7 +36,7 @@ interface ConnectionsDeps {
   inbound: Inbound;
   status: Status;
   handle: FrameHandler;
-  /** The cached credential of a device is no longer true. */
+  /** Drops the cached credential of a device because it is stale. */
   forget: (deviceId: string) => void;
 }
 
@@ -42,7 +45,7 @@ const declared = { [relayCapabilitiesHeader]: relayCapabilityNames.join(', ') };
 
 export class Connections {
   readonly #deps: ConnectionsDeps;
-  /** Every open socket, in its place in the hub or not yet. */
+  /** Every open socket, also before its connection enters the hub. */
   readonly #bySocket = new Map<Socket, DaemonConnection>();
   readonly #ending = new Set<Promise<void>>();
   readonly #takeovers = createTokenBucket(lineRate);
@@ -69,7 +72,7 @@ export class Connections {
     return this.#bySocket.size;
   }
 
-  /** The number of those that do not own their device yet. */
+  /** The number of connections that do not own their device yet. */
   get beginning(): number {
     return this.#beginning;
   }
@@ -88,7 +91,7 @@ export class Connections {
     const connection = new DaemonConnection(newUlid(), peer, socket, this.#deps.shared);
     this.#bySocket.set(socket, connection);
     this.#beginning += 1;
-    // The drain may have begun while the socket was accepted.
+    // The drain might have begun during the accept.
     if (this.#draining) connection.close('goingAway');
     connection.beginning = this.#begin(connection)
       .catch((error: unknown) => {
@@ -102,7 +105,10 @@ export class Connections {
     await connection.beginning;
   }
 
-  /** Owns the device, listens for its commands, marks it online; then its frames count, and it gets what it must know. */
+  /**
+   * Owns the device, listens for its commands, marks it online. Then its frames count, and it receives its initial
+   * state.
+   */
   async #begin(connection: DaemonConnection): Promise<void> {
     const { config, backplane, presence, contests, hub, metrics, inbound } = this.#deps;
     const { fence } = await backplane.claim(connection.deviceId, connection.id);
@@ -120,7 +126,7 @@ export class Connections {
     this.#awaitStatus(connection);
   }
 
-  /** The device has a newer claim, or is no longer there. */
+  /** The device has a newer claim, or was deleted. */
   async #refuse(connection: DaemonConnection): Promise<void> {
     const [closed] = await closedAmong(this.#deps.database, [connection.deviceId]);
     if (closed) this.#deps.forget(connection.deviceId);
@@ -162,7 +168,7 @@ export class Connections {
     connection.memory.clear();
     // Never claimed.
     if (connection.fence === 0) return;
-    // A lease that cannot be released ends by itself; when the device was last here is noted in any case.
+    // A lease that we fail to release expires by itself. Record the last-seen time in any case.
     await backplane
       .release(connection.deviceId, connection.fence)
       .catch((error: unknown) => connection.logger.warn({ err: error }, 'a lease could not be released'));
@@ -174,15 +180,19 @@ export class Connections {
     this.#draining = true;
   }
 
-  /** Closes all with 1001, spread over `overMs`, those that are not in the hub yet among them. Later ones are closed as they come. */
+  /**
+   * Closes all connections with 1001, spread over `overMs`, including those outside the hub. Later connections are
+   * closed on arrival.
+   */
   async drain(overMs: number): Promise<void> {
     this.refuseNew();
     await spreadOver([...this.#bySocket.values()], overMs, (connection) => connection.close('goingAway'));
   }
 
   /**
-   * Closes `count` of those that are live with 1001, spread over `overMs`, those without work first, and calls `onLetGo` before each close.
-   * Stops when all are closed anyway.
+   * Closes `count` live connections with 1001, spread over `overMs`, idle connections first, and calls `onLetGo` before
+   * each close.
+   * Stops if the gateway closes all connections anyway.
    */
   async letGo(count: number, overMs: number, onLetGo: (deviceId: string) => void): Promise<void> {
     const working = ({ memory }: DaemonConnection) => Math.sign(memory.tasks.size);
@@ -195,7 +205,7 @@ export class Connections {
     });
   }
 
-  /** Closes all at once. Resolves when every end is noted. */
+  /** Closes all connections immediately. Resolves when every disconnect is recorded. */
   async close(): Promise<void> {
     this.refuseNew();
     for (const connection of this.#bySocket.values()) connection.close('goingAway');

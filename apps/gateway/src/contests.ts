@@ -1,6 +1,6 @@
 /**
- * Two daemons that use one registration (rules, 9.13): who owns the device keeps it for a while, so that its tasks can end, and the other
- * one is sent away before it has a socket. A device of which nothing is known here costs nothing.
+ * Two daemons share one registration (rules, 9.13): the owner keeps the device for a while, so that its tasks can
+ * complete, and the gateway refuses the other daemon before the upgrade. Devices without a contest cost nothing.
  */
 import type { Leases, Shared } from '@relay/backplane';
 import { type Database, type Hold, noteReplacement, withDevice } from '@relay/database';
@@ -65,7 +65,7 @@ export function createContests({ database, backplane, metrics, notify }: Contest
         held.delete(peer.deviceId);
         return;
       }
-      // The one that owned it may have left: then this one is welcome. Without an answer the claim decides.
+      // The owner might have left: then accept this daemon. If the lookup fails, the claim decides.
       const owners = await backplane.owners([peer.deviceId]).catch(() => undefined);
       if (!owners?.has(peer.deviceId)) return;
       throw waitYourTurn(

@@ -13,7 +13,7 @@ interface ControlsDeps extends Pick<GatewayDeps, 'readiness'> {
   connections: Pick<Connections, 'drain'>;
   contests: Pick<Contests, 'learn'>;
   logger: Logger;
-  /** The credential of the device is no longer good. */
+  /** Drops the cached credential of a device because it is invalid. */
   forget: (deviceId: string) => void;
   isClosing: () => boolean;
 }
@@ -21,11 +21,14 @@ interface ControlsDeps extends Pick<GatewayDeps, 'readiness'> {
 /** All daemons of an instance connect again within this time. */
 const reconnectWithinMs = 60_000;
 
-/** Takes the text of a control message. One that this release does not know is ignored. */
+/** Handles the text of a control message. Ignores kinds that this release does not know. */
 export function createControls(deps: ControlsDeps): (body: string) => void {
   const { hub, connections, contests, logger, forget } = deps;
 
-  /** Tasks, reports and fences may differ from what this instance remembers: every daemon reconnects, spread over a minute. */
+  /**
+   * Tasks, reports and fences might differ from the memory of this instance: every daemon reconnects, spread over a
+   * minute.
+   */
   const reconnectAll = async (): Promise<void> => {
     const all = hub.all();
     const pauseMs = Math.min(20, reconnectWithinMs / all.length);

@@ -1,6 +1,6 @@
 /**
- * The gateway's memory of a device while it holds its connection: the tasks under way, the sessions the daemon was
- * told to watch, the requests in flight. All of it can be read again from the database, or is answered on close.
+ * The gateway's memory of a device during a connection: open tasks, the sessions it asked the daemon to watch, the
+ * requests in flight. The gateway can load all of it again from the database, or answers it on close.
  */
 import type { HeldTurns } from '@relay/attention';
 import type { ClaimedTask, SessionRecord } from '@relay/database';
@@ -20,7 +20,7 @@ export interface TaskEntry extends UnderWay {
   writtenAtMs?: number;
   /** When an event named it on this connection. */
   heardAtMs?: number;
-  /** When the history was asked for its end because nothing had named it for long. */
+  /** When the gateway searched the history for its outcome after a long silence. */
   askedAtMs?: number;
   /** The session as last read or written; absent after another writer changed it. Only for hot frames. */
   record?: SessionRecord | undefined;
@@ -46,7 +46,7 @@ export type Answer = FromDaemon<
   | 'desk_response'
 >;
 
-/** One task whose end is looked for in the history. */
+/** One task whose outcome the gateway searches in the history. */
 export interface Inquiry {
   readonly taskId: string;
   /** The last event of the task when the inquiry began: a later one is a sign of life. */
@@ -94,9 +94,9 @@ type TranscriptEvent = DaemonEvent<'TRANSCRIPT'>;
 
 export class DeviceMemory {
   readonly tasks = new SparseMap<string, TaskEntry>();
-  /** Sessions the daemon was told to watch, and in which words. */
+  /** Sessions the daemon watches for us, as in the frame we sent. */
   readonly watching = new SparseMap<string, { nativeId: string; filePath: string }>();
-  /** Sessions a client looks at: until when (ms since 1970), and the timer that ends it. */
+  /** Sessions that a client has open: until when (ms since 1970), and the timer that closes them. */
   readonly opened = new SparseMap<string, { timer: NodeJS.Timeout; untilMs: number }>();
   readonly requests = new SparseMap<string, DaemonRequest>();
   /** The newest page of history by native id, bounded. */
@@ -107,16 +107,16 @@ export class DeviceMemory {
   readonly subjects = new SparseMap<string, SessionRecord>();
   /** How often sessions were asked for how they began; bounded. */
   readonly looks = new SparseMap<string, number>();
-  /** How often records were forgotten: one that was being read meanwhile may be older. */
+  /** Counts how often records were dropped: a record read across a change might be stale. */
   changes = 0;
-  /** When tasks of sessions ended over this connection (ms since 1970), by key; bounded. */
+  /** When tasks of sessions completed over this connection (ms since 1970), by key; bounded. */
   readonly #freedAtMs = new SparseMap<string, number>();
   reportHash: string | null = null;
   /** The newest report of this connection that is written: its hash, and the sessions that it calls active. */
   reported: { hash: string; active: ReadonlySet<string> } | undefined;
-  /** While a report is being written: native ids of sessions whose turn has ended since it came. */
+  /** While a report is being written: native ids of sessions whose turn completed after its arrival. */
   endedSinceReport: Set<string> | undefined;
-  /** The least by which the clock of the daemon is ahead of ours, as its reports showed. */
+  /** The minimum by which the daemon's clock is ahead of ours, as its reports showed. */
   clockAheadMs = 0;
   readonly taskPhase = new TaskPhase();
   /** The texts of turns under way, as hashes; bounded. */
@@ -129,23 +129,23 @@ export class DeviceMemory {
   listed: ReadonlySet<string> = new Set();
   /** Tasks that the newest `status` lists and the database does not know as under way. */
   strangers: ReadonlySet<string> = new Set();
-  /** A `status` listed a task that had ended: being listed is no evidence of life (rules, 3.6). */
+  /** A `status` listed a completed task: its lists do not prove that a task runs (rules, 3.6). */
   listOnlyGrows = false;
-  /** Tasks that ended with the daemon's own word on this connection; bounded. */
+  /** Tasks that the daemon itself completed on this connection; bounded. */
   readonly over = new SparseMap<string, true>();
-  /** Tasks whose cancel was told since the newest claim, and that were not under way here; bounded. */
+  /** Tasks cancelled since the newest claim that were not open here; bounded. */
   readonly cancelledEarly = new SparseMap<string, true>();
   /** Sessions that the newest report calls active, by native id. */
   active: ReadonlySet<string> = new Set();
-  /** Tasks whose end is looked for in the history. */
+  /** Tasks whose outcome the gateway searches in the history. */
   readonly inquiries = new SparseMap<string, Inquiry>();
-  /** Tasks of which the history is asked whether they arrived. */
+  /** Unconfirmed tasks that the gateway searches in the history. */
   readonly doubted = new SparseMap<string, true>();
 
   /**
-   * Whether the daemon may already have this task, which was queued. Then a database that was set back in time has queued it again
-   * (rules, 15.6). A task that was sent when this connection began, and that the connection which had claimed it gave back since, was
-   * not written.
+   * Whether the daemon could already have this queued task, because a database that was set back in time queued it
+   * again (rules, 15.6). A task was not written if it was `sent` when this connection began and its claiming connection
+   * has given it back since.
    */
   mayHave({ id, givenBackUnder }: Pick<ClaimedTask, 'id' | 'givenBackUnder'>): boolean {
     const known = this.tasks.get(id);
@@ -153,7 +153,7 @@ export class DeviceMemory {
     return (known !== undefined && !isGivenBack) || this.over.has(id) || this.strangers.has(id);
   }
 
-  /** The task is over: the next one of its session may be written. */
+  /** The task is over: the next task of its session can be written. */
   forgetTask(taskId: string): void {
     const task = this.tasks.get(taskId);
     if (!task) return;
@@ -180,7 +180,10 @@ export class DeviceMemory {
     this.over.set(taskId, true);
   }
 
-  /** A cancel may come while its task is between the claim and the socket, where it must not arrive afterwards. */
+  /**
+   * A cancel can arrive while its task is between the claim and the socket; the task must not reach the socket after
+   * it.
+   */
   rememberEarlyCancel(taskId: string): void {
     if (this.cancelledEarly.size >= 1000) this.cancelledEarly.clear();
     this.cancelledEarly.set(taskId, true);

@@ -31,7 +31,7 @@ interface DoorDeps extends Pick<GatewayDeps, 'config' | 'deviceVerifier' | 'logg
 /** Takes over an upgrade: a socket, or an HTTP refusal. Never throws. */
 type Upgrade = (request: IncomingMessage, duplex: Duplex, head: Buffer) => void;
 
-/** Nothing that such a socket says counts. */
+/** Handlers that ignore every frame of such a socket. */
 const deaf: SocketHandlers = {
   onFrame: () => undefined,
   onBinary: () => undefined,
@@ -41,13 +41,13 @@ const deaf: SocketHandlers = {
 
 const json = { 'Content-Type': 'application/json' };
 
-/** For a daemon that was let go and came back: it is counted as let go, and to go elsewhere is no refusal. */
+/** For a released daemon that came back: it already counts as released, and a redirect does not count as a refusal. */
 class SentOn extends RelayError {}
 
 /** The device that the request claims to be. */
 const namedIn = (request: IncomingMessage): string => String(request.headers['x-device-id'] ?? '').slice(0, 64);
 
-/** The form in which the daemon receives an error. */
+/** Converts an error to the form that the daemon receives. */
 function refusalOf(error: unknown): RelayError {
   if (error instanceof RelayError) return error;
   if (error instanceof HandshakeError)
@@ -93,12 +93,12 @@ export function createDoor(deps: DoorDeps): Upgrade {
     await contests.refuse(peer);
     if (!(await admission.admit(peer.deviceId)))
       throw waitYourTurn(peer, 'This device connects too often: is its credential used on two machines?', 5);
-    // It may have waited for its turn meanwhile.
+    // The drain might have begun while it waited for its turn.
     refuseWhenDraining();
     await connections.open(request, duplex, head, peer);
   };
 
-  /** A socket only to say what to update to: it never owns its device. */
+  /** Accepts a socket only to send the required update: it never owns its device. */
   const turnAway = async (request: IncomingMessage, duplex: Duplex, head: Buffer, { status }: UpdateRequired) => {
     metrics.refusals.inc({ code: 'UPDATE_REQUIRED' });
     const socket = await sockets.accept(request, duplex, head, deaf);
@@ -119,7 +119,7 @@ export function createDoor(deps: DoorDeps): Upgrade {
       return;
     }
     const refusal = refusalOf(error);
-    // A refusal of the catalogue has no cause.
+    // A refusal from the catalogue carries no cause.
     if (refusal.cause !== undefined) logger.error({ err: error }, 'a daemon could not be let in');
     else if (!(refusal instanceof SentOn) && refusals.take())
       logger.info({ code: refusal.code, deviceId: namedIn(request) }, `a daemon was refused: ${refusal.message}`);

@@ -1,4 +1,7 @@
-/** MEANING of the events that end a task (rules, 11.4): TASK_COMPLETE, WAIT_FOR_USER and ERROR. Write first, publish second. */
+/**
+ * MEANING of the events that complete a task (rules, 11.4): TASK_COMPLETE, WAIT_FOR_USER and ERROR. Write first,
+ * publish second.
+ */
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
@@ -41,8 +44,8 @@ interface EndingDeps {
   tellNamed: (deviceId: string, taskId: string) => void;
 }
 
-/** Settles a task as its daemon says. `sessionKey`: as far as this connection knows. */
-/** Codes that a daemon gives to the end of a task. */
+/** Settles a task as its daemon reports. `sessionKey`: as far as this connection knows. */
+/** Codes that a daemon can send with the outcome of a task. */
 const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED', 'USAGE_LIMIT'] as const;
 /** The longest window of a plan, with room. A later time counts as not reported. */
 const limitAheadMs = 40 * 86_400_000;
@@ -77,12 +80,15 @@ function limitOf({ limit }: DaemonEvent<'ERROR'>, now: Date): { name: string; re
   return { name: cutText(limit?.name ?? '', 128), ...(at && isAhead ? { resetsAt: at.toISOString() } : {}) };
 }
 
-/** Whether the end changed the task. */
+/** Whether the event changed the task. */
 const isWritten = (ended: Ended) => ended === 'ended' || ended === 'resumed' || ended === 'settled';
 
 export function createEndings(deps: EndingDeps): Endings {
   const { config, database, progress, metrics, speech } = deps;
-  /** The task whose end this connection wrote. An error that leaves it here may have hidden a commit of which nothing was published. */
+  /**
+   * The task whose outcome this connection wrote last. If an error stops it here, the outcome might be committed but
+   * not published.
+   */
   const unpublished = new WeakMap<DaemonConnection, string>();
 
   const write = async (
@@ -111,7 +117,7 @@ export function createEndings(deps: EndingDeps): Endings {
     return withDevice(database, deviceId, async (tx) => {
       const resolved = await resolveNamed(tx, connection.deviceId, sessionKey, event);
       const key = resolved?.key ?? sessionKey;
-      // Before the end clears the instruction, by which the answer is found in the history.
+      // Read it before the outcome clears the instruction, which the history search needs.
       const asked = isWordless ? await findAskedTask(tx, taskId) : undefined;
       const ended = await endTask(tx, taskId, outcome);
       if (isWritten(ended)) unpublished.set(connection, taskId);
@@ -138,7 +144,7 @@ export function createEndings(deps: EndingDeps): Endings {
     const now = new Date();
     const outcome = outcomeOf(event, taskId, now);
     const { memory } = connection;
-    // The database may have committed an earlier attempt, whose error kept this connection from publishing the end.
+    // The database might have committed an earlier attempt whose error kept this connection from publishing.
     const isAgain = unpublished.get(connection) === taskId;
     const sinceMs = memory.tasks.get(taskId)?.writtenAtMs;
     const { ended, notified, record, resolved, asked } = await write(connection, taskId, sessionKey, event, outcome);
@@ -152,7 +158,7 @@ export function createEndings(deps: EndingDeps): Endings {
       // A daemon that was cut off repeats its last message: apps have it.
       if (isNew || ended === 'late')
         await speech.sayEnd(connection, record, endMessage(event, now), { ...(sinceMs !== undefined && { sinceMs }) });
-      // An instance that died had perhaps written the end and published nothing: the state may be published twice.
+      // An instance might have crashed after the write and before the publish: publish the state, perhaps twice.
       if (isNew || ended === 'repeated') await deps.publisher.session(record);
       if (!isNew && resolved?.previousId !== undefined) deps.tellNamed(connection.deviceId, taskId);
     } else await deps.transcript.ofLostTask(connection, taskId, event);

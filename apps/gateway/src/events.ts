@@ -1,7 +1,7 @@
 /**
- * MEANING of `event` frames (rules, 11.4): what each does to its task and session, and what apps get of it, in order. Write first,
- * publish second. An event of a task that is known to run, and that is not its end, touches no database and needs no promise but for
- * messages. Events are not fenced: see `withOwned`.
+ * MEANING of `event` frames (rules, 11.4): how each changes its task and session, and which frames apps receive, in
+ * order. Write first, publish second. An event of a known running task that does not complete it touches no database;
+ * only messages need a promise. Events are not fenced: see `withOwned`.
  */
 import type { Publisher } from '@relay/attention';
 import { type Database, type SessionRecord, readSessions, withDevice } from '@relay/database';
@@ -43,15 +43,18 @@ export interface Events {
 export function createEvents(deps: EventDeps): Events {
   const { database, publisher, progress: board, running, speech, transcript, metrics } = deps;
 
-  /** The session as it is when the frame leaves, which may be a while after the event: never an older state, never after the end. */
+  /**
+   * Shows the session's state at send time, which can be a while after the event: never an older state, never after the
+   * task is over.
+   */
   const showProgress = (connection: DaemonConnection, entry: TaskEntry, now: Progress) => {
     const show = (record: SessionRecord | undefined) => {
-      // The task may have been cancelled without the command having come here.
+      // The task might have been cancelled without a command to this instance.
       const runs = record?.session.status === 'active' || record?.session.status === 'pending';
       if (record && runs && connection.memory.tasks.get(entry.id) === entry)
         publisher.sessionHot({ ...record, session: { ...record.session, progress: now } });
     };
-    // At once where that is possible: what the daemon says next is published after it.
+    // Publish immediately if possible: the daemon's next event is published after it.
     if (entry.record) show(entry.record);
     else
       running
@@ -95,7 +98,10 @@ export function createEvents(deps: EventDeps): Events {
     if (entry.missingSinceMs !== undefined) delete entry.missingSinceMs;
   };
 
-  /** A task that ended before, by a cancel for instance: its session may still get its name, and its messages are shown. */
+  /**
+   * A task that was already over, cancelled for instance: its session can still get its name, and apps still get its
+   * messages.
+   */
   const ofEndedTask = async (
     connection: DaemonConnection,
     taskId: string,
@@ -167,7 +173,7 @@ export function createEvents(deps: EventDeps): Events {
   };
 }
 
-/** Longer than a frame of a transcript may be. */
+/** Longer than a transcript frame can be. */
 const isOverlong = (written: string): boolean =>
   written.length * 3 > transcriptLimits.frameBytes && Buffer.byteLength(written) > transcriptLimits.frameBytes;
 

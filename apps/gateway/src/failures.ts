@@ -1,6 +1,6 @@
 /**
- * A frame that could not be handled: is it the frame, or is it us? One that failed for any reason but its own content must be said again
- * (rules, 9.5): it is never receipted. One that can never be handled must not keep its daemon away forever.
+ * A frame failed: is the frame to blame, or the relay? If the relay is to blame, the gateway sends no receipt, so that
+ * the daemon repeats the frame (rules, 9.5). A frame that always fails must not keep its daemon offline forever.
  */
 import { createHash } from 'node:crypto';
 import { isRefusedContent, isUnavailable } from '@relay/database';
@@ -9,12 +9,12 @@ const triesOfUnknown = 3;
 const maxDevices = 1000;
 
 export class FrameFailures {
-  /** By device: the newest frame that failed for an unknown reason, and how often. The oldest go first. */
+  /** Maps a device to its newest frame that failed for an unknown reason, and how often. The oldest go first. */
   readonly #unknown = new Map<string, { hash: string; times: number }>();
 
   /**
-   * Whether the frame is to blame: the database refused a value in it, or the same text of this device failed the third time for a
-   * reason that is no outage.
+   * Whether the frame is to blame: the database refused a value in it, or the same text of this device failed the third
+   * time for a reason other than an outage.
    */
   blames(deviceId: string, text: string, error: unknown): boolean {
     if (isUnavailable(error)) return false;

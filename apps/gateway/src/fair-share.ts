@@ -1,20 +1,24 @@
 /**
- * Limits expensive work per person: one piece at a time, and a rest after each, in which the instance serves others (rules, 4.8). A
- * person with two hundred daemons gets the same share as one with a single daemon. Cheap work does not pass through here.
+ * Limits expensive work per person: one piece at a time, and a rest after each, when the instance serves others (rules,
+ * 4.8). A person with two hundred daemons gets the same share as a person with a single daemon. Cheap work does not
+ * pass through here.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * The share of a person: after a piece of work that took t of the processor, the next one waits for `factor` times t, and longer the more wait behind it;
- * `maxMs` at most.
+ * The share of a person: after work that took t of the processor, the next piece waits `factor` times t, and longer
+ * with a longer queue; `maxMs` at most.
  */
 interface Rest {
   readonly factor: number;
   readonly maxMs: number;
 }
 
-/** With so many waiting, a person's machines are a few that came back together; with more, each rest grows in proportion. */
+/**
+ * Up to this queue length, a person's machines are a few that came back together; beyond it, each rest grows in
+ * proportion.
+ */
 const calmWaiting = 8;
 
 export interface FairShare {
@@ -23,7 +27,7 @@ export interface FairShare {
    * `work` does, before its own rest.
    */
   run<T>(ownerId: string, rest: Rest, work: () => Promise<T> | T): Promise<T>;
-  /** Ends every rest, and allows none from now on: an instance that leaves has no others to serve. */
+  /** Stops every rest, and skips later ones: an instance that leaves serves only this work. */
   endRests(): void;
 }
 
@@ -36,7 +40,7 @@ export function createFairShare(othersHere: (ownerId: string) => boolean = () =>
     if (count > 0) waiting.set(ownerId, count);
     else waiting.delete(ownerId);
   };
-  /** Until the rest after the newest work of a person is over. */
+  /** Per person, resolves when the rest after the newest work is over. */
   const busy = new Map<string, Promise<unknown>>();
   const ending = new AbortController();
   // One for each person who rests.

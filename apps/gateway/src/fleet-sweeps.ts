@@ -94,7 +94,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const abandon = async () => {
     for (const { deviceId, taskId } of await abandonedTasks(database, config.deviceGoneMs)) {
       const { keys, notified } = await withDevice(database, deviceId, async (tx, device) => {
-        // It may have come back since it was found, and its daemon says what became of the task.
+        // The device might have reconnected since, and its daemon knows the outcome of the task.
         if (device?.status !== 'offline') return { keys: [], notified: false };
         const unknown = await markUnknown(tx, [taskId]);
         const lost = await markLost(tx, [taskId]);
@@ -120,12 +120,12 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     if ((await endSnoozes(database)) > 0) deps.notify();
   };
 
-  /** Accounts whose deletion a request began and did not finish, and what was being written while it did. */
+  /** Finishes account deletions that a request began, including rows written during the deletion. */
   const deletions = async () => {
     const control = (body: object) => backplane.publishControl(JSON.stringify({ v: 1, ...body }));
     for (const { userId, erased } of await unfinishedDeletions(database)) {
       if (!erased) await control({ kind: 'user_revoked', subject: userId });
-      // A person whom another service knows may have signed in again since.
+      // A person with an external identity might have signed in again since.
       if (!erased || !userId.includes('|')) {
         await eraseAccount(database, userId, (deviceId) =>
           control({ kind: 'device_closed', deviceId, why: 'deleted' }),
@@ -138,7 +138,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
 
   const devices = async () => {
     const [counts, wait] = await Promise.all([countDevices(database), longestWait(database)]);
-    // At once: what was counted long ago is forgotten at the next reading.
+    // Set them immediately: the next scrape drops old counts.
     deps.metrics.devicesCounted();
     for (const [state, count] of Object.entries(counts)) deps.metrics.devices.set({ state }, count);
     deps.metrics.longestWait.set(wait);
@@ -157,8 +157,9 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   };
 
   /**
-   * The gateway that comes first does it, and no other for as long as the shortest pause of a single one. While the backplane cannot say
-   * which came first, all of them keep the deadlines, and the rest waits: fifty gateways would ask the database for the same.
+   * The first gateway to claim the job runs it; the others skip it for the shortest interval of a single gateway.
+   * During an outage of the backplane every gateway keeps the deadlines and skips the other jobs: fifty gateways would
+   * query the database for the same.
    */
   const job = (name: string, ms: number, firstMs: number, work: () => Promise<void>): Job => ({
     name,
@@ -180,8 +181,9 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     job('orphans', ms, Math.min(ms, config.offlineGraceMs), orphans),
     job('inboxes', ms, ms, inboxes),
     job('deletions', ms, ms, deletions),
-    // In a single process the memory of the backplane ends with it, and so does every restore of its data folder begin with a start.
-    // Elsewhere at once: after a restore while all instances were stopped no daemon shall be faster.
+    // In a single process the backplane's memory dies with the process, and a restore of the data folder needs a start.
+    // With Redis the first run is immediate: after a restore with all instances stopped it must run before a daemon
+    // connects.
     ...(config.redisUrl === undefined ? [] : [job('timeline', ms, 0, () => watchTimeline(deps))]),
     job('devices', countEveryMs, 5000, devices),
     job('purge', purgeEveryMs, 600_000, () => purge(database, config.idempotencyTtlSeconds)),

@@ -1,4 +1,4 @@
-/** Writes down what a daemon's history says of an end, and publishes it. */
+/** Records the outcome that a daemon's history shows, and publishes it. */
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import {
@@ -28,16 +28,19 @@ export interface FoundAnswerDeps {
   progress: ProgressBoard;
   writer: TaskWriter;
   speech: Speech;
-  /** A notification was written: it may be sent now. */
+  /** A notification was written and is ready to send. */
   notify: () => void;
 }
 
 export interface FoundAnswers {
-  /** A task under way has ended with this answer. */
+  /** An open task completed with this answer. */
   complete(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
-  /** As `complete`, for a task that has ended as unknown or lost. */
+  /** As `complete`, for a task that was already settled as unknown or lost. */
   correct(connection: DaemonConnection, taskId: string, answer: Answer): Promise<void>;
-  /** The text of an end that the daemon itself reported without one. `always`: publishes it even if it settled no more than before. */
+  /**
+   * Adds the text of an outcome that the daemon reported without one. `always`: publishes it even if the task did not
+   * change.
+   */
   addText(connection: DaemonConnection, asked: AskedTask, answer: Answer, always: boolean): Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
     { uuid, content, timestamp, earlier }: Answer,
     sinceMs: number | undefined,
   ) => {
-    // All texts of the turn, in order: what was said live is not said again.
+    // Publish all texts of the turn, in order, except those already published live.
     for (const { uuid, content, timestamp } of await speech.unsaid(connection, record, earlier, sinceMs))
       await speech.say(connection, record, { type: 'event', event_type: 'AGENT_RESPONSE', uuid, content, timestamp });
     const said = message(uuid, 'AGENT', content, timestamp);
@@ -65,7 +68,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
       const { memory } = connection;
       const completed = await withOwned(database, connection, async (tx) => {
         const asked = await findAskedTask(tx, taskId);
-        // Its end came over an earlier connection meanwhile: this is no later end.
+        // An earlier connection completed it first: do not complete it again.
         if (!asked || asked.ended) return undefined;
         const { sessionKey } = asked;
         const ended = await endTask(tx, taskId, { kind: 'completed', result: answer.content }, notes.history);
@@ -94,7 +97,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         return { ended, record, said: asked.said };
       });
       if (!corrected?.record || (corrected.ended !== 'settled' && corrected.ended !== 'resumed')) return;
-      // Its words came late before, and were shown.
+      // Apps already got the text through a late event.
       if (corrected.said.trim() === answer.content.trim()) await publisher.session(corrected.record);
       else await publish(connection, corrected.record, answer, undefined);
     },
@@ -104,7 +107,7 @@ export function createFoundAnswers(deps: FoundAnswerDeps): FoundAnswers {
         const [record] = await readSessions(tx, [sessionKey]);
         return { ended, record };
       });
-      // Another question about the same end may have been answered first.
+      // Another search for the same outcome might have finished first.
       if (record && (always || ended === 'settled' || ended === 'resumed'))
         await publish(connection, record, answer, sentAtMs);
     },

@@ -19,7 +19,10 @@ interface FrameHandlerDeps {
 /** Handles one text frame: at once, or when the promise resolves. Never throws and never rejects: a frame that fails closes its connection. */
 export type FrameHandler = (connection: DaemonConnection, text: string) => void | Promise<void>;
 
-/** Frames that need not wait for a report: they neither need what it writes nor change what it would undo. The others, such as `status`, wait. */
+/**
+ * Frames that can pass a report: they neither need its result nor change rows that it would overwrite. Other frames,
+ * such as `status`, wait.
+ */
 const passing =
   /^\s*\{\s*"type"\s*:\s*"(?:event|pong|messages|folders|(?:usage|spending|settings|agent_settings|content|context|search|desk)_response|force_quit_result)"/;
 const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
@@ -27,7 +30,10 @@ const report = /^\s*\{\s*"type"\s*:\s*"report_sessions"/;
 /** A digest of more would hold up others: such a report waits for its turn. */
 const maxDigestCharacters = 4 * 1024 * 1024;
 
-/** Whether a frame is handled while a report before it is being written, which may take seconds (rules, 4.8). By the beginnings of both. */
+/**
+ * Whether a frame can overtake the report before it, whose write can take seconds (rules, 4.8). Compares the beginnings
+ * of both.
+ */
 export const passesReport = (head: string, current: string): boolean => report.test(current) && passing.test(head);
 
 export function createFrameHandler({ inbound, share, tracer, metrics, isClosing }: FrameHandlerDeps): FrameHandler {
@@ -37,7 +43,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
   const work = (connection: DaemonConnection, frame: Received) =>
     outlast(() => inbound.handle(connection, frame), isClosing);
 
-  /** A span over what a frame causes; a pong causes nothing. */
+  /** Traces the work that a frame causes; a pong causes no work. */
   const traced = async (connection: DaemonConnection, frame: Received, active: Tracer): Promise<void> => {
     const span = active.start(`daemon ${frame.type}`, {
       kind: 'server',
@@ -55,7 +61,7 @@ export function createFrameHandler({ inbound, share, tracer, metrics, isClosing 
   const fail = (connection: DaemonConnection, text: string, error: unknown): void => {
     const dropped = failures.blames(connection.deviceId, text, error);
     connection.logger.error({ err: error, dropped }, 'a frame could not be handled');
-    // It gets no receipt, and the frames behind it would be lost as well: the daemon keeps them until it connects again.
+    // The daemon gets no receipt, and would lose the frames after this one as well: it keeps them until it reconnects.
     if (!dropped) connection.close('overloaded');
   };
 

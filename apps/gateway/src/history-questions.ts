@@ -1,4 +1,4 @@
-/** Reads a daemon's history for what it says about one task: the newest page, or else a larger one. */
+/** Searches a daemon's history for one task: the newest page, or else a larger one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RelayConfig } from '@relay/config';
 import type { AskedTask } from '@relay/database';
@@ -22,8 +22,8 @@ export interface HistoryQuestions {
   /** The outcome that the history has for a task. `heardAtMs`: when an event of it came last. */
   answerOf(connection: DaemonConnection, asked: AskedTask | undefined, heardAtMs?: number): Promise<Found<Answer>>;
   /**
-   * Runs `attempt` at once and again after each of the pauses, until it says that it is done or the connection ends. One that failed because
-   * the database was away is made again when that is back.
+   * Runs `attempt` immediately and again after each pause, until it returns true or the connection closes. Repeats an
+   * attempt that failed in a database outage once the database is back.
    */
   repeat(connection: DaemonConnection, attempt: (last: boolean) => Promise<boolean>): Promise<void>;
 }

@@ -15,7 +15,7 @@ const maxRequests = 1000;
 /** Sessions whose newest page is remembered, per connection. */
 const maxPages = 100;
 
-/** Twice what a page may have. */
+/** Twice the size limit of a page. */
 const maxItemsBytes = 2 * transcriptLimits.pageBytes;
 const tooMuch: Reply = { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: 'The device answered too much.' };
 
@@ -26,7 +26,7 @@ export interface History {
   page(connection: DaemonConnection, nativeId: string, limit: number): Promise<HistoryPage | undefined>;
   /** The answer to a request of this connection, or a stray. */
   answered(connection: DaemonConnection, frame: Received<Answer>): void;
-  /** The connection ended: every caller that waits is answered at once. */
+  /** The connection closed: answers every waiting caller immediately. */
   abandon(connection: DaemonConnection): void;
 }
 

@@ -4,7 +4,7 @@ import type { DaemonConnection } from './connection.ts';
 export class Hub {
   readonly #connections = new Map<string, DaemonConnection>();
 
-  /** Puts a connection in its place and returns the one that had it. */
+  /** Adds a connection and returns the one it replaces. */
   put(connection: DaemonConnection): DaemonConnection | undefined {
     const older = this.#connections.get(connection.deviceId);
     if (older && older.fence > connection.fence) return undefined;

@@ -1,7 +1,7 @@
 /**
- * MEANING: which handler a frame of a daemon has. One per frame type; adding a frame to the protocol breaks the
- * build here. Frames of a connection come one at a time, in order: the next one waits for the promise that a handler returns, and a
- * handler that returns none is done.
+ * MEANING: the handler for each frame type. Adding a frame to the protocol breaks the build here. A connection handles
+ * its frames one at a time, in order: the next frame waits for the promise that a handler returns; a handler that
+ * returns undefined is done.
  */
 import type { Publisher } from '@relay/attention';
 import { type FromDaemon, type FromDaemonFrame, isNativeId } from '@relay/protocol';
@@ -37,7 +37,7 @@ interface InboundDeps {
 }
 
 export interface Inbound {
-  /** The device is ours and online: loads its tasks under way, and sends the daemon what to watch. */
+  /** The device is ours and online: loads its open tasks, and sends the daemon the sessions to watch. */
   begin(connection: DaemonConnection, reportHash: string | null): Promise<void>;
   /** Handles one frame: at once, or when the promise resolves. */
   handle(connection: DaemonConnection, frame: Received): void | Promise<void>;

@@ -1,4 +1,4 @@
-/** Inquiries: the history is read repeatedly for the end of one task, until it has it or the time for that is over. */
+/** Inquiries: search the history repeatedly for the outcome of one task, until found or out of time. */
 import type { RelayConfig } from '@relay/config';
 import { type AskedTask, type Database, findAskedTask } from '@relay/database';
 import { isEnd } from './answer.ts';
@@ -13,14 +13,14 @@ interface InquiryDeps {
   database: Database;
   questions: HistoryQuestions;
   answers: FoundAnswers;
-  /** A task that this connection took for one under way has ended over an earlier one. */
+  /** Called for a task that this connection took for running, but that an earlier connection completed. */
   over: (connection: DaemonConnection, asked: AskedTask) => void;
 }
 
 interface Inquiries {
   /**
-   * Begins one, unless one for the same purpose is under way. `otherwise`: what follows without an answer, when the daemon itself no longer
-   * knows the task. `restart`: even if one is under way.
+   * Begins an inquiry, unless one for the same purpose is running. `otherwise` runs without an answer if the daemon
+   * itself dropped the task. `restart`: begins even if one is running.
    */
   begin(
     connection: DaemonConnection,
@@ -70,7 +70,7 @@ export function createInquiries({ config, database, questions, answers, over }: 
       await answers.complete(connection, inquiry.taskId, now);
       return finish(connection, inquiry);
     }
-    // A daemon that was too busy to answer may still have the outcome: it is asked again.
+    // A daemon that was too busy to answer might still have the outcome: ask again.
     if (last || (omitted && found === undefined)) {
       await inquiry.otherwise?.();
       return finish(connection, inquiry);

@@ -4,7 +4,10 @@ import type { FairShare } from './fair-share.ts';
 
 /** About a millisecond of decoding. */
 const largeCharacters = 256 * 1024;
-/** Large frames of one person take an eightieth of the time; with what their answers cost elsewhere, fewer than 5 of 100 requests meet one. */
+/**
+ * Large frames of one person get an eightieth of the time; including the cost of their answers elsewhere, they delay
+ * fewer than 5 of 100 requests.
+ */
 const rest = { factor: 79, maxMs: 30_000 };
 /** The most that waits for one person on this instance: four frames of the largest size. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
@@ -14,8 +17,8 @@ type Handle = (frame: Received | undefined) => void | Promise<void>;
 interface LargeFrames {
   is(text: string): boolean;
   /**
-   * Decodes and handles a frame when its turn comes; its rest is as long as what both keep the event loop busy. Resolves and rejects as
-   * `handle` does. Closes the connection with `overloaded` when too much of this person waits already.
+   * Decodes and handles a frame in its turn; its rest is proportional to the event-loop time of both. Resolves and
+   * rejects as `handle` does. Closes the connection with `overloaded` when too many frames of this person wait already.
    */
   handle(connection: DaemonConnection, text: string, handle: Handle): Promise<void>;
 }
@@ -37,7 +40,7 @@ export function createLargeFrames(share: FairShare): LargeFrames {
         if (add(ownerId, text.length) > maxWaitingCharacters) return connection.close('overloaded');
         // Waits of `handle` are not part of its turn: a report waits for turns of its own.
         turn = await share.run(ownerId, rest, () => ({
-          // It may have ended while it waited.
+          // The connection might have closed during the wait.
           done: connection.acceptsFrames ? handle(connection.decode(text)) : undefined,
         }));
       } finally {

@@ -1,4 +1,4 @@
-/** Wires the MEANING of frames: one handler per frame type, and what they share. */
+/** Wires the MEANING of frames: one handler per frame type, and their shared parts. */
 import type { Publisher } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
 import type { Database } from '@relay/database';
@@ -35,9 +35,12 @@ interface MeaningDeps {
   history: History;
   metrics: GatewayMetrics;
   share: FairShare;
-  /** A notification was written: it may be sent now. */
+  /** A notification was written and is ready to send. */
   notify: () => void;
-  /** A late event named the session of a first task that had ended: the owner of the device asks its history for the outcome. */
+  /**
+   * A late event named the session of a finished first task: the owner of the device searches its history for the
+   * outcome.
+   */
   tellNamed: (deviceId: string, taskId: string) => void;
 }
 

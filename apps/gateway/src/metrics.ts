@@ -1,7 +1,7 @@
 /** The metrics of a gateway. */
 import { type Metrics, promiseBuckets } from '@relay/telemetry';
 
-/** Another gateway may have counted since. */
+/** Another gateway might have counted since. */
 const countedForMs = 150_000;
 
 export function gatewayMetrics(metrics: Metrics) {

@@ -26,8 +26,8 @@ interface NativeSessionDeps {
 
 export interface NativeSessions {
   /**
-   * The session of a native id of this device; made known to the relay and published if it is new. Undefined: no session can have this
-   * id, which is counted under `cause`, or the device has as many as it may, which is counted as such.
+   * The session of a native id of this device; created and published if it is new. Undefined: the id is invalid,
+   * counted under `cause`, or the device reached its session limit, counted as such.
    */
   find(
     connection: DaemonConnection,
@@ -37,8 +37,8 @@ export interface NativeSessions {
 }
 
 /**
- * How to apply these facts, and every one after them: by how much the clock of a daemon is ahead is learned from what it says about the
- * future. `discover`: sessions that are not known yet are made known.
+ * How to apply these and all later facts: a timestamp in the future shows how far the daemon's clock is ahead.
+ * `discover`: creates unknown sessions.
  */
 export function readingOf({ memory }: DaemonConnection, facts: readonly SessionFacts[], discover: boolean) {
   memory.clockAheadMs = Math.max(memory.clockAheadMs, clockAheadMs(facts, Date.now()));
@@ -72,7 +72,8 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
       if (!device) return { record: undefined, leftOut: 0 };
       const reading = { ...readingOf(connection, [fact], true), maxSessions: config.sessionsPerDevice };
       const { leftOut } = await applyReport(tx, device, [fact], reading);
-      // By its name and not by what changed: a report that this event has passed may have made it known while this waited.
+      // Look it up by name, not by the changed rows: a report that this event overtook might have created it during the
+      // wait.
       return { record: await findNativeSession(tx, deviceId, nativeId), leftOut };
     });
     countLeftOut(metrics, connection, leftOut);
@@ -80,7 +81,7 @@ export function createNativeSessions(deps: NativeSessionDeps): NativeSessions {
       if (leftOut === 0) metrics.ignored.inc({ cause });
       return undefined;
     }
-    // Before its first message: apps must know what that belongs to.
+    // Publish it before its first message: apps must know the session of a message.
     await publisher.session(record);
     unnamed.look(connection);
     return record;

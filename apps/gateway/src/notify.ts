@@ -1,8 +1,8 @@
-/** Says that notifications were written: to one api, which sends them, or to all where none confirms it (rules, 14.5). */
+/** Notifies one api of new notifications, which sends them, or all apis if none confirms (rules, 14.5). */
 import { type Backplane, poker } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 
-/** Returns at once; what fails is found by the next look of any api. */
+/** Returns immediately; if it fails, the next look of any api finds the notifications. */
 export const createNotify = (backplane: Backplane, logger: Logger): (() => void) =>
   poker(
     backplane,

@@ -1,4 +1,4 @@
-/** A database that is away for a moment must not cost what a daemon says only once: that a task has ended, for instance. */
+/** A short database outage must not lose a frame that the daemon sends only once, for instance a task's completion. */
 import { isUnavailable } from '@relay/database';
 
 const retryMs = 500;
@@ -6,9 +6,9 @@ const retryMs = 500;
 const framePatienceMs = 30_000;
 
 /**
- * Runs `work` again until the database answers it, for 30 s unless `patienceMs` is given; without a promise of it there is nothing to wait for. Throws or rejects with
- * what `work` failed with: at once when that was not an outage, or when `giveUp` says so; otherwise when the time is over. `work` may
- * have been done already when it runs again.
+ * Repeats `work` until the database answers, for 30 s unless `patienceMs` is given; does not wait if `work` returns no
+ * promise. Throws or rejects with the error of `work`: immediately unless it is an outage, or when `giveUp` returns
+ * true; otherwise at the time limit. A repeated `work` might have taken effect before.
  */
 export function outlast(
   work: () => void | Promise<void>,
@@ -19,7 +19,7 @@ export function outlast(
   return first && retried(first, work, giveUp, patienceMs);
 }
 
-/** `outlast` for what no frame waits for: until `giveUp` says so. */
+/** `outlast` for background work, which no frame waits for: repeats until `giveUp` returns true. */
 export async function outlastAny(work: () => Promise<void>, giveUp: () => boolean): Promise<void> {
   await outlast(work, giveUp, Infinity);
 }

@@ -1,7 +1,8 @@
 /**
- * Asking a daemon's history for an outcome (rules, 3.4). Daemons drop what they would say while they are disconnected, and some say
- * an end without its text: what they keep is their history. Never asked by a frame of a task that goes on; nothing here outlives
- * the connection, and a new one asks again (`unfound-ends.ts` for what had ended before).
+ * Searches a daemon's history for an outcome (rules, 3.4). Daemons drop events while they are disconnected, and some
+ * complete a task without its text; only their history remains. A frame of a running task never triggers a search.
+ * Searches stop with the connection, and a new connection searches again (`unfound-ends.ts` for tasks that were over
+ * before).
  */
 import { type AskedTask, findAskedTask } from '@relay/database';
 import { type Answer, isEnd } from './answer.ts';
@@ -18,34 +19,34 @@ interface OutcomeDeps extends FoundAnswerDeps {
 }
 
 export interface Outcomes {
-  /** After the first `status` of a connection, or the wait for it: looks for the ends of what ran before. */
+  /** After the first `status` of a connection, or its timeout: searches for the outcomes of earlier tasks. */
   afterReconnect(connection: DaemonConnection): void;
   /**
-   * Nothing has named these tasks for a long time. Each is asked for once in that time. `otherwise` gets those of which no session
-   * can be asked and whose end may have fallen into the gap between two connections.
+   * Searches once per interval for tasks without any event for a long time. Passes `otherwise` the tasks that have no
+   * session to search and might have completed between two connections.
    */
   ofSilent(connection: DaemonConnection, otherwise: (taskIds: string[]) => Promise<void>): Promise<void>;
   /**
-   * The session of a first task became known by the task's instruction after the task had ended. When it was unknown or lost, the
-   * history of that session may have its outcome. Returns at once; never throws.
+   * The session of a first task became known by the task's instruction after the task was over. If the task was unknown
+   * or lost, the history of that session can have its outcome. Returns immediately; never throws.
    */
   ofFound(connection: DaemonConnection, taskId: string, instruction: string): void;
-  /** The daemon no longer knows these tasks. `otherwise` gets those of which its history has no answer either; resolves before. */
+  /** The daemon dropped these tasks. Passes `otherwise` the tasks without an answer in its history; resolves before. */
   ofOmitted(
     connection: DaemonConnection,
     taskIds: readonly string[],
     otherwise: (taskIds: string[]) => Promise<void>,
   ): Promise<void>;
   /**
-   * Written to an earlier connection, and the daemon does not say that it has them. `arrived` gets one that its history has, which from
-   * then on is a task that runs; `otherwise` all others.
+   * Tasks written to an earlier connection that the daemon does not list. `arrived` gets each task that its history
+   * contains, which counts as running from then on; `otherwise` gets the rest.
    */
   ofUnconfirmed(connection: DaemonConnection, taskIds: readonly string[], outcome: ArrivalOutcome): Promise<void>;
   /** The daemon lists a task that it had omitted: it knows it after all. */
   listed(connection: DaemonConnection, taskId: string): void;
-  /** A session changed at the daemon: what is asked about its task is asked again, at once when a turn ended. */
+  /** A session changed at the daemon: repeats the searches for its task, immediately if a turn completed. */
   stirred(connection: DaemonConnection, sessionKey: string, isCompletion: boolean): void;
-  /** A task ended without a text: shows what the history has. */
+  /** A task completed without a text: shows the text from the history. */
   ofWordless(connection: DaemonConnection, asked: AskedTask, failed?: boolean): void;
 }
 
@@ -55,7 +56,9 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
   const answers = createFoundAnswers(deps);
   const findText = createWordlessEnds({ database, questions, answers });
 
-  /** A task that this connection took for one under way has ended over an earlier one, whose instance may not have found its text. */
+  /**
+   * An earlier connection completed a task that this one took for running; its instance might not have found the text.
+   */
   const over = (connection: DaemonConnection, asked: AskedTask) => {
     connection.memory.forgetTask(asked.id);
     if (asked.instruction !== '') findText(connection, asked);
@@ -63,7 +66,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
 
   const inquiries = createInquiries({ config, database, questions, answers, over });
 
-  /** The outcome of a task that had ended as unknown or lost, and whose session is known only now. */
+  /** The outcome of a task that was settled as unknown or lost, and whose session became known only now. */
   const findCorrection = async (connection: DaemonConnection, taskId: string, instruction: string) => {
     let before: Answer | undefined;
     await questions.repeat(connection, async (last) => {
@@ -96,7 +99,7 @@ export function createOutcomes(deps: OutcomeDeps): Outcomes {
         const sinceMs = Math.max(task.mentionedAtMs, task.askedAtMs ?? 0);
         if (task.state !== 'running' || task.isSteer || nowMs - sinceMs < config.taskSilenceMs) continue;
         task.askedAtMs = nowMs;
-        // A task that was mentioned on this connection had no gap for its end to fall into.
+        // A task with an event on this connection cannot have completed in the gap.
         const mayBeOver = task.fence < fence && task.heardAtMs === undefined;
         const asked = mayBeOver ? await findAskedTask(database, id) : undefined;
         if (asked?.placeholder && !asked.ended) unasked.push(id);

@@ -1,4 +1,4 @@
-/** Messages to the instance that owns a device now, which may be another one than the instance that handled a late frame of it. */
+/** Messages to the instance that owns a device now, perhaps not the instance that handled its late frame. */
 import type { Commands } from '@relay/backplane';
 import type { Command } from '@relay/protocol';
 import type { Logger } from '@relay/telemetry';

@@ -46,7 +46,7 @@ export class Presence {
     this.#logger = logger;
     this.#graceMs = graceMs;
     const db = database;
-    // One lane for both: a device that comes back while its old connection ends would be found locked.
+    // One lane for both: a device that reconnects while its old connection closes would find its row locked.
     const lane = createLane();
     this.#begin = inTurns(
       lane,
@@ -87,8 +87,8 @@ export class Presence {
   }
 
   /**
-   * Notes the end of a connection. A device whose daemon was stopped is offline at once, any other one after the grace time, unless a newer
-   * connection comes.
+   * Records the close of a connection. A device whose daemon stopped is offline immediately, any other after the grace
+   * time, unless a newer connection comes.
    */
   async closed(connection: DaemonConnection, code: number, reason: string): Promise<void> {
     const { id: connectionId, deviceId, fence } = connection;
@@ -97,7 +97,7 @@ export class Presence {
     this.#startGrace(connection);
   }
 
-  /** The end of an older connection may be noticed after that of a newer one: the newest end is the one that counts. */
+  /** The close of an older connection can arrive after that of a newer one: the newest connection counts. */
   #startGrace({ deviceId, fence }: DaemonConnection): void {
     const running = this.#graces.get(deviceId);
     if (running && running.fence > fence) return;
@@ -117,14 +117,15 @@ export class Presence {
     const ownerId = await deviceOffline(this.#database, deviceId, fence);
     if (ownerId === undefined) return;
     await this.publish(ownerId, deviceId, 'offline');
-    // It may have come back at another instance, whose frame overtook this one: apps keep what the last frame says.
+    // The device might be back at another instance, whose frame overtook this one: apps keep the state of the last
+    // frame.
     if (await isOnline(this.#database, deviceId)) await this.publish(ownerId, deviceId, 'online');
   }
 
   /**
-   * The leases of these connected devices were just renewed. One that is marked offline was swept by mistake while its lease was missing:
-   * this instance was stuck for longer than a lease lives, or Redis lost its data. Nothing else would mark it online again, because it
-   * never went away.
+   * The leases of these connected devices were just renewed. If a device is marked offline, a sweep caught it while its
+   * lease was missing: this instance was stuck for longer than the lease TTL, or Redis lost its data. Nothing else
+   * would mark it online again, because it never disconnected.
    */
   async stillHere(held: ReadonlyMap<string, number>): Promise<void> {
     for (const { deviceId, ownerId } of await markOnlineAgain(this.#database, held))

@@ -8,7 +8,10 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
   response.end(JSON.stringify(body));
 };
 
-/** GET /health → 200 `{status, version, capabilities}`, whatever else is broken. GET /ready → 200 or 503 `{status, checks}`. Others: 404. */
+/**
+ * GET /health → 200 `{status, version, capabilities}`, independent of other failures. GET /ready → 200 or 503 `{status,
+ * checks}`. Others: 404.
+ */
 export function createProbes(readiness: Pick<ReadinessProbe, 'check'>, version: string): RequestListener {
   return (request, response) => {
     const path = request.url?.split('?', 1)[0];

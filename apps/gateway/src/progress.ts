@@ -1,6 +1,6 @@
 /**
- * PROGRESS is hot: it changes what apps show, twice a second and session at most, and touches the database only in one
- * statement for all sessions every now and then, so that lists can show it too (rules, 4.10).
+ * PROGRESS is hot: it changes the view of apps, at most twice a second per session. Now and then one statement saves
+ * all sessions, so that lists can show it too (rules, 4.10).
  */
 import type { Progress } from '@relay/protocol';
 import { type Database, saveProgress } from '@relay/database';
@@ -28,7 +28,7 @@ export class ProgressBoard {
     this.#flushTimer.unref();
   }
 
-  /** Sessions of which something was shown within the interval: who is silent, or whose daemon is gone, is not remembered. */
+  /** Sessions with progress within the interval; silent sessions, and those of disconnected daemons, are dropped. */
   get size(): number {
     return this.#slots.size;
   }
@@ -45,7 +45,7 @@ export class ProgressBoard {
     publish();
   }
 
-  /** Something was shown: the next is, when the interval has passed. Nothing by then ends the slot, and what its closures hold. */
+  /** Progress was shown: the next waits for the interval. If none arrives, frees the slot and its closures. */
   #rest(sessionKey: string): void {
     const timer = setTimeout(() => {
       const publish = this.#slots.get(sessionKey)?.publish;
@@ -58,7 +58,7 @@ export class ProgressBoard {
     this.#slots.set(sessionKey, { timer, publish: undefined });
   }
 
-  /** The task ended: what was not shown yet will not be. */
+  /** The task is over: discards pending progress. */
   drop(sessionKey: string): void {
     clearTimeout(this.#slots.get(sessionKey)?.timer);
     this.#slots.delete(sessionKey);

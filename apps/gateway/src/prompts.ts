@@ -1,6 +1,6 @@
 /**
- * MEANING of what a daemon with `prompts` says of its questions in addition to WAIT_FOR_USER (rules, chapter 5): another one is open, one is taken back,
- * and which are open after a connect. Write first, publish second.
+ * MEANING of the question events of a daemon with `prompts`, beside WAIT_FOR_USER (rules, chapter 5): another question
+ * opens, the agent withdraws a question, a list of open questions after a connect. Write first, publish second.
  */
 import { type Publisher, message } from '@relay/attention';
 import type { RelayConfig } from '@relay/config';
@@ -32,7 +32,10 @@ export const isPromptEvent = (event: DaemonEvent): event is PromptEvent =>
 
 export interface Prompts {
   handle(connection: DaemonConnection, event: PromptEvent): Promise<void>;
-  /** The first `status` of a connection: a question that it omits is gone, and one that was dismissed meanwhile is dismissed again. */
+  /**
+   * The first `status` of a connection: closes a question that it omits, and repeats a dismissal that the daemon
+   * missed.
+   */
   firstStatus(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Questions that the relay asks a daemon: the frame of each, and its answer in the words of apps. Pure. Field
- * daemons understand `context_request` and `force_quit_session`; `usage_request` is ours (rules, 10.10, 10.11).
+ * Requests of the relay to a daemon: the frame of each, and its reply in the terms of apps. Pure. Field daemons
+ * understand `context_request` and `force_quit_session`; `usage_request` is ours (rules, 10.10, 10.11).
  */
 import {
   type Capability,

@@ -5,7 +5,7 @@
 
 export interface UnderWay {
   state: 'sent' | 'running';
-  /** A message into the turn of another task: `status` lists it while its outcome is owed, and it ends with that turn. */
+  /** A message into the turn of another task: `status` lists it until its outcome, and it completes with that turn. */
   isSteer?: boolean;
   /** Fence of the connection it was written to. */
   fence: number;
@@ -22,16 +22,16 @@ export interface Verdict {
   unknown: string[];
   /** running → failed (TASK_LOST). */
   lost: string[];
-  /** Listed: whatever was missing before is there. */
+  /** Listed again after an omission. */
   present: string[];
   /** Omitted by this frame, for the first time. */
   missing: string[];
 }
 
 /**
- * A task written to this very connection proves nothing by being absent: the frame may have been on its way. One that ran
- * before this connection is lost when the first `status` omits it; later, when every `status` over `lostAfterMs` did, or
- * when nothing has named it for `silentAfterMs`.
+ * Absence proves nothing for a task written to this connection: the frame might have been in flight. A task from an
+ * earlier connection is lost if the first `status` omits it; later, if every `status` over `lostAfterMs` did, or if no
+ * frame named it for `silentAfterMs`.
  */
 export function reconcile(
   underWay: Iterable<[string, UnderWay]>,
@@ -59,7 +59,7 @@ export function reconcile(
   return verdict;
 }
 
-/** No `status` came in time after a reconnect: what was written to an earlier connection and never confirmed is unknown. */
+/** No `status` came in time after a reconnect: unconfirmed tasks of earlier connections are unknown. */
 export function unconfirmed(underWay: Iterable<[string, UnderWay]>, fence: number): string[] {
   return [...underWay].filter(([, task]) => task.state === 'sent' && task.fence < fence).map(([id]) => id);
 }

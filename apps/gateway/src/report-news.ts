@@ -2,13 +2,13 @@
 import type { Publisher } from '@relay/attention';
 import { type Database, readSessions } from '@relay/database';
 
-/** From so many changes in one report on, clients that understand `sessions_changed` get it instead of each session. */
+/** From this many changes in one report, clients that understand `sessions_changed` get it instead of each session. */
 const many = 50;
 
 interface ReportNews {
-  /** These sessions are changed in the database. Keys of different calls may not repeat. */
+  /** These sessions changed in the database. Calls must not repeat keys of earlier calls. */
   add(keys: readonly string[]): Promise<void>;
-  /** No more will come: publishes what is left. */
+  /** Publishes the rest; the last call. */
   end(): Promise<void>;
 }
 

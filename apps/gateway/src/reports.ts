@@ -33,7 +33,7 @@ export type Report = Received<FromDaemon<'report_sessions'>>;
 /** Reports of one person are written during a quarter of the time at most. */
 const restAfterPart = { factor: 3, maxMs: 2000 };
 
-/** Nothing of a turn that has ended since: whether it runs, and its words. */
+/** Drops the facts of a turn that has since completed: its activity and its text. */
 const withoutTurn = (fact: SessionFacts): SessionFacts => ({ ...fact, active: undefined, lastMessage: '' });
 
 export interface Reports {
@@ -60,10 +60,10 @@ export function createReports(deps: ReportDeps): Reports {
       if (connection.phase === 'leaving' && !isFirst) return false;
       isFirst = false;
       const applied = await share.run(connection.ownerId, restAfterPart, async () => {
-        // It may have ended while it waited.
+        // The connection might have closed during the wait.
         if (connection.phase === 'ended') return undefined;
         const changes = await withOwned(database, connection, async (tx, device) => {
-          // Under the lock, so that an end is either known here or written later.
+          // Under the lock, so that a completed turn is either known here or written later.
           const newer = memory.endedSinceReport;
           const still = newer?.size
             ? facts.map((fact) => (newer.has(fact.nativeId) ? withoutTurn(fact) : fact))

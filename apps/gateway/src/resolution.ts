@@ -27,7 +27,8 @@ export async function publishResolution(
 ): Promise<void> {
   if (resolved?.previousId === undefined) return;
   if (resolved.mergedKey !== undefined) connection.memory.rekey(resolved.mergedKey, record.key);
-  // Recorded under the merged key, which is gone: marked again, so that the daemon's repetition is no second message.
+  // The relay marked them under the merged key, which is deleted: mark them again, so that the daemon's repetition does
+  // not become a second message.
   for (const content of resolved.instructions ?? [])
     await publisher.markSaid(record.ownerId, record.key, { role: 'USER', content });
   connection.memory.subjects.clear();

@@ -25,16 +25,16 @@ interface RunningTaskDeps {
 }
 
 export interface RunningTasks {
-  /** The task an event names: from memory, else from the database (it ended before, or was sent by another instance). */
+  /** The task of an event: from memory, else from the database (it was over before, or another instance sent it). */
   find(
     connection: DaemonConnection,
     taskId: string,
   ): Promise<TaskEntry | { sessionKey: string; ended: true } | undefined>;
-  /** The session of a task that runs: as remembered, else read, and remembered unless it changed meanwhile. */
+  /** The session of a running task: from memory, else read, and remembered unless it changed during the read. */
   recordOf(connection: DaemonConnection, entry: TaskEntry): Promise<SessionRecord | undefined>;
   /**
-   * The first sign of a task, or a new name of its session: the only events before the end that change state. Returns the session;
-   * undefined when it is gone.
+   * The first event of a task, or a new name of its session: before completion only these events change state. Returns
+   * the session; undefined if it was deleted.
    */
   confirm(connection: DaemonConnection, entry: TaskEntry, event: DaemonEvent): Promise<SessionRecord | undefined>;
 }

@@ -3,11 +3,11 @@ import type { Logger } from '@relay/telemetry';
 
 export interface Job {
   readonly name: string;
-  /** Between the end of one run and the next, on average. */
+  /** Average pause from one run to the next. */
   readonly ms: number;
   /** The jitter of a pause, as a fraction of `ms`. */
   readonly jitter: number;
-  /** Until the first run; `ms` unless given. */
+  /** Delay of the first run; `ms` unless given. */
   readonly firstMs?: number;
   /** A rejection is logged; the next run comes as planned. */
   readonly work: () => Promise<void>;
@@ -28,8 +28,8 @@ export class Schedule {
   }
 
   /**
-   * Runs the job now, in addition to its planned runs. Calls that come while it runs are one run after it, however many they are: what
-   * asks for them may do so faster than the job ends. Never rejects.
+   * Runs the job now, in addition to its planned runs. Calls during a run are merged into one later run, because calls
+   * can come faster than the job completes. Never rejects.
    */
   run(job: Job): Promise<void> {
     const current = this.#running.get(job);
@@ -43,7 +43,10 @@ export class Schedule {
     return run.done;
   }
 
-  /** No job runs again. Resolves when those that run have ended, or after `withinMs`: then they go on, and their errors are not logged. */
+  /**
+   * Stops all jobs. Resolves when the running jobs complete, or after `withinMs`: then they continue without logging
+   * errors.
+   */
   async stop(withinMs?: number): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -59,7 +62,7 @@ export class Schedule {
     while (run.again && !this.#stopped) {
       run.again = false;
       await work().catch((error: unknown) => {
-        // The database and Redis may be closed by now.
+        // The database and Redis might be closed already.
         if (!this.#stopped) this.#logger.warn({ err: error, sweep: name }, 'a sweep failed');
       });
     }

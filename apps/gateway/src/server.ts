@@ -41,7 +41,7 @@ export interface Gateway {
   readonly size: number;
   /** Refuses new connections and closes the live ones with 1001, spread over `overMs`. */
   drain(overMs: number): Promise<void>;
-  /** Closes what is left and stops every timer. */
+  /** Closes remaining connections and stops every timer. */
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const contests = createContests({ database, backplane, metrics, notify });
   const servesOthers = (ownerId: string) => hub.servesOthers(ownerId);
   const share = createFairShare(servesOthers);
-  // A turn of its own, so that the long rest after a large frame does not delay what is written.
+  // A separate share, so that the long rest after a large frame does not delay writes.
   const shareOfLarge = createFairShare(servesOthers);
   const { inbound, status, unnamed } = createMeaning({
     config,

@@ -26,8 +26,8 @@ export interface SettlementDeps {
 }
 
 /**
- * Resolves with those of `unknown` that run: events are not fenced, so the instance of an earlier connection may have heard of a task after
- * this connection had read it. They stay remembered, as tasks that run.
+ * Resolves with the tasks of `unknown` that run: events are not fenced, so the instance of an earlier connection might
+ * have received an event after this connection read the task. They stay in memory as running tasks.
  */
 type Settle = (
   connection: DaemonConnection,
@@ -60,7 +60,7 @@ export function createSettlement(deps: SettlementDeps): Settle {
       for (const id of [...unknown, ...lost]) {
         const sessionKey = tasks.get(id)?.sessionKey;
         if (sessionKey === undefined || !failed.includes(sessionKey) || running.includes(id)) continue;
-        // It is no turn.
+        // A steer has no turn of its own.
         if (tasks.get(id)?.isSteer) continue;
         const cause = lost.includes(id) ? 'failed' : 'unknown';
         const notification = { sessionKey, cause, taskId: id, windowMs: config.dedupeWindowMs } as const;

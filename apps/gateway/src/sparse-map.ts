@@ -1,4 +1,4 @@
-/** A Map that takes room only while there is something in it: for what thousands of connections could have and few do. */
+/** A Map that allocates on first use: for fields that thousands of connections could have and few do. */
 export class SparseMap<K, V> implements Iterable<[K, V]> {
   #entries: Map<K, V> | undefined;
 
@@ -27,7 +27,7 @@ export class SparseMap<K, V> implements Iterable<[K, V]> {
     this.#entries = undefined;
   }
 
-  /** In the order in which they were set, as in a Map. Keys set or deleted meanwhile count as they do there. */
+  /** Keys in insertion order, as in a Map. Changes during iteration act as they do there. */
   keys(): Iterable<K> {
     return this.#entries?.keys() ?? [];
   }

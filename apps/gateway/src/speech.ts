@@ -1,4 +1,7 @@
-/** Words of a daemon → apps (rules, 11.4): messages of the conversation, ends of turns, warnings and output. Touches no database. */
+/**
+ * Texts of a daemon → apps (rules, 11.4): messages of the conversation, outcomes of turns, warnings and output. Touches
+ * no database.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Conversation, type Publisher, message } from '@relay/attention';
 import type { SessionRecord } from '@relay/database';
@@ -16,8 +19,8 @@ export const isEnding = (event: DaemonEvent): event is Ending =>
   event.event_type === 'TASK_COMPLETE' || event.event_type === 'WAIT_FOR_USER' || event.event_type === 'ERROR';
 
 /**
- * The words of an ending, as a message of the conversation. Its uuid is that of the item that the daemon names, or else made of the task,
- * so that it is the same when the event is repeated.
+ * The text of an outcome, as a message of the conversation. Its uuid is the daemon's item uuid, or else derived from
+ * the task, so that a repeated event has the same uuid.
  */
 export function endMessage(event: Ending, now: Date): Message {
   const at = now.toISOString();
@@ -31,7 +34,7 @@ export function endMessage(event: Ending, now: Date): Message {
 export interface Speech {
   /** A message of the agent or the user. */
   say(connection: DaemonConnection, record: SessionRecord, event: Spoken): Promise<void>;
-  /** The last message of a turn; `end` as in `Publisher`. */
+  /** Publishes the last message of a turn; `end` as in `Publisher`. */
   sayEnd(
     connection: DaemonConnection,
     record: SessionRecord,
@@ -65,7 +68,7 @@ export function createSpeech(publisher: Publisher): Speech {
       // The message that the task began with: it was published when it was accepted.
       if (event.task_id && uuid === userItemUuid(event.task_id)) return;
       const role = event.event_type === 'AGENT_RESPONSE' ? 'AGENT' : 'USER';
-      // With an answer, `user_message_uuid` is what it answers and not another name of it.
+      // On an agent's message, `user_message_uuid` is the message it answers and not a second name.
       const names = role === 'USER' ? [event.uuid, event.user_message_uuid] : [event.uuid];
       const uuids = names.filter((id): id is string => !!id);
       const spoken = message(uuid, role, event.content, toTime(event.timestamp, new Date()));

@@ -1,4 +1,4 @@
-/** MEANING of `status` (rules, 3.1): what it says about tasks under way, what its absence says, and what follows. */
+/** MEANING of `status` (rules, 3.1): which tasks run, which are missing, and the consequences. */
 import { cancelledAmong, endedAmong } from '@relay/database';
 import type { FromDaemon } from '@relay/protocol';
 import type { DaemonConnection } from './connection.ts';
@@ -15,18 +15,18 @@ interface StatusDeps extends SettlementDeps {
   writer: TaskWriter;
   outcomes: Outcomes;
   unnamed: Unnamed;
-  /** Looks for ends that earlier connections did not find. */
+  /** Searches for outcomes that earlier connections did not find. */
   findUnfound: (connection: DaemonConnection) => void;
   prompts: Prompts;
   steers: Steers;
 }
 
 export interface Status {
-  /** Settles what a `status` reveals; then tasks may be written. */
+  /** Settles tasks by a `status`; afterwards the gateway can write tasks. */
   handle(connection: DaemonConnection, frame: FromDaemon<'status'>): Promise<void>;
   /** The wait for the first `status` is over. */
   overdue(connection: DaemonConnection): Promise<void>;
-  /** Asks for tasks that nothing has named for a long time; those with no session to ask have ended as far as can be known. */
+  /** Searches for tasks without any event for a long time; without a session to search, they count as over. */
   checkSilent(connection: DaemonConnection): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createStatus(deps: StatusDeps): Status {
 
   const lose = async (connection: DaemonConnection, lost: string[]) => {
     await settle(connection, { lost });
-    // A report may have shown its session already, as one that has no task.
+    // A report might have shown its session already, as a session without a task.
     deps.unnamed.look(connection);
     void writer.drain(connection);
   };
@@ -53,13 +53,13 @@ export function createStatus(deps: StatusDeps): Status {
     if (unknown.length > 0) await settle(connection, { unknown });
   };
 
-  /** The daemon no longer knows these tasks. Its history may still have what became of them. */
+  /** The daemon dropped these tasks. Its history might still have their outcome. */
   const checkOmitted = (connection: DaemonConnection, taskIds: readonly string[]) => {
     const turns = taskIds.filter((id) => !connection.memory.tasks.get(id)?.isSteer);
     return outcomes.ofOmitted(connection, turns, (lost) => lose(connection, lost));
   };
 
-  /** Written to an earlier connection and not confirmed. The history may have them, or even what became of them. */
+  /** Unconfirmed tasks of an earlier connection. The history might have them, or even their outcome. */
   const checkUnconfirmed = (connection: DaemonConnection, taskIds: readonly string[]) =>
     outcomes.ofUnconfirmed(connection, taskIds, {
       arrived: async (id, nativeId) => {
@@ -76,7 +76,7 @@ export function createStatus(deps: StatusDeps): Status {
       },
     });
 
-  /** Compares the frame with the tasks under way, and remembers what it says about each. */
+  /** Compares the frame with the open tasks and remembers the evidence on each. */
   const judge = (connection: DaemonConnection, runningTasks: readonly string[]) => {
     const { memory } = connection;
     const nowMs = Date.now();
@@ -111,7 +111,7 @@ export function createStatus(deps: StatusDeps): Status {
       connection.send({ type: 'task_cancel', task_id: id });
   };
 
-  /** Tasks of earlier connections are settled as far as this frame says: the history may say more. */
+  /** This frame settles tasks of earlier connections only in part: the history might know more. */
   const lookBack = (connection: DaemonConnection) => {
     outcomes.afterReconnect(connection);
     deps.findUnfound(connection);

@@ -1,6 +1,6 @@
 /**
- * Periodic work that no frame and no command triggers (rules, 2.16): expired deadlines, dead instances, lost wake-ups. Every gateway
- * sweeps its own connections here; `fleet-sweeps.ts` has the sweeps of all. All of it may be done twice.
+ * Periodic work without a frame or command as trigger (rules, 2.16): expired deadlines, dead instances, lost wake-ups.
+ * Every gateway sweeps its own connections here; `fleet-sweeps.ts` has the shared sweeps. All of it is safe to repeat.
  */
 import { closedAmong, devicesWithQueue, touchDevices } from '@relay/database';
 import { type Balance, closesPerSecond, windowMs } from './balance.ts';
@@ -23,7 +23,7 @@ interface SweepDeps extends FleetSweepDeps {
   letGo: (count: number, overMs: number) => void;
   /** Whether all connections are being closed anyway. */
   isLeaving: () => boolean;
-  /** The cached credential of a device is no longer true. */
+  /** Drops the cached credential of a device because it is stale. */
   forget: (deviceId: string) => void;
 }
 
@@ -31,11 +31,11 @@ const wakingAtOnce = 8;
 const jitter = 1 / 5;
 /** Often enough that each window has the number of this gateway. */
 const spreadMs = windowMs / 2;
-/** A sweep of the fleet may be at work for minutes, and touches no connection of this instance. Another gateway does the rest. */
+/** A sweep of the fleet can take minutes, and touches no connection of this instance. Another gateway does the rest. */
 const fleetStopMs = 1000;
 
 interface Sweeps {
-  /** Does at once what cannot wait for its turn after this instance was cut off from the others. */
+  /** Runs urgent jobs immediately after this instance was cut off from the others. */
   catchUp(): void;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Sweeps {
 export function startSweeps(deps: SweepDeps): Sweeps {
   const { config, database, backplane, hub, presence, writer, cancels, watching } = deps;
 
-  /** Devices whose queues are to be looked at, and those that are being written to. */
+  /** Devices whose queue needs a look, and devices with a write in progress. */
   const due = new Set<string>();
   const writing = new Set<string>();
   const write = async () => {
@@ -57,14 +57,15 @@ export function startSweeps(deps: SweepDeps): Sweeps {
   };
 
   const wake = async () => {
-    // Before anything else is written: what comes next in a session comes after its cancel.
+    // Before other writes: a later task of a session must follow its cancel.
     await cancels.repeat(hub.all());
     const ids = hub.all().map((connection) => connection.deviceId);
     const found = await devicesWithQueue(database, ids);
     // Tasks of a claim that an error cut off are not queued, so nothing else finds them.
     for (const connection of hub.all()) if (writer.hasOpenClaim(connection)) found.push(connection.deviceId);
     for (const deviceId of found) if (!writing.has(deviceId)) due.add(deviceId);
-    // A few at a time, because all at once would fill the pool. One that reads slowly holds up neither the others nor the next sweep.
+    // A few at a time, because all at once would fill the pool. A slow reader delays neither other devices nor the next
+    // sweep.
     for (let free = Math.min(wakingAtOnce - writing.size, due.size); free > 0; free -= 1) void write();
   };
 
@@ -90,7 +91,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
       .map((connection) => ({ device: connection.deviceId, connection: connection.id, fence: connection.fence }));
     const lost = new Set(await backplane.refresh(leases));
     deps.metrics.leasesLost.inc(lost.size);
-    // Only under the fence that was refreshed: the newer owner may be a connection of this very instance.
+    // Only under the refreshed fence: the newer owner can be a connection of this very instance.
     for (const { device, fence } of leases) if (lost.has(device)) hub.get(device, fence)?.close('replaced');
     const held = leases.filter(({ device, fence }) => !lost.has(device) && hub.get(device, fence)?.live);
     await presence.stillHere(new Map(held.map(({ device, fence }) => [device, fence])));
@@ -112,7 +113,7 @@ export function startSweeps(deps: SweepDeps): Sweeps {
 
   const schedule = new Schedule(deps.logger);
   const fleet = new Schedule(deps.logger);
-  /** Finds devices that another instance owns by now, credentials that ended, and tasks and sessions that changed unnoticed. */
+  /** Finds devices with a new owner, expired credentials, and unnoticed changes of tasks and sessions. */
   const own: readonly Job[] = [
     { name: 'leases', ms: config.leaseRefreshMs, jitter, work: refresh },
     { name: 'credentials', ms: config.credentialRecheckMs, jitter, work: recheck },

@@ -15,21 +15,21 @@ import type { DaemonConnection } from './connection.ts';
 interface TaskClaims {
   /** Asked together with other devices. */
   hasQueue(deviceId: string): Promise<boolean>;
-  /** Claims what is due. A claim of some tasks stays open until it is closed or put back; so does one that rejects. */
+  /** Claims due tasks. A claim with tasks stays open until closed or put back, and so does a rejected claim. */
   claim(connection: DaemonConnection): ReturnType<typeof claimOwned>;
-  /** Each of its tasks was written, ended or requeued. */
+  /** Closes the claim: each of its tasks was written, settled or requeued. */
   close(connection: DaemonConnection): void;
   isOpen(this: void, connection: DaemonConnection): boolean;
   /**
-   * Tasks of an earlier claim that an error cut off before they were written go back to the queue. It is certain that they were
-   * not written: a task is remembered in the same turn in which it is written, and forgotten only after its end was committed, so
-   * that it is no longer `sent`. (The fence excludes tasks forgotten after a newer connection took over.) A claim that
-   * may still be committed holds the lock of the device, and nothing is claimed meanwhile: there is one run at a time.
+   * Requeues tasks of an earlier claim that failed before the write. They cannot have been written: the gateway
+   * remembers a task in the tick that writes it, and forgets it only after committing its outcome, when it is no longer
+   * `sent`. (The fence excludes tasks forgotten after a newer connection took over.) A claim that could still commit
+   * holds the lock of the device, which blocks other claims: one run at a time.
    */
   putBack(connection: DaemonConnection): Promise<void>;
-  /** Puts back one task, of which it is known that it was not written. */
+  /** Requeues one task that was certainly not written. */
   requeue(connection: DaemonConnection, taskId: string): Promise<void>;
-  /** Makes an ordinary message of one that its daemon cannot take into a turn. */
+  /** Turns a steer into an ordinary message if its daemon cannot take it into a turn. */
   giveUp(connection: DaemonConnection, taskId: string): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createTaskClaims(database: Database): TaskClaims {
   return {
     hasQueue: async (deviceId) => (await queued(deviceId)) ?? false,
     claim: async (connection) => {
-      // Before the claim: it may be committed although its answer never comes.
+      // Before the claim: it can commit even if its answer is lost.
       open.add(connection);
       const claimed = await claimOwned(database, connection);
       if (claimed.tasks.length === 0) open.delete(connection);

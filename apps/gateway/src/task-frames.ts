@@ -44,7 +44,7 @@ export function taskFrame(reader: Reader, task: ClaimedTask, images: { images?: 
   };
 }
 
-/** The question that a message answers, for a daemon that names its questions; any other daemon gets the words alone. */
+/** The question that a message answers, for a daemon that names its questions; any other daemon gets only the text. */
 function answerOf(reader: Reader, { promptUuid, answer }: ClaimedTask) {
   if (promptUuid === undefined || !reader.can('prompts')) return {};
   const { option, fields, digest, on } = answer ?? {};

@@ -1,14 +1,14 @@
 /** Where a connection is with the tasks of its device: which of the earlier ones the daemon has is settled before others are written. */
 
 /**
- * - awaitingStatus: the daemon has not said yet which tasks it runs.
- * - settling: its first `status` is being written down.
- * - overdue: no first `status` was settled in time; tasks are written anyway.
- * - open: the first `status` was settled; tasks are written.
+ * - awaitingStatus: the daemon has not listed its running tasks yet.
+ * - settling: the gateway records its first `status`.
+ * - overdue: the first `status` did not settle in time; the gateway writes tasks anyway.
+ * - open: the first `status` settled; the gateway writes tasks.
  */
 type TaskPhaseName = 'awaitingStatus' | 'settling' | 'overdue' | 'open';
 
-/** The moves are named after what happens; one that does not fit the phase changes nothing. */
+/** Methods are named after events; an event that does not fit the phase changes nothing. */
 export class TaskPhase {
   #now: TaskPhaseName = 'awaitingStatus';
   #mayWriteSinceMs = Infinity;
@@ -17,12 +17,12 @@ export class TaskPhase {
     return this.#now;
   }
 
-  /** Tasks may be written to the daemon. */
+  /** Whether the gateway can write tasks to the daemon. */
   get mayWrite(): boolean {
     return this.#now === 'open' || this.#now === 'overdue';
   }
 
-  /** Since when tasks may be written (ms since 1970); Infinity before. */
+  /** Since when the gateway can write tasks (ms since 1970); Infinity before. */
   get mayWriteSinceMs(): number {
     return this.#mayWriteSinceMs;
   }
@@ -37,7 +37,7 @@ export class TaskPhase {
     if (this.#now === 'settling') this.#now = 'awaitingStatus';
   }
 
-  /** The wait for the first `status` is over, and what follows from its absence is written down. */
+  /** The wait for the first `status` is over, and its consequences are recorded. */
   giveUp(): void {
     if (this.#now !== 'open') this.#open('overdue');
   }

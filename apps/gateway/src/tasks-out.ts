@@ -16,13 +16,19 @@ import type { Unsupported } from './unsupported.ts';
 
 export interface TaskWriter {
   /**
-   * Writes what is due. `woken`: something probably is, and nothing asks first. Returns when nothing is left, the connection has
-   * ended, or the database was away for half a minute: then a sweep writes the rest. Never throws.
+   * Writes due tasks. `woken`: a task is probably due, so it skips the check. Returns when the queue is empty, the
+   * connection closed, or the database was away for half a minute: then a sweep writes the rest. Never throws.
    */
   drain(connection: DaemonConnection, woken?: 'woken'): Promise<void>;
-  /** A task or question was settled: what waited behind it is written by the newest connection of the device, which may be elsewhere by now. */
+  /**
+   * A task or question was settled: the newest connection of the device, perhaps on another instance, writes the tasks
+   * that waited for it.
+   */
   resume(connection: DaemonConnection): void;
-  /** An error cut off a claim: some tasks may be `sent` in the database and nowhere else, until the next attempt puts them back. */
+  /**
+   * An error interrupted a claim: some tasks might be `sent` in the database and nowhere else, until the next attempt
+   * puts them back.
+   */
   hasOpenClaim(connection: DaemonConnection): boolean;
 }
 
@@ -31,9 +37,9 @@ interface TaskWriterDeps {
   publisher: Publisher;
   metrics: GatewayMetrics;
   cancels: Cancels;
-  /** Ends a claimed task whose images this daemon does not take. */
+  /** Fails a claimed task whose images this daemon does not support. */
   unsupported: Unsupported;
-  /** Makes the instance that owns the device write what is due. */
+  /** Makes the instance that owns the device write due tasks. */
   wakeOwner: (deviceId: string) => void;
 }
 
@@ -85,7 +91,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
     return run.done;
   };
 
-  /** True when there may be more. */
+  /** True when more tasks might be due. */
   const writeDue = async (connection: DaemonConnection, woken: boolean): Promise<boolean> => {
     const { memory } = connection;
     if (!connection.live || !memory.taskPhase.mayWrite) return false;
@@ -95,7 +101,7 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
     memory.cancelledEarly.clear();
     const { tasks: claimed, sessions: records } = await claims.claim(connection);
     if (claimed.length === 0) return false;
-    // Nothing runs in these sessions: what is remembered of them was cancelled, and the daemon may not know.
+    // Nothing runs in these sessions: remembered tasks there were cancelled, and the daemon might not know.
     const sessions = new Set(claimed.filter(({ kind }) => kind !== 'steer').map((task) => task.sessionKey));
     if ([...memory.tasks.values()].some((task) => sessions.has(task.sessionKey))) await cancels.repeat([connection]);
     const written: string[] = [];
@@ -140,8 +146,8 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
         metrics.deliveries.observe(Math.max(0, writtenAtMs - acceptedAtMs) / 1000);
       remember(connection, task, { writtenAtMs });
       written.push(task.sessionKey);
-      // The daemon may tell us what the user said: the apps know it already. Asked for before the daemon can answer, and awaited when
-      // all is written: a task that is cancelled meanwhile must not be written after its cancel.
+      // The daemon can send the user's message back, which apps have already. Start the mark before the daemon can
+      // answer, and await it after all writes: a task cancelled during a wait must not be written after its cancel.
       if (connection.can('transcript')) continue;
       marked.push(publisher.markSaid(connection.ownerId, task.sessionKey, { role: 'USER', content: task.instruction }));
     }
@@ -152,8 +158,8 @@ export function createTaskWriter(deps: TaskWriterDeps): TaskWriter {
   };
 
   /**
-   * One message with images at a time is on its way: together they could be more than a socket may hold. Undefined: the task
-   * is not to be written, because it was cancelled meanwhile, or is queued again.
+   * Sends one message with images at a time: together they could exceed the socket's buffer. Undefined: do not write
+   * the task, because it was cancelled in between, or is queued again.
    */
   const imagesFor = async (connection: DaemonConnection, taskId: string): Promise<{ images: string[] } | undefined> => {
     try {

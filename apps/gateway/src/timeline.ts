@@ -31,8 +31,9 @@ const rememberMs = 7 * 24 * 3_600_000;
 const atOnce = 50;
 
 /**
- * One look, by one gateway at a time. The highest number is taken out before the new one is made: whatever others remember meanwhile, the
- * new one is higher, unless the database went back. It is put back where a look fails, so that the next one finds out.
+ * One look, by one gateway at a time. Takes out the highest number before it creates a new one: the new number is
+ * higher than any that other gateways remember, unless the database went back. A failed look puts it back, so that the
+ * next look finds out.
  */
 export async function watchTimeline(deps: TimelineDeps): Promise<void> {
   const { database, backplane } = deps;
@@ -52,7 +53,7 @@ export async function watchTimeline(deps: TimelineDeps): Promise<void> {
 async function setBack(deps: TimelineDeps, seen: Mark, found: Mark): Promise<void> {
   const { database, backplane, publisher, logger, metrics } = deps;
   const cause = `${seen.value}`;
-  // First of all, before a daemon is given them: they may have been written in the time that is lost.
+  // Before daemons get these tasks: they might have been written in the lost time.
   for (const deviceId of await devicesQueuedBefore(database, seen.atMs)) {
     const keys = await withDevice(database, deviceId, (tx) => doubtQueued(tx, deviceId, seen.atMs));
     await publisher.sessions(keys);

@@ -10,8 +10,8 @@ export interface Transcript {
   /** An event of a session that was started on the machine. */
   ofSession(connection: DaemonConnection, nativeId: string, event: Received<DaemonEvent>): Promise<void>;
   /**
-   * The database has no such task, or no longer its session: both may be lost with commits (ADR 32). The texts are shown in the
-   * session that the daemon names, so that nothing it says is dropped after apps reloaded. No task changes.
+   * The database lacks the task or its session: both can be lost with commits (ADR 32). Shows the texts in the session
+   * that the daemon names, so that apps keep them after a reload. No task changes.
    */
   ofLostTask(connection: DaemonConnection, taskId: string, event: Received<DaemonEvent>): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * SHAPE: what a daemon said, in the words of apps (rules, 11.4). Pure: the same input gives the same output. The only
- * place where snake_case becomes camelCase.
+ * SHAPE: converts daemon frames to the terms of apps (rules, 11.4). Pure: the same input gives the same output. The
+ * only place where snake_case becomes camelCase.
  */
 import {
   agentTypePattern,
@@ -36,7 +36,7 @@ export function toTime(text: string | null | undefined, fallback: Date): string 
   return ((text ? readTime(text) : undefined) ?? fallback).toISOString();
 }
 
-/** The native id that an event carries; one that no session can have names nothing (rules, 1.7). */
+/** The native id that an event carries; an invalid id counts as absent (rules, 1.7). */
 export const nativeIdOf = ({ session_id: id }: DaemonEvent): string | undefined =>
   id && isNativeId(id) ? id : undefined;
 
@@ -56,8 +56,9 @@ export const taskOutput = (
 const transcriptMembers = ['type', 'event_type', 'task_id', 'session_id', 'v', 'ops', 'written'];
 
 /**
- * A TRANSCRIPT as apps get it. From `"v":` on it is forwarded as it is written, if it has its members in their order: one more behind `ops`
- * could take the place of one of ours. A brace before `"v":` may begin an object that has a `v` too. Otherwise it is encoded again.
+ * A TRANSCRIPT as apps get it. Forwards the original text from `"v":` on if its members come in order: an extra member
+ * after `ops` could replace one of ours. A brace before `"v":` could begin an object that has a `v` too. Otherwise
+ * encodes it again.
  */
 export function transcriptText(sessionId: string, event: DaemonEvent<'TRANSCRIPT'> & { written: string }): string {
   const { written, v, ops } = event;
@@ -73,8 +74,8 @@ export function transcriptText(sessionId: string, event: DaemonEvent<'TRANSCRIPT
 const longFrame = 1024;
 
 /**
- * The same as JSON, for long output that apps may have as it is in the daemon's frame. Undefined when it does not: it is not the
- * last member, is to be cut, or holds what is not passed on.
+ * The same as JSON, for long output that can be forwarded from the daemon's frame unchanged. Undefined if that is
+ * impossible: it is not the last member, needs a cut, or contains members that the relay does not forward.
  */
 export function taskOutputAsWritten(
   sessionId: string,
@@ -104,10 +105,10 @@ interface Asked {
   options?: readonly { label: string }[] | null | undefined;
 }
 
-/** The context that can be shown; an object says nothing to people. */
+/** The printable context; an object is not readable for people. */
 const contextOf = ({ context }: Asked): string => (typeof context === 'string' ? context : '');
 
-/** A question as a message: the full text of it, else the prompt, and what it is about. */
+/** A question as a message: its full text, else the prompt, followed by its context. */
 export function question(event: Asked): string {
   const asked = event.result || event.prompt;
   const context = contextOf(event);
@@ -115,8 +116,9 @@ export function question(event: Asked): string {
 }
 
 /**
- * A question that ends a task, for apps. A daemon that names none asks one at a time: its question is named after the task and what it says
- * (rules, chapter 5), its options after their places, and words answer it.
+ * A question that completes a task, for apps. A daemon without question ids has one open question at a time: the relay
+ * derives its id from the task and the text (rules, chapter 5) and option ids from their positions, and the user
+ * answers by text.
  */
 export function prompt(
   event: Asked & { question?: Question | null | undefined },
@@ -185,7 +187,7 @@ export function reportFacts(entry: ReportEntry): SessionFacts {
   };
 }
 
-/** Each session once, as its last entry says, and those with the newest activity first: what matters most is written first. */
+/** Each session once, with its last entry, newest activity first: the most important rows are written first. */
 export function newestFirst(facts: readonly SessionFacts[]): SessionFacts[] {
   const unique = [...new Map(facts.map((fact) => [fact.nativeId, fact])).values()];
   return unique.sort((one, other) => (other.lastActivity?.getTime() ?? 0) - (one.lastActivity?.getTime() ?? 0));
@@ -206,7 +208,10 @@ export function activityFacts(frame: FromDaemon<'session_activity'>): SessionFac
 
 const dayMs = 86_400_000;
 
-/** By how much the clock of a daemon is ahead at least: no session was active in the future. Beyond a day it is no clock but garbage. */
+/**
+ * The minimum by which the daemon's clock is ahead: no session was active in the future. More than a day is garbage and
+ * not a clock.
+ */
 export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): number {
   let aheadMs = 0;
   for (const { lastActivity } of facts) {
@@ -220,7 +225,7 @@ export function clockAheadMs(facts: readonly SessionFacts[], nowMs: number): num
 export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: Cursors = {}): Reply {
   if (frame.error)
     return { v: 1, kind: 'failure', code: 'DEVICE_ERROR', error: `The device answered: ${cutText(frame.error, 1024)}` };
-  // A daemon with parts may answer with them unasked: the reader then gets only the items that are messages too.
+  // A daemon with parts can send them unrequested: then the reader gets only the items that are messages too.
   const given = (frame.messages ?? []).filter(isPlain);
   const ordered = chronological(given);
   const all = ordered.map((stored) =>
@@ -242,9 +247,10 @@ export function historyReply(frame: FromDaemon<'messages'>, now: Date, cursors: 
 const pageMembers = new Set('type request_id session_id v reset has_more oldest_uuid newest_uuid error'.split(' '));
 
 /**
- * A `messages` frame with `v` as the answer to a request for parts: what is known of the page, and the text of the object from
- * `"messages":` on. That is forwarded as it is written if the array comes last, no brace comes before it and no member has another name,
- * by which it could take the place of one of ours; otherwise it is encoded again. Undefined: the daemon answered without parts.
+ * A `messages` frame with `v` as the answer to a request for parts: the known facts of the page, and the text of the
+ * object from `"messages":` on. Forwards the original text if the array comes last, no brace precedes it and every
+ * member has an expected name, as another name could replace one of ours; otherwise encodes it again. Undefined: the
+ * daemon answered without parts.
  */
 export function itemsReply(
   frame: FromDaemon<'messages'> & { written: string },
@@ -281,7 +287,7 @@ export function slashCommands(commands: readonly SlashCommand[]): SlashCommand[]
   return [...byName.values()];
 }
 
-/** Roles may grow; one that apps do not know is shown as a system message. */
+/** Roles can grow; apps get an unknown role as a system message. */
 function role(text: string): MessageRole {
   const known = text.toUpperCase();
   return (messageRoles as readonly string[]).includes(known) ? (known as MessageRole) : 'SYSTEM';

@@ -1,6 +1,6 @@
 /**
- * Work for devices that is done together: what comes while a statement is under way waits, and goes with the next one. When thousands of
- * daemons come back at once, the database writes about hundreds at a time. Knows nothing about the work itself.
+ * Batches work for devices: items that arrive during a statement wait, and go with the next one. When thousands of
+ * daemons come back at once, the database writes hundreds at a time. Independent of the work itself.
  */
 
 import type { Lane } from '@relay/database';
@@ -18,9 +18,10 @@ interface Waiting<I, T> {
 }
 
 /**
- * A function that does something for one device, together with everything else that is due when its turn comes, and never twice at a
- * time for one device.
- * `alone` is for what `many` left out, and does not hold up the lane. Rejects, for all of a turn, with what `many` rejects with.
+ * Returns a function that does something for one device, together with all other waiting items of its turn, and never
+ * twice at a time for one device.
+ * `alone` handles the items that `many` left out, without blocking the lane. Rejects, for all of a turn, with the error
+ * of `many`.
  */
 export function inTurns<I extends { readonly deviceId: string }, T>(
   lane: Lane,
@@ -30,7 +31,7 @@ export function inTurns<I extends { readonly deviceId: string }, T>(
   let waiting: Waiting<I, T>[] = [];
   let planned = false;
 
-  /** The first of each device, in the order in which they came. */
+  /** The first item of each device, in order of arrival. */
   const take = (): Map<string, Waiting<I, T>> => {
     const taken = new Map<string, Waiting<I, T>>();
     const left: Waiting<I, T>[] = [];

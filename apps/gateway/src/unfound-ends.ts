@@ -1,7 +1,7 @@
 /**
- * Ends that earlier connections did not find (rules, 3.4): the history was not asked, or the connection ended before it answered. Every
- * connection looks for it once, and a connection on which a task of a session without a name ends in doubt looks again. An outage
- * of the database is waited out: a daemon that says its status once would not cause another look.
+ * Outcomes that earlier connections did not find (rules, 3.4): they did not search the history, or closed before it
+ * answered. Every connection searches once, and searches again if a task of an unnamed session gets a doubtful outcome.
+ * The search waits for the database in an outage: a daemon that sends its status once would not trigger another search.
  */
 import { type Database, findAskedTask, gathered, unfoundEnds } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
@@ -18,7 +18,9 @@ interface UnfoundEndDeps {
 /** First tasks in doubt whose sessions are asked for on a connection: the newest ones. */
 const maxDoubtful = 20;
 
-/** Returns what looks for the ends of the last hour that were not found. It returns at once and never throws. */
+/**
+ * Returns the function that searches for missing outcomes of the last hour. It returns immediately and never throws.
+ */
 export function createUnfoundEnds({ database, outcomes, unnamed }: UnfoundEndDeps) {
   const searched = new WeakSet<DaemonConnection>();
   const endsOf = gathered((deviceIds) => unfoundEnds(database, deviceIds));

@@ -1,7 +1,7 @@
 /**
- * A first task that ended before the daemon named its session, and then a session that the daemon reports as any other: when its first
- * message of the user is the instruction of that task, it is this session (rules, 3.11). The daemon's history says what it is, and also
- * what became of a task that was unknown or lost until then.
+ * A first task finished before the daemon named its session, and then the daemon reports a session like any other. If
+ * that session's first user message is the instruction of the task, both are the same session (rules, 3.11). The
+ * daemon's history confirms this, and also shows the outcome of a task that was unknown or lost until then.
  */
 import type { Publisher } from '@relay/attention';
 import {
@@ -32,31 +32,33 @@ interface UnnamedDeps {
 }
 
 export interface Unnamed {
-  /** Sessions became known, and the device may have some without a name. Returns at once; never throws. */
+  /** New sessions appeared; the device might have unnamed ones. Returns immediately; never throws. */
   look(connection: DaemonConnection): void;
   /**
-   * A late event named the session of this first task, which had ended. When it was unknown or lost, the history of that session may have
-   * its outcome. Resolves when the daemon has answered the first question, or does not.
+   * A late event named the session of this first task, which was over. If the task was unknown or lost, the history of
+   * that session can have its outcome. Resolves when the daemon answers the first question, or fails to.
    */
   named(connection: DaemonConnection, taskId: string): Promise<void>;
 }
 
-/** Sessions that are asked for after a report, and how often each is on a connection until its history says how it began. */
+/** Sessions to query after a report, and tries per session on a connection until its history shows how it began. */
 const maxQuestions = 5;
 const maxTries = 3;
 /** Messages in the first page; a longer history is asked for with the largest page. */
 const fewMessages = 20;
-/** Clocks of daemons may be off by so much before a message counts as older than the task. */
+/** Tolerance for the clocks of daemons before a message counts as older than the task. */
 const clockMs = 60_000;
 
 export function createUnnamed({ database, publisher, watching, history, outcomes }: UnnamedDeps): Unnamed {
   const running = new WeakMap<DaemonConnection, { again: boolean }>();
 
-  /** The first message of the user; undefined when the history does not reach back to it, has none, or cannot be had. */
+  /**
+   * The first message of the user; undefined if the history does not reach back to it, lacks one, or is unavailable.
+   */
   const firstMessage = async (connection: DaemonConnection, nativeId: string): Promise<Message | undefined> => {
     const few = await history.page(connection, nativeId, fewMessages);
     const many = few?.hasMore ? await history.page(connection, nativeId, limits.historyPage) : few;
-    // Some daemons say of every page that there is more: nothing came with the larger one.
+    // Some daemons report more for every page: the larger page added nothing.
     const isAll = many && (!many.hasMore || many.messages.at(0)?.uuid === few?.messages.at(0)?.uuid);
     return isAll ? many.messages.find(({ role }) => role === 'USER') : undefined;
   };
@@ -66,7 +68,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
     const adopted = await withOwned(database, connection, async (tx) => {
       const [now] = await readSessions(tx, [session.key]);
       const starts = now?.nativeId === session.nativeId ? await unnamedStarts(tx, deviceId) : [];
-      // Either may have got another name, or have been deleted, while the daemon was asked.
+      // Either session might have been renamed or deleted during the request.
       if (!starts.some(({ key }) => key === start.key)) return undefined;
       const resolved = await resolveSession(tx, deviceId, start.key, session.nativeId, false);
       const [record] = await readSessions(tx, [session.key]);
@@ -90,7 +92,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
       if (!connection.live) return;
       const first = await firstMessage(connection, session.nativeId);
       const start = first && startOf(starts, first);
-      // One that belongs to a task under way is looked at again: the daemon names it, or the task ends.
+      // Look again at a session that belongs to an open task: the daemon names it, or the task completes.
       memory.rememberLook(session.key, first && !start ? maxTries : start ? 0 : 1);
       if (!first || !start?.ended) continue;
       const isAdopted = await adopt(connection, start, session);
@@ -131,7 +133,7 @@ export function createUnnamed({ database, publisher, watching, history, outcomes
   };
 }
 
-/** The task that this message began. Of several with the same words, the one that was written nearest to it. */
+/** The task that this message began. Among several with the same text, the one written nearest to it. */
 function startOf(starts: readonly UnnamedStart[], { content, timestamp }: Message): UnnamedStart | undefined {
   const saidAtMs = Date.parse(timestamp);
   const far = ({ sentAtMs }: UnnamedStart) => Math.abs(saidAtMs - sentAtMs);

@@ -1,6 +1,7 @@
 /**
- * A message was accepted with images, or for an agent, because the daemon had said that it takes or offers them, and the daemon that
- * connected since does not. It is not sent: it would say something else, or to another agent. The task fails, and the user learns why.
+ * The relay accepted a message with images, or for an agent, because the daemon declared support, but the daemon that
+ * connected since lacks it. The relay does not send it: it would mean something else, or reach another agent. The task
+ * fails, and the user learns why.
  */
 import { randomUUID } from 'node:crypto';
 import { type Publisher, message } from '@relay/attention';
@@ -22,7 +23,7 @@ interface UnsupportedDeps {
 type Code = 'NOT_SUPPORTED_BY_DEVICE' | 'AGENT_NOT_OFFERED';
 export type Unsupported = (connection: DaemonConnection, task: ClaimedTask, code: Code) => Promise<void>;
 
-/** Returns the end of a claimed task with one of these codes. */
+/** Returns a function that fails a claimed task with one of these codes. */
 export function createUnsupported({ config, database, publisher, metrics, notify }: UnsupportedDeps): Unsupported {
   return async (connection, { id: taskId, sessionKey }, code) => {
     const error = taskErrors[code];

@@ -11,7 +11,10 @@ import type { Peer } from './connection.ts';
 import type { GatewayDeps } from './deps.ts';
 import { versionStatus } from './version.ts';
 
-/** Too old to be let in. Most daemons understand it only as a frame: 426 is for those that asked for it (rules, 9.14). */
+/**
+ * The daemon is too old. Most daemons understand this only as a frame: 426 is for daemons that request it (rules,
+ * 9.14).
+ */
 export class UpdateRequired extends Error {
   readonly status: ToDaemon<'version_status'>;
   readonly asksFor426: boolean;
@@ -72,7 +75,7 @@ export async function authenticateDaemon(
   };
 }
 
-/** Only what may be shown to people as it is. */
+/** Keep only text that is safe to display unchanged. */
 const cleanText = (text: string) => (/^[\x20-\x7e]*$/.test(text) ? text.slice(0, limits.hostnameCharacters) : '');
 
 /**
@@ -89,7 +92,7 @@ function addressOf(request: IncomingMessage, trustProxy: RelayConfig['trustProxy
 const none: readonly string[] = [];
 const capability = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
-/** The capabilities that the daemon declares: a comma list. Anything that is no name is left out. */
+/** The capabilities that the daemon declares: a comma-separated list. Skips invalid names. */
 function capabilitiesIn(list: string): readonly string[] {
   if (list === '') return none;
   const names = list.split(',').map((name) => name.trim().toLowerCase());

@@ -2,7 +2,7 @@
 import type { DaemonVersionPolicy } from '@relay/config';
 import type { ToDaemon } from '@relay/protocol';
 
-/** Numbers of a version, without a pre-release suffix; undefined for what is no version. */
+/** Numbers of a version, without a pre-release suffix; undefined for anything else. */
 function numbers(version: string): number[] | undefined {
   const match = /^v?(\d+(?:\.\d+)*)/.exec(version.trim());
   return match?.[1]?.split('.').map(Number);

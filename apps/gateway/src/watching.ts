@@ -1,6 +1,7 @@
 /**
- * Sends the daemon the sessions to watch (rules, 14.1): those that a person watches, and those that a client has open.
- * The truth is in the database; what the daemon was sent is in the memory of the connection.
+ * Sends the daemon the sessions to watch (rules, 14.1): sessions that a person watches, and sessions that a client has
+ * open.
+ * The database is the source of truth; the connection's memory holds the sent state.
  */
 import { type Database, type WatchedNative, gathered, readSessions, watchedOnDevices } from '@relay/database';
 import type { Shared } from '@relay/backplane';
@@ -12,20 +13,20 @@ const maxDevices = 500;
 export interface Watching {
   /** After a connect: sends the daemon everything that is watched. */
   resume(connection: DaemonConnection): Promise<void>;
-  /** A session changed: informs the daemon if that changes whether it is watched, or under which id. */
+  /** A session changed: informs the daemon if its watch or its id changed. */
   sync(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** The person stopped watching the session: this closes it, too, until a client reads it again. */
   stop(connection: DaemonConnection, sessionKey: string): Promise<void>;
   /** A client looks at the session: watched for a while. */
   open(connection: DaemonConnection, sessionKey: string): Promise<void>;
-  /** Changes may have been missed: sends these daemons whatever differs from what was sent before. */
+  /** Changes might have been lost: sends these daemons the difference to the sent state. */
   again(connections: readonly DaemonConnection[]): Promise<void>;
 }
 
 /** Sessions of a device that are remembered as open: the newest. */
 const maxOpen = 200;
 
-/** Where what apps have open outlives the connection of the daemon. */
+/** Storage for the open sessions of apps, which outlives the daemon's connection. */
 type OpenSessions = Pick<Shared, 'take' | 'put'>;
 
 export function createWatching(database: Database, backplane: OpenSessions, openMs: number): Watching {
@@ -73,7 +74,9 @@ export function createWatching(database: Database, backplane: OpenSessions, open
     const newest = all.toSorted(([, one], [, other]) => other - one).slice(0, maxOpen);
     return backplane.put(openKey(connection), JSON.stringify(newest), openMs).catch(failed(connection));
   };
-  /** Opens what apps had open when the connection before this one ended, on whichever instance that was. Returns the keys. */
+  /**
+   * Restores the sessions that apps had open when the previous connection closed, on any instance. Returns the keys.
+   */
   const openAgain = async (connection: DaemonConnection): Promise<string[]> => {
     const known = await backplane.take(openKey(connection)).catch(failed(connection));
     if (!known) return [];
@@ -107,7 +110,7 @@ export function createWatching(database: Database, backplane: OpenSessions, open
         );
         for (const connection of some) {
           if (!connection.live) continue;
-          // Each is read again: a message about it may have come meanwhile.
+          // Read each again: a message about it might have arrived in between.
           for (const key of differing(connection, watched.get(connection.deviceId) ?? [])) await sync(connection, key);
         }
       }

@@ -1,10 +1,10 @@
-/** Ends that a daemon reported without their text: the history is asked for it. */
+/** Outcomes that a daemon reported without their text: searches the history for the text. */
 import { type AskedTask, type Database, forgetInstruction } from '@relay/database';
 import type { DaemonConnection } from './connection.ts';
 import type { FoundAnswers } from './found-answers.ts';
 import type { HistoryQuestions } from './history-questions.ts';
 
-/** A task ended without a text: shows what the history has. Returns at once; never throws. */
+/** A task completed without a text: shows the text from the history. Returns immediately; never throws. */
 type FindText = (connection: DaemonConnection, asked: AskedTask, failed?: boolean) => void;
 
 interface WordlessEndDeps {
@@ -13,7 +13,7 @@ interface WordlessEndDeps {
   answers: FoundAnswers;
 }
 
-/** Pages that are read: a transcript may be written a moment after the end was reported. */
+/** Pages to read: the agent can write its transcript a moment after the completion. */
 const enough = 2;
 
 export function createWordlessEnds({ database, questions, answers }: WordlessEndDeps): FindText {
@@ -22,7 +22,7 @@ export function createWordlessEnds({ database, questions, answers }: WordlessEnd
     let read = 0;
     await questions.repeat(connection, async (last) => {
       const found = await questions.answerOf(connection, asked);
-      // A daemon that was too busy to answer may still have the text.
+      // A daemon that was too busy to answer might still have the text.
       if (found === 'unasked') return false;
       read += 1;
       if (found && found.content !== shown) {

@@ -88,7 +88,7 @@ describe('a message with a time', () => {
     expect(resumes(delayed)).toBe(0);
     const answer = await say(relay, id, 'b');
     await resumed(answer);
-    await end(daemon, app, answer);
+    daemon.event(answer, 'TASK_COMPLETE', { result: 'done' });
     await resumed(delayed);
     daemon.event(delayed, 'TASK_COMPLETE', { result: 'done' });
   });

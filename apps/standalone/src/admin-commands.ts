@@ -1,4 +1,7 @@
-/** The commands of `relay-admin`: what they take, do and print. They run in the relay, or in the program while no relay runs. */
+/**
+ * The commands of `relay-admin`: their arguments, effects and output. They run in the relay, or in the program while no
+ * relay runs.
+ */
 import { parseArgs } from 'node:util';
 import { rotatePushKey } from '@relay/api';
 import {
@@ -12,6 +15,7 @@ import {
   setupLink,
   signInElsewhere,
   status,
+  takeRedisHere,
 } from './admin-operations.ts';
 import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
@@ -44,6 +48,8 @@ Commands:
                             lists the gateways and their devices; with the name of one, or of its pod, it takes no more
                             daemons and lets its own go within that time (10 minutes); delete the pod afterwards
   redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
+  take-redis --yes          claims Redis for this installation, after another installation that used it is gone; a start names the
+                            case that needs it
   doctor                    checks what the relay needs, and says what to do about what is wrong; ends with 1 then
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
 
@@ -60,7 +66,10 @@ interface Options {
   over?: string | undefined;
 }
 
-/** `run` gets the word behind the command, or '' when there is none, and returns the lines to print, with an exit code if it is not 0. */
+/**
+ * `run` gets the command's argument, or '' without one, and returns the lines to print, with an exit code if it is not
+ * 0.
+ */
 interface Command<Deps> {
   takes: 'nothing' | 'email' | 'device' | 'folder' | 'maybe an email' | 'maybe a gateway';
   run: (deps: Deps, word: string, options: Options) => Promise<string[] | Outcome>;
@@ -93,6 +102,7 @@ const diagnostics: Readonly<Record<string, Command<DiagnosticDeps>>> = {
   queues: { takes: 'nothing', run: queues },
   drain: { takes: 'maybe a gateway', run: drain },
   redis: { takes: 'nothing', run: redis },
+  'take-redis': { takes: 'nothing', run: takeRedisHere },
   doctor: { takes: 'nothing', run: doctor },
 };
 
@@ -223,7 +233,7 @@ export function readArguments(args: string[]): AdminRequest | 'help' | 'version'
 
 const outcomeOf = (outcome: string[] | Outcome): Outcome => (Array.isArray(outcome) ? { lines: outcome } : outcome);
 
-/** Does what was asked. Throws Refused, or an error for people such as BACKUP_REFUSED. */
+/** Runs the requested command. Throws Refused, or an error for people such as BACKUP_REFUSED. */
 export async function runCommand(deps: AdminDeps, { command, word, options }: AdminRequest): Promise<Outcome> {
   const known = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!known) throw new Refused(`This relay does not know "${command}". Use the relay-admin of its release.`);
@@ -232,7 +242,7 @@ export async function runCommand(deps: AdminDeps, { command, word, options }: Ad
   return outcomeOf(await known.run(deps, word, options));
 }
 
-/** The command of the request if it is a diagnostic; undefined for one that needs everything. */
+/** The command of the request if it is a diagnostic; undefined for commands that need all dependencies. */
 export function diagnosticOf({
   command,
   word,

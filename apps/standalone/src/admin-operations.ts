@@ -5,8 +5,15 @@
 import { connect } from 'node:tls';
 import type { People } from '@relay/api';
 import type { RelayConfig } from '@relay/config';
-import { type Database, listDevicesOf, listGateways, listWaiting, readOverview } from '@relay/database';
-import { type Backplane, describeRedis } from '@relay/backplane';
+import {
+  type Database,
+  listDevicesOf,
+  listGateways,
+  listWaiting,
+  readInstallationId,
+  readOverview,
+} from '@relay/database';
+import { type Backplane, describeRedis, takeRedis } from '@relay/backplane';
 import type { Outcome } from './admin-socket.ts';
 import { Refused } from './refused.ts';
 
@@ -14,11 +21,11 @@ export interface AdminDeps {
   people: People;
   config: RelayConfig;
   database: Database;
-  backplane: Pick<Backplane, 'health' | 'publishControl'>;
+  backplane: Pick<Backplane, 'health' | 'publishControl' | 'take' | 'put'>;
   version: string;
 }
 
-/** As `AdminDeps`; an error in the place of one that could not be opened. */
+/** As `AdminDeps`, with an error for each dependency that failed to open. */
 export interface DiagnosticDeps extends Pick<AdminDeps, 'config' | 'version'> {
   database: AdminDeps['database'] | Error;
   backplane: AdminDeps['backplane'] | Error;
@@ -33,7 +40,7 @@ function opened<T>(part: T | Error): T {
 const healthOf = async (part: Pick<AdminDeps['backplane'], 'health'> | Error) =>
   part instanceof Error ? { ok: false, probeMs: 0, reason: part.message } : { ...(await part.health()), reason: '' };
 
-/** Where people sign in when this relay has no sign-in of its own; undefined when it has. */
+/** Where people sign in if this relay lacks a sign-in of its own; undefined otherwise. */
 export function signInElsewhere({ authBuiltin, authIssuers }: RelayConfig): string | undefined {
   if (authBuiltin) return undefined;
   const issuers = authIssuers.map(({ issuer }) => issuer).join(', ') || 'the issuer for development';
@@ -46,6 +53,7 @@ const patienceMs = 5_000;
 interface Options {
   json?: boolean | undefined;
   over?: string | undefined;
+  yes?: boolean | undefined;
 }
 
 const ago = (seconds: number): string =>
@@ -94,7 +102,7 @@ export async function queues({ database }: DiagnosticDeps, _: string, { json }: 
 const defaultDrainMinutes = 10;
 const longestDrainMinutes = 24 * 60;
 
-/** Without a gateway: which there are, and how many devices each still has. */
+/** If no gateway is named, lists all gateways and their device counts. */
 export async function drain(deps: DiagnosticDeps, word: string, options: Options): Promise<string[]> {
   const { config } = deps;
   const { json } = options;
@@ -146,13 +154,30 @@ export async function redis({ config }: DiagnosticDeps, _: string, { json }: Opt
   ]);
 }
 
+/** Claims Redis for this installation when another one has claimed it. */
+export async function takeRedisHere(deps: DiagnosticDeps, _: string, { json, yes }: Options): Promise<string[]> {
+  if (deps.config.redisUrl === undefined) throw new Refused('This relay has no Redis: it is one process.');
+  if (!yes)
+    throw new Refused(
+      'Instances of another installation that still use this Redis are disturbed. Stop them first, then add --yes to confirm.',
+    );
+  const installation = await readInstallationId(opened(deps.database));
+  const before = await takeRedis(opened(deps.backplane), installation);
+  if (json) return [JSON.stringify({ installation, before: before ?? null })];
+  return [
+    before === undefined
+      ? `Redis belonged to this installation (${installation}) or to none. Start the relay.`
+      : `Redis belongs to this installation (${installation}) now; before, it belonged to ${before}. Start the relay.`,
+  ];
+}
+
 interface Finding {
   what: string;
   ok: boolean;
   say: string;
 }
 
-/** Days until the certificate of the address ends; rejects when no TLS comes about. */
+/** Days until the certificate of the address expires; rejects if TLS fails. */
 function daysOfCertificate({ hostname, port }: URL): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(
@@ -167,7 +192,7 @@ function daysOfCertificate({ hostname, port }: URL): Promise<number> {
   });
 }
 
-/** Every finding with what to do; the exit code is 1 when one is bad. */
+/** Every finding with advice; the exit code is 1 if any is bad. */
 export async function doctor(deps: DiagnosticDeps, _: string, { json }: Options): Promise<Outcome> {
   const { database, backplane, config } = deps;
   const findings: Finding[] = [];

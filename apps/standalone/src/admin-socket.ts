@@ -1,6 +1,6 @@
 /**
- * How `relay-admin` reaches a relay that runs: a local socket in the data folder, which only its owner may enter. One JSON line asks, one
- * answers. Knows no command.
+ * How `relay-admin` reaches a running relay: a local socket in the data folder, which only its owner can open. One JSON
+ * line asks, one answers. Independent of the commands.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { type Socket, connect, createServer } from 'node:net';
@@ -12,7 +12,7 @@ export interface Outcome {
   code?: 1;
 }
 
-/** The relay did what was asked, or says why not. */
+/** The relay ran the request, or refused it with a reason. */
 export type AdminReply = Outcome | { refused: string; code: 1 | 2 };
 
 const socketName = 'admin.sock';
@@ -27,8 +27,8 @@ const addressIn = (dataDir: string) => join(dataDir, socketName);
 const fits = (address: string) => process.platform !== 'win32' && Buffer.byteLength(address) <= maxPathBytes;
 
 /**
- * Listens in the data folder, whose lock the caller holds. `answer` never rejects. Returns a function that stops, or undefined where the
- * system has no such socket, or the path is too long for one.
+ * Listens in the data folder, whose lock the caller holds. `answer` never rejects. Returns a function that stops, or
+ * undefined if the system lacks such sockets, or if the path is too long.
  */
 export async function listenForAdmin(
   dataDir: string,
@@ -55,7 +55,10 @@ async function serve(socket: Socket, answer: (request: unknown) => Promise<Admin
   socket.end(`${JSON.stringify(await answer(parse(line)))}\n`);
 }
 
-/** Asks the relay that runs on this folder; undefined when none does. The answer may take as long as the work does. */
+/**
+ * Sends a request to the relay that runs on this folder; undefined if it is not running. The answer can take as long as
+ * the work does.
+ */
 export async function askRelay(dataDir: string, request: object): Promise<AdminReply | undefined> {
   const address = addressIn(dataDir);
   if (!fits(address) || !existsSync(address)) return undefined;
@@ -74,7 +77,7 @@ export async function askRelay(dataDir: string, request: object): Promise<AdminR
     : (parse(line) as AdminReply);
 }
 
-/** The first line, undefined when there is none within the bound. */
+/** The first line, undefined if it exceeds the limit. */
 function readLine(socket: Socket, most: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,6 +1,7 @@
 /**
- * `relay-admin`: accounts and backups, from the machine that runs the relay. A relay that runs on the data folder does the work itself;
- * otherwise this program opens the same database: the embedded one, or PostgreSQL (with REDIS_URL, so that every instance hears of it).
+ * `relay-admin`: accounts and backups, from the machine that runs the relay. A relay that runs on the data folder does
+ * the work itself; otherwise this program opens the same database: the embedded one, or PostgreSQL (with REDIS_URL, so
+ * that every instance is notified).
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -48,7 +49,7 @@ async function outcomeOf(request: AdminRequest, version: string): Promise<Outcom
   }
 }
 
-/** How long Redis may take to be there: the person waits. */
+/** How long to wait for Redis: a person waits. */
 const redisPatienceMs = 4_000;
 
 const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
@@ -77,7 +78,7 @@ async function main(args: string[]): Promise<void> {
   const request = readArguments(args);
   if (request === 'version') return void process.stdout.write(`${version}\n`);
   if (request === 'help') return void process.stdout.write(usage);
-  // The relay may have been started elsewhere.
+  // The relay might have been started in another folder.
   const absolute = request.command === 'backup' ? { ...request, word: resolve(request.word) } : request;
   const { lines, code = 0 } = await outcomeOf(absolute, version);
   for (const line of lines) process.stdout.write(`${line}\n`);

@@ -1,4 +1,4 @@
-/** The words behind `npm start --`. Everything else about a relay is a setting of its environment. */
+/** The arguments after `npm start --`. Everything else about a relay is a setting of its environment. */
 import { parseArgs } from 'node:util';
 import { Refused } from './refused.ts';
 
@@ -25,7 +25,7 @@ interface Arguments {
   readonly lan?: LanOptions;
 }
 
-/** @throws Refused that says what is possible */
+/** @throws Refused that lists the valid arguments */
 export function readArguments(args: readonly string[]): Arguments {
   const values = parsed(args);
   if (values.help) return { only: 'help' };

@@ -6,7 +6,7 @@ import type { Gateway } from '@relay/gateway';
 import { RelayError } from '@relay/protocol';
 import { refuseUpgrade } from '@relay/socket';
 
-/** One door of two: what it is told, both are told. */
+/** One door from two: forwards every call to both. */
 export function bothDoors(api: Api, gateway: Gateway) {
   return {
     handler: (request: IncomingMessage, response: ServerResponse) => api.handler(request, response),

@@ -5,23 +5,23 @@ import { join } from 'node:path';
 import { makeDataFolder, refusedFolder } from '@relay/database';
 
 /**
- * The text of this file; undefined if there is none. Its mode is 600 afterwards.
- * @throws DatabaseError DATA_DIR_UNUSABLE that says what to do
+ * The text of this file; undefined if it is missing. Sets its mode to 600.
+ * @throws DatabaseError DATA_DIR_UNUSABLE with advice
  */
 export function readKept(dataDir: string, name: string): string | undefined {
   return inFolder(dataDir, () => {
     const file = join(dataDir, name);
     if (!existsSync(file)) return undefined;
-    // A copy or a backup may have opened it to others.
+    // A copy or a backup might have loosened its mode.
     chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   });
 }
 
 /**
- * Keeps this text (file mode 600, folder mode 700 if it is made too) and returns what is there afterwards: it appears whole or not
- * at all, and if another process was first, its text stays.
- * @throws DatabaseError DATA_DIR_UNUSABLE that says what to do
+ * Stores this text (file mode 600, and folder mode 700 for a new folder) and returns the resulting text: the file
+ * appears whole or not at all, and if another process was first, its text stays.
+ * @throws DatabaseError DATA_DIR_UNUSABLE with advice
  */
 export function keep(dataDir: string, name: string, text: string): string {
   return inFolder(dataDir, () => {

@@ -19,7 +19,7 @@ const web = { directory: fileURLToPath(new URL('../../web/dist', import.meta.url
 const docs = { directory: fileURLToPath(new URL('../../docs/dist', import.meta.url)) };
 const downloads = { daemon: fileURLToPath(new URL('../../daemon/dist/relay-daemon.tgz', import.meta.url)) };
 const devIssuerOn = 'AUTH_DEV_ISSUER is on: "npm run dev:token" prints an access token for this machine.';
-/** A person waits for the process to end; what takes longer is asked again. */
+/** A person waits for the process to exit; clients repeat requests that take longer. */
 const lastAnswersMs = 1000;
 
 const version = versionOf(import.meta.url);
@@ -66,7 +66,10 @@ async function start() {
   });
 }
 
-/** Takes commands of relay-admin. Resolves with what ends that; undefined, after a warning, where no socket can be made. */
+/**
+ * Handles commands of relay-admin. Resolves with the function that stops it; undefined, after a warning, if the socket
+ * cannot be created.
+ */
 async function admin(deps: InstanceDeps): Promise<(() => void) | undefined> {
   const { config, logger } = deps;
   const stop = await listenForAdmin(config.dataDir, (request) =>

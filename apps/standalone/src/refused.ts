@@ -1,2 +1,2 @@
-/** The request cannot be done as it was written; the message says what to do. */
+/** The request is invalid as written; the message gives advice. */
 export class Refused extends Error {}

@@ -1,10 +1,13 @@
-/** The secret of the built-in sign-in where none is configured: made once, kept in the data folder for its owner alone. */
+/**
+ * The secret of the built-in sign-in if it is not configured: created once, stored in the data folder for its owner
+ * alone.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { RelayConfig } from '@relay/config';
 import { keep, readKept } from './kept-file.ts';
 
-/** The built-in sign-in and the addresses to notify need a secret; where none is configured, one is made and kept. */
+/** The built-in sign-in and notification addresses need a secret; creates and stores one unless it is configured. */
 export function withSecret(config: RelayConfig): RelayConfig {
   if (config.authBuiltin && config.authSecret.length === 0) {
     const secret = [keptSecret(config.dataDir)];
@@ -17,8 +20,9 @@ const fileName = 'auth-secret';
 const minLength = 32;
 
 /**
- * The secret of this folder: 256 bits, base64url; made the first time (file mode 600, folder mode 700 if it is made too).
- * @throws DatabaseError DATA_DIR_UNUSABLE that says what to do; Error that names the file if what is in it cannot be a secret
+ * The secret of this folder: 256 bits, base64url; created on first use (file mode 600, and folder mode 700 for a new
+ * folder).
+ * @throws DatabaseError DATA_DIR_UNUSABLE with advice; Error that names the file if its content is not a valid secret
  */
 export function keptSecret(dataDir: string): string {
   const secret = readKept(dataDir, fileName) ?? keep(dataDir, fileName, randomBytes(32).toString('base64url'));

@@ -1,6 +1,6 @@
 /*
- * The worker of the pages: shows what the relay pushes, gives the answers that a notification offers, opens the session that a tap means, and
- * starts the pages without a network. It has no access token: a notification brings the token of its own answer.
+ * The worker of the pages: shows pushed notifications, sends the answers they offer, opens the session of a tap, and starts the
+ * pages offline. It has no access token: a notification carries the token of its own answer.
  */
 /* global self, caches, clients, indexedDB */
 
@@ -8,7 +8,7 @@
 const files = [];
 const build = '';
 
-/** In the languages of the pages: a notification says which of them its browser chose. */
+/** Texts in the languages of the pages: a notification names the language its browser chose. */
 const languages = {
   en: {
     unread: 'Something waits for you.',
@@ -60,7 +60,10 @@ const isKept = new Set(files);
 /** Below the address of the relay. */
 const pathOf = (url) => (url.startsWith(scope()) ? url.slice(scope().length) : undefined);
 
-/** All files of this build, and the page that loads them. While instances of two releases run, some may be of the other: then it fails, and a later start tries again. */
+/**
+ * Stores all files of this build, and the page that loads them. While instances of two releases run, some files can belong to the
+ * other release: then storing fails, and a later start tries again.
+ */
 async function keepBuild() {
   const shell = await fetch(scope(), { cache: 'no-store', credentials: 'omit' });
   const named = (await shell.clone().text()).match(/assets\/[\w.-]+/g) ?? [];
@@ -77,9 +80,9 @@ async function keepBuild() {
   await cache.put(scope(), shell);
 }
 
-// A new version waits until the person wants it; the first one has no one to wait for.
+// A new version waits until the person wants it; the first version installs at once.
 self.addEventListener('install', (event) => {
-  // Calls of the pages do not wait for the worker, where a browser can be told so.
+  // Sends API calls past the worker, in browsers that support static routes.
   const condition = { urlPattern: new URL('api/*', scope()).href };
   event.addRoutes?.({ condition, source: 'network' }).catch(() => undefined);
   event.waitUntil(keepBuild());
@@ -96,12 +99,12 @@ self.addEventListener('message', ({ data }) => {
   if (data?.type === 'activate') void self.skipWaiting();
 });
 
-/** Signing in needs the relay, and says so itself; the others are programs, or answer for themselves. */
+/** Signing in needs the relay and reports its own errors; the remaining paths are programs, or answer for themselves. */
 const isApart =
   /^(api|auth|ws|assets|sign-in|sign-up|setup|invite|consent|callback|error|docs|\.well-known|health|ready|metrics)([/?#]|$)/;
 const patienceMs = 3000;
 
-/** The page from the network; without an answer in three seconds, or from a relay that is away, the one that was kept. */
+/** Returns the page from the network; after three seconds without an answer, or if the relay is away, the stored page. */
 async function page(request) {
   const network = fetch(request).then((answer) => (answer.status >= 500 ? undefined : answer));
   const soon = new Promise((resolve) => setTimeout(resolve, patienceMs));
@@ -152,7 +155,7 @@ async function badge(count, version) {
 
 self.addEventListener('push', (event) => {
   const { title, body, tag, navigate, data, actions, lang, app_badge: count } = read(event);
-  // Without a number the notification is shown all the same.
+  // The notification is shown even if the number fails.
   event.waitUntil(badge(count, data?.version).catch(() => undefined));
   event.waitUntil(
     show(title, {
@@ -165,13 +168,13 @@ self.addEventListener('push', (event) => {
   );
 });
 
-/** Only pages of this relay are opened, whatever the push says. */
+/** Only pages of this relay are opened, regardless of the push. */
 function target(navigate) {
   if (typeof navigate !== 'string' || !URL.canParse(navigate)) return scope();
   return navigate.startsWith(scope()) ? navigate : scope();
 }
 
-/** True for the address of a page that hears of a tap: not one of the documents, nor of another app on this host. */
+/** True for the address of a page that handles taps, not a document or another app on this host. */
 const isPage = (url) => {
   const path = pathOf(url);
   return path !== undefined && !isApart.test(path);
@@ -193,7 +196,7 @@ const timeOf = (iso) =>
     ? new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' }).format(new Date(iso))
     : '';
 
-/** The outcome of an answer, in a sentence; undefined when it may be tried again. */
+/** The outcome of an answer as a sentence; undefined if it can be retried. */
 function sentenceFor(words, action, status, answer) {
   if (status === 202) {
     const until = timeOf(answer.queuedUntil);
@@ -220,7 +223,7 @@ async function post(token, reply) {
   return { status: response.status, answer: await response.json() };
 }
 
-/** Gives the answer, and shows in the place of the notification what became of it. */
+/** Sends the answer, and replaces the notification with the outcome. */
 async function give(notification, action, token, reply) {
   const { title, tag, data, actions, lang } = notification;
   // After an attempt that failed the sentence about it is before the question.
@@ -230,7 +233,7 @@ async function give(notification, action, token, reply) {
   try {
     const { status, answer } = await post(token, reply);
     sentence = sentenceFor(words, action, status, answer);
-    // The pages that this browser kept of the person end with the sign-in.
+    // The pages that this browser stored for the person are deleted with the sign-in.
     if (answer.code === 'TOKEN_REVOKED') indexedDB.deleteDatabase('relay-last');
   } catch {
     // No network, or no relay: the token is good for another attempt, which is the same answer.
@@ -253,7 +256,7 @@ self.addEventListener('notificationclick', (event) => {
   const token = text(tokens?.[action]);
   const said = action === 'reply' ? (text(reply) ?? '').trim() : undefined;
   notification.close();
-  // A button for words, in a browser without a field for them, leads to the session.
+  // In a browser without a text field, a reply button opens the session.
   event.waitUntil(
     token === undefined || said === '' ? open(target(navigate)) : give(notification, action, token, said),
   );

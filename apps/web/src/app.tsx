@@ -17,11 +17,11 @@ import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
-/** Chunks of their own: it takes none of them to sign in and to see the list. */
+/** Separate chunks: signing in and the list need neither. */
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
 const changes = pageChunk('changes', () => import('./pages/changes.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
-/** Both speak of this device. */
+/** Both pages mention this device. */
 const withHere = async <Pages,>(load: Promise<Pages>): Promise<Pages> => {
   const [pages] = await Promise.all([load, loadWords('here')]);
   return pages;
@@ -32,7 +32,7 @@ const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
 const Elsewhere = door.page(({ Elsewhere: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
-/** The work behind the pages is loaded after them. */
+/** The background work is loaded after the pages. */
 const Background = loadedLater(
   async () => (await Promise.all([import('./offline/background.tsx'), loadWords('here')]))[0].Background,
 );

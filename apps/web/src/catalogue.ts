@@ -1,5 +1,5 @@
 /**
- * Every text on screen, by meaning, in the language of the pages (ADR 44). A part of it is loaded with the pages that speak it, so
+ * Every text on screen, by meaning, in the language of the pages (ADR 44). Parts are loaded with the pages that use them, so
  * texts are read while a component renders, never while a module loads.
  */
 import type { words as laterWords } from './languages/en/later.ts';
@@ -24,7 +24,7 @@ export {
 export { direction, language } from './languages/language.ts';
 
 const en = {
-  /** With the first load; the other parts come with the pages that need them. */
+  /** Loaded first; the remaining parts come with the pages that need them. */
   frame: () => import('./languages/en/frame.ts'),
   errors: () => import('./languages/en/errors.ts'),
   inbox: () => import('./languages/en/inbox.ts'),
@@ -68,11 +68,11 @@ const files: Record<Language, Loaders> = { en, de };
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
-/** Words of the chunks of use and of messages with a time, which load them themselves. */
+/** Texts of the chunks of use and of messages with a time, which load them themselves. */
 type LaterParts = typeof usageWords | typeof laterWords;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
-/** Resolves when `words` has the parts. */
+/** Resolves when the parts are loaded. */
 export async function loadWords(...parts: readonly Part[]): Promise<void> {
   const loaded = await Promise.all(parts.map(async (part) => (await files[language][part]()).words));
   const longer = pseudoLanguage && (await import('./languages/pseudo.ts')).longer;

@@ -1,11 +1,14 @@
-/** The data that this browser keeps of a person beside the sign-in, and its deletion: drafts, marks of what was read, and what was read last. */
+/**
+ * The data that this browser stores for a person beside the sign-in, and its deletion: drafts, read marks, and the last pages
+ * read.
+ */
 export const draftsDatabase = 'relay';
 export const lastDatabase = 'relay-last';
-/** Of the worker: the version of the number on the icon. */
+/** Holds the version of the number on the icon, for the worker. */
 export const badgeDatabase = 'relay-badge';
 /** Names in `localStorage` and `sessionStorage` begin with it. */
 export const storedPrefix = 'relay.';
-/** Whether this browser keeps what was read last. A choice about the device: it stays after the sign-out. */
+/** Whether this browser stores the last pages read. A setting of the device: it survives the sign-out. */
 export const keepsName = 'last';
 
 /** Opens a database, which has these stores from the first time on. */
@@ -17,14 +20,14 @@ export const openDatabase = (name: string, stores: readonly string[]): Promise<I
   return answerOf(request);
 };
 
-/** @throws what the database says */
+/** @throws the error of the database */
 export const answerOf = <T>(request: IDBRequest<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
     request.addEventListener('error', () => reject(request.error ?? new Error('no answer of the database')));
   });
 
-/** The text under this name; null where there is none. */
+/** Returns the text under this name, or null. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(`${storedPrefix}${name}`);
@@ -47,7 +50,7 @@ export function keepStored(name: string, text: string | null): void {
 export const clearBadge = (): void =>
   void (navigator as { clearAppBadge?: () => Promise<void> }).clearAppBadge?.().catch(() => undefined);
 
-/** The pages that were read last, and the number on the icon, end with the sign-in, however it ended. */
+/** Every kind of sign-out deletes the stored pages and the number on the icon. */
 export function forgetLast(): void {
   clearBadge();
   try {

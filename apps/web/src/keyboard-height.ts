@@ -1,6 +1,6 @@
 /**
- * The height that a keyboard leaves. Browsers of iOS lay it over the page, although the page asks for less room; then the page takes what is
- * left, so that the composer is above the keys.
+ * The height that a keyboard leaves. Browsers of iOS lay it over the page, although the page asks for less room; then the page
+ * shrinks to the remaining height, so that the composer is above the keys.
  */
 
 /** A bar of the browser takes less. */

@@ -1,6 +1,5 @@
 /**
- * The live side of the pages: one stream per tab while a person is signed in. It never gives up; what frames mean is the business
- * of the pages.
+ * The live side of the pages: one stream per tab while a person is signed in. It never gives up; the pages interpret the frames.
  */
 import { type AttentionItem, type AttentionStream, type Client, type ConnectionState, backoffMs } from '@relay/client';
 
@@ -9,7 +8,7 @@ export type LiveFrame = Exclude<AttentionItem, { type: 'connection' | 'unknown' 
 export type LiveState =
   | { kind: 'off' }
   | { kind: 'connecting' }
-  /** `resumed`: after an outage; what was kept meanwhile follows. */
+  /** `resumed`: after an outage; the missed frames follow. */
   | { kind: 'live'; resumed: boolean }
   /** The next attempt is at this time. */
   | { kind: 'waiting'; untilMs: number };
@@ -17,7 +16,10 @@ export type LiveState =
 export interface Live {
   readonly state: LiveState;
   subscribe: (listener: () => void) => () => void;
-  /** Every frame, in order. `resync` and, of sessions, `sessions_changed` mean: what you have may be old, load it again. */
+  /**
+   * Every frame, in order. `resync` and, for sessions, `sessions_changed` mean that loaded data can be outdated and must be
+   * loaded again.
+   */
   onFrame: (listener: (frame: LiveFrame) => void) => () => void;
   /** Frames of the last seconds, oldest first: for a page that is on its way while they come. */
   recent: () => readonly LiveFrame[];
@@ -81,7 +83,7 @@ export function createLive({ client, renewAccess, position }: LiveDeps): Live {
           } else if (item.type !== 'unknown') hear(item);
         }
       } catch {
-        // The relay does not want this credential: another one may be welcome, and signed out stops us.
+        // The relay does not accept this credential: a new one might work, and signing out stops us.
         await renewAccess().catch(() => undefined);
       }
       since = current.offset;

@@ -1,4 +1,4 @@
-/** Starts the sign-in and loads the words while the pages are still loading, then shows the pages (ADR 68). */
+/** Starts the sign-in and loads the texts while the pages are still loading, then shows the pages (ADR 68). */
 import { createAccess } from './auth/access.ts';
 import { takeToken } from './auth/fragment.ts';
 import { tokenForSignIn } from './auth/sign-in-flow.ts';
@@ -33,7 +33,7 @@ const early = createEarlyList(place, window.location);
 access.onToken(early.ask);
 if (!place.isElsewhere) void access.open();
 
-// Safari has no such calls, and makes them when the list is drawn.
+// Safari lacks this call, and makes the formats when it draws the list.
 if ('requestIdleCallback' in window) for (const make of listFormats) requestIdleCallback(make);
 
 document.documentElement.lang = language;

@@ -1,6 +1,6 @@
-/** Where this relay is, as it says itself in the page: its address may have a path, and people may have come by another name. */
+/** The address of this relay, as the page carries it: it can have a path, and people can have used another name. */
 export interface Place {
-  /** PUBLIC_URL, without a slash at the end. */
+  /** PUBLIC_URL, without a trailing slash. */
   readonly publicUrl: string;
   /** Path of PUBLIC_URL: empty, or `/relay`. */
   readonly base: string;

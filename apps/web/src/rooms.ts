@@ -35,7 +35,7 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(live.subscribe, () => live.state);
 }
 
-/** Hears every frame while the component is there; always the newest `listener` is called. */
+/** Receives every frame while the component is mounted; always calls the newest `listener`. */
 export function useFrames(listener: (frame: LiveFrame) => void): void {
   const { live } = useRooms();
   const newest = useRef(listener);

@@ -1,4 +1,4 @@
-/** Makes what the pages work with, and shows them. */
+/** Makes the rooms of the pages, and shows them. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createClient } from '@relay/client';
@@ -23,7 +23,7 @@ interface Begun {
   early: EarlyList;
 }
 
-/** The words of the frame are loaded. `access`: may be open already. */
+/** The texts of the frame are loaded. `access` can be open already. */
 export function showPages({ place, access, linkToken, early }: Begun): void {
   const account = createAccount(place);
   const client = createClient({
@@ -31,7 +31,7 @@ export function showPages({ place, access, linkToken, early }: Begun): void {
     getToken: ({ refused }) => (refused === undefined ? access.bearer() : access.renew(refused)),
     fetch: early.fetch,
     timeoutMs: requestTimeoutMs,
-    // A person sees what went wrong, and tries again.
+    // A person sees the error and tries again.
     retries: 0,
   });
   const live = createLive({ client, renewAccess: () => access.renew(), position: early.position });
@@ -45,7 +45,7 @@ export function showPages({ place, access, linkToken, early }: Begun): void {
     for (const one of [live, inbox])
       if (isIn) one.start();
       else one.stop();
-    // Also when the sign-in was ended elsewhere.
+    // Also if the sign-in was revoked elsewhere.
     if (access.state.kind === 'out') forgetLast();
   };
   access.subscribe(follow);

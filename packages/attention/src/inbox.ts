@@ -1,11 +1,11 @@
 /**
- * Publishes the inbox of a person after it changed (rules, 14.18): four times a second at most, whichever instances changed it, each time from
- * one statement that reads head, counts and changes of one snapshot.
+ * Publishes the inbox of a person after a change (rules, 14.18): at most four times a second over all instances, each
+ * time from one statement that reads head, counts and changes of one snapshot.
  */
 import { type InboxCounts, type InboxItem, encodeUserFrame, inboxLimits } from '@relay/protocol';
 import type { UserChannel } from './publisher.ts';
 
-/** Head, counts and what changed since `published`. */
+/** Head, counts and changes since `published`. */
 export interface InboxNews {
   version: number;
   published: number;
@@ -27,20 +27,20 @@ interface InboxPublisherDeps {
 }
 
 interface InboxPublisher {
-  /** The inboxes of these people may have changed. Never throws and never waits. */
+  /** The inboxes of these people might have changed. Never throws and never waits. */
   raised(userIds: readonly string[]): void;
-  /** Publishes nothing more. Resolves when nothing is under way; another instance publishes what is left. */
+  /** Stops publishing. Resolves when no publication is running; another instance publishes the rest. */
   stop(): Promise<void>;
 }
 
 /** Between two publications for one person. */
 const pauseMs = 250;
-/** Of the items in a frame: questions may be long, and a frame stays small. */
+/** Size limit of the items in a frame: questions can be long, and a frame stays small. */
 const changedCharacters = 16 * 1024;
-/** Longer than any instance holds what it read before it publishes it. */
+/** Longer than any instance holds a snapshot before it publishes it. */
 const newestMs = 60_000;
 
-/** As much of the change as fits a frame; `more` says that there is more. */
+/** As much of the change as fits a frame; `more` is set if items are missing. */
 function inboxFrame({ version, counts, changed, removed, more }: InboxNews): string {
   const isLarge = JSON.stringify(changed).length > changedCharacters;
   const frame = { type: 'inbox_update', version, counts, changed: isLarge ? [] : changed, removed };
@@ -49,7 +49,7 @@ function inboxFrame({ version, counts, changed, removed, more }: InboxNews): str
 
 export function createInboxPublisher(deps: InboxPublisherDeps): InboxPublisher {
   const { channel, onError } = deps;
-  /** Under way; true: it changed again meanwhile. */
+  /** People whose publication is running; true: the inbox changed again during it. */
   const people = new Map<string, boolean>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -79,7 +79,7 @@ export function createInboxPublisher(deps: InboxPublisherDeps): InboxPublisher {
 
   const run = async (userId: string) => {
     do {
-      // Another instance has just published: what it could not read yet is published after the pause.
+      // Another instance has just published: publish the changes that it missed after the pause.
       while (!stopping.signal.aborted && !(await channel.once('inbox', [userId], pauseMs))) await pause();
       if (stopping.signal.aborted) break;
       people.set(userId, false);

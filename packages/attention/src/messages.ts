@@ -1,7 +1,7 @@
 /** Messages and the frames that carry them, as apps see them. Pure. */
 import { type Attention, type Message, type MessageRole, type Session, cutText, limits } from '@relay/protocol';
 
-/** Text for apps: at most 256 KiB, and it says so when it was cut (rules, 12.1). */
+/** Text for apps: at most 256 KiB, with a mark if it was cut (rules, 12.1). */
 export function cut(content: string): { content: string; truncated?: true } {
   const kept = cutText(content, limits.messageBytes);
   return kept.length === content.length ? { content } : { content: kept, truncated: true };

@@ -33,7 +33,7 @@ interface VersionedState {
   ttlMs: number;
 }
 
-/** A session as it was read, and the version that says how new that is. */
+/** A session record, and its version. */
 interface SessionState {
   readonly ownerId: string;
   readonly key: string;
@@ -41,54 +41,54 @@ interface SessionState {
   readonly session: Session;
 }
 
-/** A session whose daemon speaks. */
+/** A session whose daemon sends messages. */
 export interface Conversation {
   readonly ownerId: string;
   readonly key: string;
   /** The id that apps know. */
   readonly sessionId: string;
-  /** Held by the connection of its device, so that only the first text of a connection reads what others stored. */
+  /** Held by the device connection: only the first text of a connection loads the stored turn. */
   readonly turns: HeldTurns;
 }
 
 export interface Publisher {
   /**
-   * `session_update`, unless a newer version of the session was published within a minute: two instances that publish one session may
-   * cross (rules, 11.6). With `previousId` always: nothing else says that the session has another id now.
+   * `session_update`, unless a newer version of the session was published within a minute: two instances that publish
+   * one session can cross (rules, 11.6). With `previousId` it is always published: no other frame carries the new id.
    */
   session(state: SessionState, previousId?: string): Promise<void>;
   /** Reads these sessions and publishes each as it is now. A deleted one is left out. Rejects when they cannot be read. */
   sessions(keys: readonly string[]): Promise<void>;
-  /** The same for those who listen now. Not awaited. */
+  /** The same for connected apps only. Not awaited. */
   sessionHot(state: SessionState): void;
   /**
-   * The same for those who listen now without `since`: the others hear of many sessions at once by `sessions_changed`. Not in the
-   * history, which many at once would push everything else out of.
+   * The same, only for connected apps without `since`: apps with `since` learn of many sessions at once through
+   * `sessions_changed`. Skips the history, because many such frames would push everything else out of it.
    */
   sessionSingle(state: SessionState): Promise<void>;
   /** A frame that is kept in the history of the user. `x`: only for clients that understand additive frames. */
   append(ownerId: string, frame: AttentionFrame, kind?: Extract<UserFrameKind, 'f' | 'x'>): Promise<void>;
-  /** A frame that only those hear who listen now. Not awaited: hot frames never hold up the others. */
+  /** A frame only for currently connected apps. Not awaited: hot frames never delay other frames. */
   hot(ownerId: string, frame: AttentionFrame, kind: Extract<UserFrameKind, 'p' | 'o'>): void;
-  /** The same for a frame that is JSON already; with `t` behind its head (`encodeTranscript`). */
+  /** The same for a frame in JSON form; for `t` it follows its head (`encodeTranscript`). */
   hotText(ownerId: string, json: string, kind: Extract<UserFrameKind, 'p' | 'o' | 't'>): void;
   /**
-   * A message of the conversation, unless one of its uuids was said within the window. Without words of the agent, the same text of
-   * the same role within the window is one message (rules, 12.2). Words of the agent are a message each, unless the result of a turn
-   * that ended within the window holds them (rules, 12.3).
+   * A message of the conversation, unless one of its uuids was published within the window. Except for agent messages,
+   * the same text of the same role within the window is one message (rules, 12.2). Every agent message counts
+   * separately, unless the result of a turn that completed within the window contains it (rules, 12.3).
    */
   say(conversation: Conversation, message: Message, uuids?: readonly string[]): Promise<void>;
   /**
-   * A message, or the end of a turn, of a daemon with `transcript`, unless its uuid was said within the window: the same words twice are
-   * two messages.
+   * A message, or the final message of a turn, of a daemon with `transcript`, unless its uuid was published within the
+   * window: the same text twice is two messages.
    */
   sayOnce(conversation: Conversation, message: Message): Promise<void>;
-  /** Returns the texts of a turn, given in their order, that `say` did not publish since `sinceMs`. */
+  /** Returns the texts of a turn, given in order, that `say` did not publish since `sinceMs`. */
   unsaid(conversation: Conversation, texts: readonly Message[], sinceMs?: number): Promise<Message[]>;
   /**
-   * A turn ended with this message: ends of two turns are two messages (rules, 12.3). Of a result of the agent only that is said which
-   * `say` did not say during this turn. `key`: two calls with one key within the window are one. `sinceMs`: earlier texts
-   * (ms since 1970) are of another turn.
+   * A turn completed with this message: two turns have two final messages (rules, 12.3). Publishes only the part of an
+   * agent's result that `say` did not publish during this turn. `key`: two calls with one key within the window count
+   * as one. `sinceMs`: earlier texts (ms since 1970) belong to another turn.
    */
   sayEnd(conversation: Conversation, message: Message, end?: { key?: string; sinceMs?: number }): Promise<void>;
   /** Records a message as published now, without publishing it: the apps have it already, by each of its names. Its window starts again. */
@@ -104,14 +104,14 @@ const textKey = (sessionKey: string, role: MessageRole, content: string) =>
 const uuidKey = (sessionKey: string, uuid: string) => `${sessionKey}:uuid:${uuid}`;
 const endKey = (sessionKey: string, key: string) => `${sessionKey}:end:${hash('sha256', key, 'base64url')}`;
 
-/** Longer than any instance holds what it read before it publishes it. */
+/** Longer than any instance holds a record before it publishes it. */
 const newestMs = 60_000;
 
 interface PublisherDeps {
   channel: UserChannel;
   /** Stores turns by the key of their session: a place that outlives this process. Default: the channel. */
   turns?: TurnChannel | undefined;
-  /** For how long the same message is one message. */
+  /** Equal messages within this window count as one. */
   windowMs: number;
   /** The sessions of these keys as they are now, in any order; deleted ones are left out. */
   readSessions: (keys: readonly string[]) => Promise<readonly SessionState[]>;
@@ -156,7 +156,7 @@ export function createPublisher({
     return true;
   };
 
-  /** Words of the agent as they are spoken. */
+  /** Publishes the live text of the agent. */
   const speak = async (conversation: Conversation, message: Message, keys: readonly string[]) => {
     const { ownerId, key, sessionId, turns: held } = conversation;
     const turn = await turns.read(held, key);
@@ -166,7 +166,7 @@ export function createPublisher({
       if (await isFirst(ownerId, keys)) await turns.write(held, key, settled);
       return;
     }
-    // Both in one turn of the event loop, which is one message to Redis: an instance that ends here has done both or neither.
+    // Both in one tick, which is one message to Redis: an instance that crashes here has done both or neither.
     const [isNew] = await Promise.all([
       appendOnce(ownerId, sessionId, message, keys),
       turns.add(held, key, withText(turn, message.content, now, windowMs)),
@@ -195,7 +195,7 @@ export function createPublisher({
       onError(error);
       return true;
     });
-    // Never dropped: nothing else says that the id has changed.
+    // Never dropped: no other frame carries the changed id.
     if (!isSaid && previousId !== undefined) await append(state.ownerId, frame);
   };
 
@@ -240,7 +240,7 @@ export function createPublisher({
       }
       const known = await turns.read(held, sessionKey);
       const { unsaid, turn } = withResult(known, message.content, Date.now(), windowMs, sinceMs);
-      // In one turn of the event loop, as above.
+      // In one tick, as above.
       await Promise.all([
         unsaid !== '' && append(ownerId, newMessage(sessionId, { ...message, content: unsaid })),
         turns.write(held, sessionKey, turn),

@@ -1,11 +1,11 @@
 /**
- * One turn, one set of messages (rules, 12.3). A daemon without `message_uuid` reports a turn twice: as texts while the agent speaks
- * (the transcript), and as the result it ends with, which may be the last of these texts or all of them joined by blank lines. Which
- * of the two comes first is open. Pure; knows texts by their hashes, so that what is remembered elsewhere holds no words.
+ * One turn, one set of messages (rules, 12.3). A daemon without `message_uuid` reports a turn twice: as texts while the
+ * agent works (the transcript), and as the final result, which can be the last of these texts or all of them joined by
+ * blank lines. Either can come first. Pure; stores texts as hashes, so that other instances hold no conversation text.
  */
 import { hash } from 'node:crypto';
 
-/** A text by its paragraphs: how texts were joined, and white space at their ends, make no difference. */
+/** A text by its paragraphs, which ignores how texts were joined, and leading and trailing white space. */
 interface Known {
   at: number;
   /** Hash of all paragraphs. */
@@ -55,7 +55,10 @@ const partsOf = (text: string) => paragraphs(text).map(({ part }) => part);
 const fresh = (turn: Turn, now: number, windowMs: number): Turn =>
   turn.owed.length === 0 ? turn : { said: turn.said, owed: turn.owed.filter(({ at }) => now - at < windowMs) };
 
-/** The agent said this. Undefined: it is new. Otherwise the turn after it, because a result of the last while holds it: not to be shown. */
+/**
+ * Whether the agent's text was published already. Undefined: it is new. Otherwise the turn after it, because a recent
+ * result contains the text: do not show it.
+ */
 export function alreadyInResult(turn: Turn, text: string, now: number, windowMs: number): Turn | undefined {
   const { said, owed } = fresh(turn, now, windowMs);
   if (owed.length === 0) return undefined;
@@ -63,7 +66,7 @@ export function alreadyInResult(turn: Turn, text: string, now: number, windowMs:
   const whole = digestOf(parts);
   for (const [n, result] of owed.entries()) {
     if (result.whole === whole) return { said, owed: owed.toSpliced(n, 1) };
-    // From its end: that is how results are made, and an earlier paragraph may have the same words.
+    // Search from the last paragraph: results are built that way, and an earlier paragraph can have the same text.
     const at = result.parts.findLastIndex(
       (_, start) => parts.length > 0 && parts.every((part, k) => part === result.parts[start + k]),
     );
@@ -95,8 +98,8 @@ export function unsaidIn(turn: Turn, sinceMs = 0): (text: string) => boolean {
 }
 
 /**
- * A turn ended with this result. `unsaid`: what of it is to be shown — all of it, what follows the texts that were said, or nothing
- * (''). `sinceMs`: older texts belong to another turn. An empty result says nothing about what was said.
+ * A turn completed with this result. `unsaid`: the part to show — all of it, the part after the published texts, or
+ * nothing (''). `sinceMs`: older texts belong to another turn. An empty result does not change the published texts.
  */
 export function withResult(
   turn: Turn,

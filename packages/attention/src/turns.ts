@@ -14,9 +14,9 @@ export interface TurnChannel {
 
 interface Held {
   turn: Turn;
-  /** Until when it counts, ms since 1970. */
+  /** Expiry, ms since 1970. */
   untilMs: number;
-  /** Texts behind the whole turn in what is stored; undefined while that is another turn, or none. */
+  /** Number of texts stored after the whole turn; undefined if the store holds another turn, or nothing. */
   appended: number | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface HeldTurns {
   clear(): void;
 }
 
-/** Sessions of one connection: each may hold the hashes of `maxTexts` texts. */
+/** Sessions of one connection: each can hold the hashes of `maxTexts` texts. */
 const maxHeld = 16;
 
 /** How long texts of a running turn are remembered; each text restarts it. */
 const turnMs = 3_600_000;
 
-// Another name than the one of releases that stored a turn whole, which cannot read what is appended.
+// A new key name: releases that stored a turn as a whole cannot read appended texts.
 const keyOf = (sessionKey: string) => `texts:${sessionKey}`;
 
 /** The turns in a store of many things. */
@@ -51,7 +51,7 @@ const decode = (stored: string): { turn: Turn; appended: number } => {
   return { turn: { said: [...said, ...(texts as TurnText[])].slice(-maxTexts), owed }, appended: texts.length };
 };
 
-/** Calls for one session must not overlap, except that `add` may be called while another one is under way. Nothing here rejects. */
+/** Calls for one session must not overlap, except that `add` can run during another call. Never rejects. */
 export function createTurns(channel: TurnChannel, windowMs: number, onError: (error: unknown) => void) {
   const ttlOf = ({ said }: Turn) => (said.length > 0 ? Math.max(turnMs, windowMs) : windowMs);
 
@@ -93,7 +93,7 @@ export function createTurns(channel: TurnChannel, windowMs: number, onError: (er
     write: (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> =>
       store(sessionKey, hold(turns, sessionKey, turn, undefined)),
 
-    /** Replaces the turn by one that has one more text, its last one. */
+    /** Replaces the turn by a turn with one more text, its last. */
     add: async (turns: HeldTurns, sessionKey: string, turn: Turn): Promise<void> => {
       const appended = turns.get(sessionKey)?.appended;
       const held = hold(turns, sessionKey, turn, undefined);

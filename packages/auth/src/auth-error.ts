@@ -1,15 +1,17 @@
-/** The one way in which a credential is refused. Status codes belong to the caller that answers. */
+/** The only error for a refused credential. The caller that answers chooses the status code. */
 /** Stable codes, a part of the error catalogue (rules, 6.2). */
 type AuthErrorCode = 'INVALID_TOKEN' | 'TOKEN_EXPIRED' | 'TOKEN_REVOKED' | 'SERVICE_UNAVAILABLE';
 
 interface AuthErrorOptions {
-  /** For the log only: may hold what a stranger must not read. */
+  /** For the log only: can contain details that strangers must not read. */
   readonly cause?: unknown;
-  /** With SERVICE_UNAVAILABLE: whole seconds after which trying again makes sense. */
+  /** Set for SERVICE_UNAVAILABLE: seconds until a retry makes sense, as an integer. */
   readonly retryAfterSeconds?: number;
 }
 
-/** `message` is safe to show to the sender of the credential: it says what to do and contains nothing of the credential. */
+/**
+ * `message` is safe to show to the sender of the credential: it gives advice and contains no part of the credential.
+ */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
   readonly code: AuthErrorCode;

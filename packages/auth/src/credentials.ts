@@ -8,8 +8,8 @@ const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 /**
  * The token of an `Authorization` header.
  *
- * @returns undefined if there is no header, another scheme, more than one header, anything beside the token, or more than
- *   16 KiB. Whether the token is any good is not looked at.
+ * @returns undefined if the header is missing or repeated, uses another scheme, contains more than the token, or
+ * exceeds 16 KiB. Does not check whether the token is valid.
  */
 export function bearerFrom(header: string | readonly string[] | undefined): string | undefined {
   if (typeof header !== 'string' || header.length > maxTokenLength + 'Bearer '.length) return undefined;

@@ -33,7 +33,7 @@ interface DevClaims {
 }
 
 export interface DevIssuer {
-  /** For `createJwtVerifier`: public key only. */
+  /** Input for `createJwtVerifier`: public key only. */
   readonly config: IssuerConfig;
   /** A signed access token (ES256). */
   sign(claims?: DevClaims): string;
@@ -67,7 +67,7 @@ function create(file: string, stored: Stored): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    // Some file systems have no hard links; there the last one wins.
+    // Some file systems lack hard links; there the last writer wins.
     if (!hasCode(error, 'EEXIST')) renameSync(draft, file);
   } finally {
     rmSync(draft, { force: true });
@@ -96,18 +96,18 @@ function read(file: string): { stored: Stored; key: KeyObject } {
 }
 
 /**
- * The development issuer of a data folder; its key is made the first time (file mode 600, folder mode 700 if it is made too)
- * and kept. Issuer and audience are kept beside the key, so that another program can sign with the folder alone.
+ * The development issuer of a data folder. Creates its key on first use (file mode 600, and folder mode 700 for a new
+ * folder). Stores issuer and audience beside the key, so that another program can sign with the folder alone.
  *
- * @param options.audience what its tokens are for, `$PUBLIC_URL/api`. Absent: what is kept, at first
- *   `http://localhost:4000/api`. Another one than is kept replaces it.
- * @throws Error that names the file if it cannot be used; errors of the file system as they are
+ * @param options.audience the audience of its tokens, `$PUBLIC_URL/api`. Absent: the stored audience, at first
+ * `http://localhost:4000/api`. A different audience replaces the stored one.
+ * @throws Error that names the file if it is unusable; file system errors unchanged
  */
 export function openDevIssuer(dir: string, options: { readonly audience?: string } = {}): DevIssuer {
   const file = devIssuerFile(dir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!existsSync(file)) create(file, newKey(options.audience ?? defaultAudience));
-  // A copy or a backup may have opened it to others.
+  // A copy or a backup might have loosened its mode.
   chmodSync(file, 0o600);
   const { stored, key } = read(file);
   const { issuer, kid } = stored;

@@ -1,10 +1,11 @@
 /**
- * The secrets of registering a device: the token a daemon keeps, the code it polls with and the code a person types. All pure.
+ * The secrets of registering a device: the token a daemon keeps, the code it polls with and the code a person types.
+ * All pure.
  *
- * A device token is `rly_drt_` + 43 characters base64url (256 bits) + 6 characters of checksum. The checksum is the CRC-32
- * (the one of zlib) of everything before it, written with the digits 0-9A-Za-z in base 62, most significant first, padded
- * with 0. It is no protection: it lets garbage and typing errors be refused without asking the database, and secret scanners
- * recognise a leaked token with certainty.
+ * A device token is `rly_drt_` + 43 characters base64url (256 bits) + 6 characters of checksum. The checksum is the
+ * CRC-32 (as in zlib) of everything before it, written with the digits 0-9A-Za-z in base 62, most significant first,
+ * padded with 0. It does not add security: it rejects garbage and typing errors without a database query, and lets
+ * secret scanners recognise a leaked token with certainty.
  */
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -17,10 +18,10 @@ const acpShape = /^rly_acp_[A-Za-z0-9_-]{43}$/;
 const checksumLength = 6;
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Says what the derived secret is for, so that the same code and salt can never give the same bytes for another purpose. */
+/** Separates purposes, so that the same code and salt never derive the same bytes for another use. */
 const derivationLabel = 'relay device refresh token v1';
 
-/** No vowels: no words. No characters that are read for one another. */
+/** No vowels, so that codes never spell something. No characters that look alike. */
 const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const userCode = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/i;
 const maxTypedLength = 64;
@@ -38,11 +39,11 @@ function checksum(text: string): string {
 }
 
 /**
- * The token that redeeming `deviceCode` gives. The same code and salt always give the same token, so that an answer that was
- * lost on its way can be repeated without keeping the token anywhere (rules, 7.6). Without the code, which only the
- * daemon has, and it cannot be derived from what is stored.
+ * The token that redeeming `deviceCode` gives. The same code and salt always give the same token, so that the relay can
+ * repeat a lost answer without storing the token (rules, 7.6). Deriving it needs the code, which only the daemon has;
+ * the stored data is not enough.
  *
- * @param salt kept with the hashed code; different for every code
+ * @param salt stored with the hashed code; different for every code
  */
 export function deriveDeviceToken(deviceCode: string, salt: string): string {
   const secret = createHmac('sha256', deviceCode).update(`${derivationLabel}\0${salt}`).digest('base64url');
@@ -55,7 +56,7 @@ export function isDeviceToken(text: string): boolean {
   return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** SHA-256, hexadecimal: the only form in which a device token is stored. */
+/** SHA-256, hexadecimal: the only stored form of a device token. */
 export function hashDeviceToken(token: string): string {
   return sha256(token);
 }
@@ -70,7 +71,7 @@ export function createDeviceKey(): string {
   return `rly_key_${randomBytes(32).toString('base64url')}`;
 }
 
-/** SHA-256, hexadecimal: the only form in which a registration key is stored. */
+/** SHA-256, hexadecimal: the only stored form of a registration key. */
 export function hashDeviceKey(key: string): string {
   return sha256(key);
 }
@@ -83,19 +84,19 @@ export function createAcpToken(): string {
 /** Whether a credential can be a token of an ACP client; costs no lookup. */
 export const isAcpToken = (text: string): boolean => acpShape.test(text);
 
-/** SHA-256, hexadecimal: the only form in which a token of an ACP client is stored. */
+/** SHA-256, hexadecimal: the only stored form of an ACP client's token. */
 export function hashAcpToken(token: string): string {
   return sha256(token);
 }
 
-/** SHA-256, hexadecimal: the only form in which a device code is stored. */
+/** SHA-256, hexadecimal: the only stored form of a device code. */
 export function hashDeviceCode(deviceCode: string): string {
   return sha256(deviceCode);
 }
 
 const grouped = (letters: string): string => `${letters.slice(0, 4)}-${letters.slice(4)}`;
 
-/** Eight letters, every one equally likely (34 bits), as `XXXX-XXXX`: the form in which it is shown and stored. */
+/** Eight letters, every one equally likely (34 bits), as `XXXX-XXXX`: its displayed and stored form. */
 export function createUserCode(): string {
   const letters = Array.from({ length: 8 }, () => userCodeLetters.charAt(randomInt(userCodeLetters.length)));
   return grouped(letters.join(''));

@@ -1,4 +1,4 @@
-/** Which device sent this token? Knows tokens and what is recorded about a device; never where the record is kept. */
+/** Which device sent this token? Knows tokens and device records; the caller supplies the lookup. */
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AuthError } from './auth-error.ts';
@@ -19,7 +19,7 @@ export interface DeviceRecord {
   readonly agentType: string;
   readonly removedAt: Date | null;
   readonly revokedAt: Date | null;
-  /** Absent or null: no end. */
+  /** Absent or null: never expires. */
   readonly expiresAt?: Date | null;
 }
 
@@ -32,9 +32,9 @@ interface DeviceVerifierOptions {
 
 export interface DeviceVerifier {
   /**
-   * @throws AuthError INVALID_TOKEN (garbage without asking anybody, unknown device, token of another device), TOKEN_REVOKED
-   *   (revoked or removed), TOKEN_EXPIRED; and whatever `lookup` throws, untouched and not remembered: a database that is away
-   *   says nothing about a credential, and daemons in the field give up after five refusals.
+   * @throws AuthError INVALID_TOKEN (garbage, without a lookup; unknown device; token of another device), TOKEN_REVOKED
+   * (revoked or removed), TOKEN_EXPIRED; and any error of `lookup`, unchanged and not cached: an unavailable database
+   * is not evidence against a credential, and daemons in the field give up after five refusals.
    */
   verify(token: string, deviceId: string): Promise<DevicePrincipal>;
   /** The next question about the device looks again; answers to a lookup that is still under way are not trusted either. */
@@ -57,13 +57,13 @@ function sameHash(a: string, b: string): boolean {
 }
 
 function isDeviceId(text: string): boolean {
-  // A text that no database can store is no id.
+  // An id that no database can store is invalid.
   return text !== '' && text.length <= maxIdLength && !/[:\u0000-\u001f\u007f]/.test(text);
 }
 
 function principalOf(deviceId: string, record: DeviceRecord | undefined, token: string, now: number): DevicePrincipal {
   const gone = record !== undefined && (record.removedAt !== null || record.revokedAt !== null);
-  // A revoked device may have lost its hash; then no caller can prove to have been it, and none needs to.
+  // A revoked device can have lost its hash; then no caller can prove its identity, or needs to.
   const proven = record?.tokenHash ? sameHash(record.tokenHash, hashDeviceToken(token)) : gone;
   if (!record || !proven) throw invalid();
   if (gone || record.tokenHash === null) {
@@ -82,7 +82,7 @@ function invalid(): AuthError {
   );
 }
 
-/** Remembers what `lookup` said for 60 s, whether it found something or not. */
+/** Caches the result of `lookup` for 60 s, whether it found a record or not. */
 export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVerifier {
   const clock = options.clock ?? Date.now;
   const found = new LRUCache<string, Cached>({ max: maxDevices });
@@ -105,7 +105,7 @@ export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVeri
     const question: Question = { answer, outdated: false };
     inFlight.set(deviceId, question);
     const settled = (keep: () => void): void => {
-      // After `forget` another lookup may have replaced this one.
+      // After `forget`, another lookup might have replaced this one.
       if (question.outdated) return;
       inFlight.delete(deviceId);
       keep();
@@ -124,7 +124,7 @@ export function createDeviceVerifier(options: DeviceVerifierOptions): DeviceVeri
       if (entry) return entry.record;
       const question = inFlight.get(deviceId) ?? ask(deviceId);
       const record = await question.answer;
-      // Forgotten meanwhile: the answer may be older than the change, so it is asked again.
+      // Forgotten during the lookup: the answer might be older than the change, so look again.
       if (!question.outdated) return record;
     }
   }

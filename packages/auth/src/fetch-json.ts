@@ -6,7 +6,7 @@ const maxRedirects = 3;
 
 interface FetchJsonOptions {
   readonly fetch: typeof globalThis.fetch;
-  /** For the whole exchange, redirects and body included. */
+  /** Limit for the whole exchange, including redirects and body. */
   readonly timeoutMs: number;
 }
 

@@ -4,7 +4,7 @@ import type { Scope } from './principal.ts';
 
 export type Algorithm = 'ES256' | 'RS256' | 'PS256';
 
-/** Everything else is refused: symmetric algorithms would let anybody sign with a public key, `none` would let everybody. */
+/** Excludes symmetric algorithms, which would let anyone sign with a public key, and `none`, which needs no key. */
 export const knownAlgorithms: readonly Algorithm[] = ['ES256', 'RS256', 'PS256'];
 
 /** A public key as published in a key set. */
@@ -26,11 +26,11 @@ export interface IssuerConfig {
   scopeClaim?: string;
   /** Scopes that a value of that claim grants, in addition to the scopes themselves. An empty list: recognised, and grants nothing. */
   roleMap?: Record<string, Scope[]>;
-  /** Granted to a token in which nothing was recognised. Absent: such a token may do nothing. */
+  /** Granted to a token without any recognised scope. Absent: such a token grants nothing. */
   defaultScopes?: Scope[];
   /**
-   * Its subjects are the accounts of this relay: a person is known by the subject alone, wherever the relay moves and whatever
-   * its issuer is called then. One issuer at most; a subject of it contains no `|`.
+   * Its subjects are the accounts of this relay: the subject alone identifies a person, even if the relay moves or its
+   * issuer is renamed. At most one issuer; its subjects contain no `|`.
    */
   ownAccounts?: boolean;
   /** Keys of this very process, as a list that never changes or as a question that is asked like an address. Nothing is fetched. */
@@ -39,7 +39,7 @@ export interface IssuerConfig {
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Keys may come over https, or over plain http from this very machine. */
+/** Keys can come over https, or over plain http from this very machine. */
 export function isTrustedTransport(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);
@@ -47,7 +47,7 @@ export function isTrustedTransport(address: string): boolean {
 }
 
 /**
- * Refuses what could never work or never be safe.
+ * Refuses invalid and unsafe settings.
  *
  * @throws TypeError that names the issuer: this is a mistake in the configuration, not of a caller with a token.
  */

@@ -11,7 +11,7 @@ const remoteCooldownMs = 30_000;
 const localCooldownMs = 1_000;
 /** After a failed fetch, doubling up to the cooldown: an issuer that starts beside us is found within a second or two. */
 const firstRetryMs = 1_000;
-/** Older keys are renewed behind the answer, so that a key the issuer withdrew stops working here. */
+/** Older keys are renewed in the background, so that a key the issuer withdrew stops working here. */
 const refreshAfterMs = 10 * 60_000;
 /** Keys unused for this long are renewed before the answer, once; if that fails they stay in use. */
 const renewFirstAfterMs = 60 * 60_000;
@@ -26,15 +26,15 @@ export interface KeySource {
   /**
    * The key of the issuer that a token names.
    *
-   * @throws AuthError INVALID_TOKEN if the issuer has no such key; SERVICE_UNAVAILABLE if that cannot be known, because its
-   *   keys cannot be fetched.
+   * @throws AuthError INVALID_TOKEN if the issuer does not have the key; SERVICE_UNAVAILABLE if fetching its keys
+   * failed.
    */
   keyFor(kid: string | undefined, algorithm: Algorithm): Promise<KeyObject>;
 }
 
 const withoutSlash = (address: string): string => address.replace(/\/+$/, '');
 
-/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect behind it. */
+/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it. */
 function discoveryAddresses(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   return [
@@ -48,7 +48,7 @@ async function discover(issuer: string, options: KeySourceOptions): Promise<stri
   for (const address of discoveryAddresses(issuer)) {
     try {
       const document = await fetchJson(address, options);
-      // Without this check another service's document could bring its keys under this issuer's name.
+      // This check prevents another service's document from bringing its keys under this issuer's name.
       if (document.issuer !== issuer) throw new Error('it describes another issuer');
       if (typeof document.jwks_uri === 'string') return document.jwks_uri;
       throw new Error('it names no key set');
@@ -69,7 +69,7 @@ async function fetchKeys(config: IssuerConfig, options: KeySourceOptions): Promi
   return keys;
 }
 
-/** Node's codes for a name that has no address, and for a name server that does not answer. */
+/** Node's error codes for a name without an address, and for a name server that does not answer. */
 const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 /** An error about a host that cannot be resolved names the variable of its issuer; any other failure is passed on. */
@@ -122,7 +122,7 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
     }
   }
 
-  /** Never rejects. Joins the fetch that is under way; starts none before its time. */
+  /** Never rejects. Joins a running fetch; respects the pause between fetches. */
   function refresh(): Promise<void> {
     if (inFlight) return inFlight;
     if (options.clock() < nextFetchAt) return Promise.resolve();
@@ -145,7 +145,8 @@ export function createKeySource(config: IssuerConfig, options: KeySourceOptions)
   return {
     async keyFor(kid, algorithm) {
       const age = options.clock() - fetchedAt;
-      // A failing issuer delays one caller in a while at most, not everybody: only the first failure is waited for.
+      // Wait only until the first failure, so that a failing issuer delays one caller now and then instead of all
+      // callers.
       if (keys.length > 0 && age > renewFirstAfterMs && failures === 0) await refresh();
       else if (keys.length > 0 && age > refreshAfterMs) void refresh();
 

@@ -1,4 +1,4 @@
-/** The authenticated person or device. Nothing here says how it was proved. */
+/** The authenticated person or device, independent of the kind of proof. */
 export type Scope =
   'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive' | 'agents:answer';
 
@@ -19,19 +19,22 @@ export interface UserPrincipal {
   readonly subject: string;
   /** Empty if the token grants nothing. */
   readonly scopes: ReadonlySet<Scope>;
-  /** For display only. */
+  /** Display only. */
   readonly email?: string;
-  /** For display only. */
+  /** Display only. */
   readonly name?: string;
   /** The claim `sid`: the sign-in that the token comes from. */
   readonly sessionId?: string;
-  /** The claim `chain` of a token of this relay: the sign-in of the program, which ends alone when one of its refresh tokens was stolen. */
+  /**
+   * The claim `chain` of a token of this relay: the sign-in of the program, which the relay revokes separately if one
+   * of its refresh tokens was stolen.
+   */
   readonly chainId?: string;
   /** The claim `client_id`, else `azp`: the program that the token was given to. */
   readonly clientId?: string;
-  /** Milliseconds since 1970, from the claim `iat`; 0 if the token does not say. */
+  /** Milliseconds since 1970, from the claim `iat`; 0 if the claim is missing. */
   readonly issuedAt: number;
-  /** Milliseconds since 1970, from the claim `auth_time`: when the person signed in, if the token says. */
+  /** Milliseconds since 1970, from the claim `auth_time`: when the person signed in, if the token has it. */
   readonly signedInAt?: number;
   /** Milliseconds since 1970, from the claim `exp`, without tolerance. */
   readonly expiresAt: number;
@@ -46,8 +49,9 @@ export interface DevicePrincipal {
 }
 
 /**
- * The key of a person whom another service knows. The issuer ends at the first `|`: the verifier takes no issuer that contains
- * one, so two different pairs never share a key, whatever a subject contains. A key without `|` is an account of this relay.
+ * The key of a person with an external identity. The issuer is the part before the first `|`: the verifier refuses
+ * issuers that contain one, so two different pairs never share a key, for any subject. A key without `|` is an account
+ * of this relay.
  */
 export function userIdOf(issuer: string, subject: string): string {
   return `${issuer}|${subject}`;

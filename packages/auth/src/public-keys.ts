@@ -1,4 +1,7 @@
-/** A published key set becomes keys to verify with. Pure; what cannot be used is left out, so that one odd key spoils nothing. */
+/**
+ * Converts a published key set to verification keys. Pure. Unusable keys are skipped; one bad key does not invalidate
+ * the set.
+ */
 import { type KeyObject, createPublicKey } from 'node:crypto';
 import type { Algorithm, Jwk } from './issuer-config.ts';
 
@@ -28,7 +31,7 @@ function publicKey(jwk: Jwk): PublicKey | undefined {
   const { kty, n, e, crv, x, y, kid } = jwk;
   const half = kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y };
   try {
-    // Only the public members are handed over: a private key published by mistake is used as what it should have been.
+    // Pass only the public members: a private key published by mistake then acts as a public one.
     const key = createPublicKey({ key: half as Jwk, format: 'jwk' });
     const algorithms = algorithmsOf(jwk, key);
     return algorithms.length === 0 ? undefined : { kid: typeof kid === 'string' ? kid : undefined, key, algorithms };

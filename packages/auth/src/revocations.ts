@@ -2,8 +2,8 @@
 import type { UserPrincipal } from './principal.ts';
 
 /**
- * As long as an access token of the built-in sign-in is accepted: ten minutes (rules, 8.5), the tolerance of five
- * seconds, and what the clocks of two instances may differ.
+ * Lifetime of an access token of the built-in sign-in: ten minutes (rules, 8.5), the tolerance of five seconds, and the
+ * clock difference of two instances.
  */
 const memoryMs = 11 * 60_000;
 const maxRemembered = 100_000;
@@ -35,7 +35,7 @@ const key = (kind: 'sid' | 'user', name: string, client?: string): string =>
   JSON.stringify([kind, name, client ?? null]);
 
 export function createRevocations(clock: () => number): Revocations {
-  /** In the order in which they end, because all live equally long. */
+  /** In order of expiry, because all have the same lifetime. */
   const remembered = new Map<string, Remembered>();
 
   function forgetEnded(now: number): void {
@@ -58,7 +58,7 @@ export function createRevocations(clock: () => number): Revocations {
       const before = revocation.before ?? (kind === 'sid' ? Number.POSITIVE_INFINITY : now);
       const id = key(kind, name, 'user' in revocation ? revocation.client : undefined);
       const known = remembered.get(id);
-      // Deleted first: the entry has to move to the end of the order.
+      // Delete first: the entry must move to the last position.
       remembered.delete(id);
       remembered.set(id, { before: Math.max(before, known?.before ?? before), until: now + memoryMs });
       forgetEnded(now);

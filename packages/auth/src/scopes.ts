@@ -6,7 +6,10 @@ type Claims = Readonly<Record<string, unknown>>;
 
 const maxValues = 500;
 
-/** A claim by its name, else by its dotted path: names may contain dots themselves (`https://example.com/roles`). */
+/**
+ * Looks up a claim by its name, else by its dotted path: names can contain dots themselves
+ * (`https://example.com/roles`).
+ */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -28,8 +31,8 @@ function valuesOf(claim: unknown): string[] {
 }
 
 /**
- * The scopes that a verified token grants: values that are scopes, and what the issuer's `roleMap` makes of the others. If
- * not one value was recognised, the issuer's `defaultScopes`, or none (rules, 8.2).
+ * The scopes that a verified token grants: scope values, and the scopes that the issuer's `roleMap` assigns to other
+ * values. If it recognises no value, the issuer's `defaultScopes`, or an empty set (rules, 8.2).
  */
 export function scopesOf(claims: Claims, config: IssuerConfig): ReadonlySet<Scope> {
   const names = config.scopeClaim === undefined ? ['scope', 'scp', 'permissions'] : [config.scopeClaim];

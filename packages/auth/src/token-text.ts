@@ -14,8 +14,8 @@ function objectOf(part: string): Json {
 /**
  * Header and claims of a signed token, unverified.
  *
- * @throws AuthError INVALID_TOKEN if it is not three parts of base64url, the first two being JSON objects. A token without a
- *   signature has an empty third part and ends here.
+ * @throws AuthError INVALID_TOKEN if it does not have three base64url parts, the first two being JSON objects. An
+ * unsigned token has an empty third part and fails here.
  */
 export function readToken(token: string): { readonly header: Json; readonly claims: Json } {
   const [, header = '', claims = ''] = compact.exec(token) ?? [];

@@ -12,7 +12,7 @@ import { scopesOf } from './scopes.ts';
 import { readToken } from './token-text.ts';
 
 const clockToleranceSeconds = 5;
-/** The end of what a Date can hold; an `exp` beyond it would break everybody who prints it. */
+/** The maximum of a Date; a later `exp` would break every consumer that formats it. */
 const maxTimeSeconds = 8.64e12;
 const maxSubjectLength = 255;
 
@@ -24,22 +24,23 @@ interface JwtVerifierOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Defaults: 20,000 tokens, each for 60 s at most. */
   readonly cache?: { readonly maxEntries?: number; readonly maxAgeMs?: number };
-  /** For one document of an issuer; 5 s. */
+  /** Limit for one document of an issuer; 5 s. */
   readonly fetchTimeoutMs?: number;
 }
 
 export interface JwtVerifier {
   /**
-   * Verifies a compact JWT: issuer by `iss`, algorithm and type by allow-list, key by `kid`, signature, audience, `exp` and
-   * `nbf` (5 s tolerance), `sub`. An absent `typ` is accepted, because not every service writes one; any but JWT and at+jwt is not.
+   * Verifies a compact JWT: issuer by `iss`, algorithm and type by allow-list, key by `kid`, signature, audience, `exp`
+   * and `nbf` (5 s tolerance), `sub`. Accepts an absent `typ`, because not every service writes it; if present, only
+   * JWT and at+jwt.
    *
-   * @throws AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED (the sender needs another token), or SERVICE_UNAVAILABLE
-   *   (the token may be good, the issuer's keys cannot be fetched). Nothing else.
+   * @throws only AuthError INVALID_TOKEN, TOKEN_EXPIRED, TOKEN_REVOKED (the sender needs another token), or
+   * SERVICE_UNAVAILABLE (the token might be valid, but the issuer's keys are unavailable).
    */
   verify(token: string): Promise<UserPrincipal>;
-  /** From now on refuses the tokens it covers, those answered from the cache included; remembered as long as they could live. */
+  /** Refuses the covered tokens from now on, cached ones included; remembered for their maximum lifetime. */
   revoke(revocation: Revocation): void;
-  /** For principals that were verified before: a live socket asks again when a revocation arrives. */
+  /** Checks an already verified principal: a live socket asks again when a revocation arrives. */
   isRevoked(principal: UserPrincipal): boolean;
 }
 
@@ -112,7 +113,7 @@ function principalOf(claims: string | jwt.JwtPayload, config: IssuerConfig): Use
   if (typeof sub !== 'string' || sub === '' || sub.length > maxSubjectLength || /[\u0000-\u001f\u007f]/.test(sub)) {
     throw invalid('The token does not say whose it is (sub). Sign in again.');
   }
-  // With a bar it could be the name of a person at another sign-in service.
+  // A subject with a bar could be the user id of a person at another sign-in service.
   if (config.ownAccounts && sub.includes('|'))
     throw invalid('The token names no account of this relay. Sign in again.');
   const email = shown(claims.email, 320);

@@ -1,33 +1,34 @@
 /**
- * At most once; what matters is in the database before it is published.
- *
- * The channel between instances, in four parts: leases on devices, commands to the owner of a device, frames to the apps of a user,
- * and small shared state. A function that needs one part takes only that part. This package carries text and knows no frame, no
- * task and no socket. Every method rejects with a `BackplaneError`: CLOSED after `close()`, UNAVAILABLE when the other instances
- * cannot be reached. A body that is not a string is a programming error and rejects with a `TypeError`.
+ * The channel between instances, in four parts: leases on devices, commands to the owner of a device, frames to the
+ * apps of a user, and small shared state. A function that needs one part takes only that part. Delivery is at most
+ * once: callers write important data to the database before they publish it. This package carries text and does not
+ * know frames, tasks or sockets. Every method rejects with a `BackplaneError`: CLOSED after `close()`, UNAVAILABLE when
+ * this instance cannot reach the others. A body that is not a string is a programming error and rejects with a
+ * `TypeError`.
  */
 import type { Commands } from './commands.ts';
 import type { Leases } from './leases.ts';
 import type { Shared } from './shared.ts';
 import type { UserFrames } from './user-frames.ts';
 
-/** The instance itself: its name, its connection to the others, its end. */
+/** The instance itself: its name, its connection to the other instances, and how to close it. */
 export interface BackplaneInstance {
   /** `${name}-${random}`: one incarnation of a process; a restarted one has another. */
   readonly instance: string;
 
   /**
-   * Called when this instance was cut off from the others, or they from it, and is connected again. Commands, evictions and
-   * control messages may have been missed and leases may have ended: refresh them, look for work, and read what was revoked.
+   * Called when this instance reconnects after a loss of contact with the other instances. It might have missed
+   * commands, evictions and control messages, and its leases might have expired: refresh leases, look for work, and
+   * read revocations again.
    */
   onRestored(listener: () => void): void;
 
-  /** Whether this instance receives what is sent to it, and how long that took. Never rejects. */
+  /** Whether this instance receives its own probe, and the probe's round-trip time. Never rejects. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
 
   /**
-   * Releases the leases of this instance, notifies those that wait for its replies, rejects its own requests with CLOSED and
-   * ends its subscriptions. Closing twice is closing once.
+   * Releases the leases of this instance, notifies the instances that wait for its replies, rejects its own requests
+   * with CLOSED and stops its subscriptions. A second call has no effect.
    */
   close(): Promise<void>;
 }
@@ -38,7 +39,7 @@ export interface Backplane extends BackplaneInstance, Leases, Commands, UserFram
 export interface BackplaneOptions {
   /** How long a lease lives without a refresh. */
   leaseTtlMs: number;
-  /** The most that the entries of one user may take together: their bodies in UTF-8, and `historyEntryBytes` for each. */
+  /** Memory limit for the entries of one user: their bodies in UTF-8, plus `historyEntryBytes` for each. */
   historyBytes: number;
   historyTtlMs: number;
   topTtlMs: number;

@@ -1,6 +1,6 @@
 /**
- * Commands from both ends: route and request on the sender's side, acknowledgement and reply on the owner's. It knows neither where
- * leases are kept nor how messages travel; an implementation brings both as a `CommandTransport`.
+ * Both sides of a command: the sender routes and requests, the owner acknowledges and replies. An implementation
+ * supplies a `CommandTransport`, which knows the leases and carries the messages.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BackplaneOptions } from './backplane.ts';
@@ -11,8 +11,8 @@ import { Waiters } from './waiters.ts';
 
 export interface CommandTransport {
   /**
-   * One atomic step: find the owner, check that it is not later than `deadline` (`performance.now()`), put the owner's fence on
-   * the command, send it. Rejects with an `UncertainError` when it may have been sent.
+   * One atomic step: finds the owner, checks `deadline` (`performance.now()`), adds the owner's fence to the command
+   * and sends it. Rejects with an `UncertainError` if the command might have left.
    */
   toOwner(
     id: string,
@@ -75,7 +75,7 @@ export class CommandExchange implements Commands {
     const command = { device, body, correlation, replyTo: this.#instance };
     this.#deliver(command, timeoutMs).then(
       (outcome) => {
-        // 'unknown' is not the end: the acknowledgement may be lost and the reply on its way.
+        // After 'unknown' the request stays open: the acknowledgement can be lost while the reply is still on its way.
         if (outcome === 'sent' || outcome === 'unknown') return;
         const code = outcome === 'expired' ? 'TIMEOUT' : 'OFFLINE';
         this.#replies.fail(correlation, new BackplaneError(code, `the request was not delivered: ${outcome}`));
@@ -157,7 +157,7 @@ export class CommandExchange implements Commands {
     const { correlation, replyTo } = command;
     if (correlation !== undefined && replyTo !== undefined) this.#owe(correlation, replyTo);
     const accepted = await this.#handle(command);
-    // A request needs no acknowledgement: it would cost as much as the reply, which says more.
+    // A request needs no acknowledgement: the reply costs the same and implies it.
     if (correlation !== undefined && accepted) return;
     if (correlation !== undefined && replyTo !== undefined) this.#owed.delete(debtOf(replyTo, correlation));
     await this.#transport.toInstance(from, { kind: accepted ? 'ack' : 'nack', id });

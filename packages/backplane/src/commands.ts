@@ -11,29 +11,29 @@ export interface Command {
 }
 
 /**
- * - `sent`: the owner acknowledged it, the bytes are with the socket
+ * - `sent`: the owner acknowledged the command, its bytes are with the socket
  * - `offline`: the device has no owner; nothing was sent
- * - `owner_gone`: the device has an owner that no longer listens; nothing was sent
+ * - `owner_gone`: the owner stopped listening; nothing was sent
  * - `expired`: the deadline passed before the command left; nothing was sent
- * - `refused`: the owner refused it, twice; nothing reached the socket
- * - `unknown`: it left and was not confirmed in time: it may have arrived, or may still arrive
+ * - `refused`: the owner refused it twice; nothing reached the socket
+ * - `unknown`: no confirmation came in time; the command might have arrived, or might still arrive
  */
 export type RouteOutcome = 'sent' | 'offline' | 'owner_gone' | 'expired' | 'refused' | 'unknown';
 
 export interface Commands {
   /**
-   * Sends a command to the owner's `onCommand`. Commands from one instance to one device arrive in the order of the calls
-   * as long as the first attempt succeeds. An owner that does not listen is retried once after 250 ms, one that refuses is
-   * retried once at once. `deadlineMs` (default 2000) covers all of it; no acknowledgement by then is `unknown`, and so is
-   * closing meanwhile.
+   * Sends a command to the owner's `onCommand`. Commands from one instance to one device arrive in the order of the
+   * calls as long as the first attempt succeeds. Retries once after 250 ms if the owner does not listen, and once
+   * immediately if it refuses. `deadlineMs` (default 2000) covers all attempts. Returns `unknown` without an
+   * acknowledgement by then, or when this instance closes first.
    * @throws BackplaneError OVERLOADED when too many calls wait for their acknowledgement
    */
   route(device: string, body: string, deadlineMs?: number): Promise<RouteOutcome>;
 
   /**
-   * Routes a command and waits for its one reply, at most `timeoutMs` in all.
-   * @throws BackplaneError OFFLINE (no owner accepted it), TIMEOUT, CLOSED (this instance closed, or the one that owed the reply),
-   *   OVERLOADED (too many requests wait)
+   * Routes a command and waits for its reply, at most `timeoutMs` in all.
+   * @throws BackplaneError OFFLINE (no owner accepted it), TIMEOUT, CLOSED (this instance or the replying instance
+   * closed), OVERLOADED (too many requests wait)
    */
   request(device: string, body: string, timeoutMs: number): Promise<string>;
 

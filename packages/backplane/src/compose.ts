@@ -1,4 +1,6 @@
-/** Puts the parts of an implementation together, and checks what is the same for all: that the instance is open, that bodies are text. */
+/**
+ * Assembles the parts of an implementation and adds the checks that all share: the instance is open, bodies are text.
+ */
 import type { Backplane, BackplaneInstance } from './backplane.ts';
 import type { Commands } from './commands.ts';
 import { BackplaneError } from './errors.ts';
@@ -56,6 +58,7 @@ export function compose(parts: Parts, self: BackplaneInstance, isClosed: () => b
     take: open((key) => shared.take(key)),
     peek: open((key) => shared.peek(key)),
     put: open((key, value, ttlMs) => shared.put(key, text(value), ttlMs)),
+    keepFirst: open((key, value, ttlMs) => shared.keepFirst(key, text(value), ttlMs)),
     extend: open((key, more, ttlMs) => shared.extend(key, text(more), ttlMs)),
     count: open((key, by, windowMs) => shared.count(key, by, windowMs)),
     publishControl: open((body) => shared.publishControl(text(body))),

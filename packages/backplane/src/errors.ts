@@ -2,11 +2,11 @@
 
 /**
  * - `OFFLINE`: no live owner accepted the command; it reached no socket
- * - `TIMEOUT`: no answer in time; the command may have been carried out
- * - `CLOSED`: this instance, or the one that owed the answer, closed first
- * - `OVERLOADED`: too many calls of this instance wait already; nothing was sent
- * - `UNAVAILABLE`: the other instances cannot be reached at the moment. The call may have been carried out; it will not be
- *   carried out later
+ * - `TIMEOUT`: no reply in time; the owner might have executed the command
+ * - `CLOSED`: this instance or the replying instance closed first
+ * - `OVERLOADED`: too many calls of this instance already wait; nothing was sent
+ * - `UNAVAILABLE`: this instance cannot reach the others at the moment. The call might have taken effect; it cannot
+ *   take effect later
  */
 type BackplaneErrorCode = 'OFFLINE' | 'TIMEOUT' | 'CLOSED' | 'OVERLOADED' | 'UNAVAILABLE';
 

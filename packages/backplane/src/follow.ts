@@ -8,22 +8,25 @@ import type { UserFrame, UserFrames } from './user-frames.ts';
 /** Called one at a time, in order. They must not throw. */
 interface FollowHandlers {
   onFrame(frame: UserFrame): void;
-  /** Entries may be missing before the next frame: the reader must resync. */
+  /** Entries might be missing before the next frame: the reader must resync. */
   onGap(): void;
 }
 
 export interface Following {
   /**
-   * Delivers every entry after `since`, then what is live; resolves when the reader has caught up. Called once.
-   * Without `since` (undefined, '') delivery begins with the first frame after `follow` resolved.
-   * Never rejects: a history that cannot be read is a gap.
+   * Delivers every entry after `since`, then live frames; resolves when the reader has caught up. Called once.
+   * If `since` is undefined or '', delivery begins with the first frame after `follow` resolved.
+   * Never rejects: an unreadable history counts as a gap.
    */
   resume(since?: string): Promise<void>;
   /** Nothing is delivered from the moment of the call. */
   stop(): Promise<void>;
 }
 
-/** Frames that may wait while the history is read; past it they are discarded, and the history is read again. */
+/**
+ * Frames that can wait during a read of the history. Beyond this limit they are discarded, and the history is read
+ * again.
+ */
 const maxWaiting = 256;
 
 /** Resolves when the subscription is live. Nothing is delivered before `resume`. */
@@ -37,21 +40,21 @@ export async function follow(
   let overflowed = false;
   /** Offset the reader is at; undefined until a reader without `since` has its first frame. */
   let last: string | undefined;
-  /** The history could not be read: the place of the reader is unknown, and so is what is missing before the next frame. */
+  /** The read of the history failed: the reader's position is unknown, and the next frame can follow a gap. */
   let isLost = false;
-  /** Offsets that the last read of the history delivered: the same frames may still arrive live. */
+  /** Offsets that the last read of the history delivered: the same frames can still arrive live. */
   let delivered = new Set<string>();
 
   const isStopped = () => state === 'stopped';
 
   /**
-   * False: the frame does not follow the last entry, so it is an old one that arrived late, or something was lost in between. A
+   * Returns false if the frame does not follow the last entry: it is a late duplicate, or frames before it were lost. A
    * hot frame counts too: a reader continues from the offset it carries.
    */
   const deliver = (frame: UserFrame): boolean => {
     const before = frame.hot ? frame.offset : frame.previous;
     if (last === undefined ? isLost : before !== last) return false;
-    // A hot frame of an empty history does not tell where a reader without `since` is.
+    // A hot frame on an empty history gives a reader without `since` no position.
     if (frame.offset !== '') last = frame.offset;
     handlers.onFrame(frame);
     return true;
@@ -77,15 +80,15 @@ export async function follow(
   };
 
   const readHistory = async (): Promise<void> => {
-    // An entry is in the history before it arrives, so a recovered page covers every entry that waits already. Hot frames among
-    // them are older than the end of the page.
+    // An entry enters the history before it arrives, so a recovered page covers all waiting entries. Waiting hot frames
+    // are older than the last entry of the page.
     const arrived = waiting;
     waiting = [];
     overflowed = false;
     const page = await backplane.read(user, last).catch(() => undefined);
     isLost = page === undefined;
     if (isStopped()) return;
-    // Without an offset there is nothing to continue from: the missing frames cannot be named.
+    // There is no offset to continue from, so the missing frames are unknown.
     if (!page?.recovered || !last) {
       last = page?.top;
       handlers.onGap();
@@ -102,7 +105,10 @@ export async function follow(
     }
   };
 
-  /** Reads until the frames that arrived during the last read follow it. Ends: only such frames lead to another read. */
+  /**
+   * Repeats the read until the frames that arrived during it follow it. Terminates: only such frames cause another
+   * read.
+   */
   const catchUp = async (): Promise<void> => {
     state = 'reading';
     do {
@@ -127,7 +133,7 @@ export async function follow(
     waiting = [];
   };
 
-  /** Frames may have been lost without a trace: the history knows, from the reader's offset on. */
+  /** Frames might have been lost silently: read the history from the reader's offset. */
   const onInterrupted = (): void => {
     if (state === 'live') void catchUp();
     else overflowed = true;

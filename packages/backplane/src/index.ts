@@ -5,6 +5,7 @@ export { BackplaneError } from './errors.ts';
 export { follow } from './follow.ts';
 export type { Following } from './follow.ts';
 export type { Lease, Leases } from './leases.ts';
+export { InstallationError, claimRedis, takeRedis } from './installation.ts';
 export { createMemoryBus } from './memory.ts';
 export type { MemoryBus } from './memory.ts';
 export { onPoke, poke, poker } from './pokes.ts';

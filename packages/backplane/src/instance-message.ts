@@ -8,7 +8,7 @@ export interface CommandMessage {
   readonly id: string;
   readonly from: string;
   readonly command: Command;
-  /** Not to be delivered later, in the time of what carries it. */
+  /** The receiver drops the command after this time, measured by the clock of its transport. */
   readonly deadline: number;
 }
 

@@ -16,13 +16,13 @@ export interface Leases {
   claim(device: string, connection: string): Promise<{ fence: number; previous?: Lease }>;
 
   /**
-   * Prolongs leases of this instance by the lease TTL. One that is missing, or that an older owner claimed back after the
-   * store lost data, is restored under its old fence; one that was released stays released.
-   * Returns the devices that a newer claim owns, whether or not the newer lease is still live.
+   * Extends leases of this instance by the lease TTL. Restores a lease under its old fence if it is missing, or if an
+   * older owner claimed it back after the store lost data. A released lease stays released.
+   * Returns the devices with a newer claim, even if that lease has expired.
    */
   refresh(leases: readonly Pick<Lease, 'device' | 'connection' | 'fence'>[]): Promise<string[]>;
 
-  /** Ends a lease. True when it was still held under this fence; otherwise nothing changes. */
+  /** Releases a lease. True if it was still held under this fence; otherwise nothing changes. */
   release(device: string, fence: number): Promise<boolean>;
 
   /** The live leases among these devices; a device without an owner is not in the map. */

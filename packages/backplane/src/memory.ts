@@ -19,17 +19,17 @@ interface MemoryBusOptions extends Partial<BackplaneOptions> {
   now?: () => number;
   /** The most keys of `once`, and the most values of `put`, that are remembered; the oldest go first. Default 100,000. */
   maxKeys?: number;
-  /** Called with what a listener threw. Default: a process warning. */
+  /** Called with errors that listeners throw. Default: a process warning. */
   onError?: (error: unknown) => void;
 }
 
 export interface MemoryBus {
   connect(name: string): Backplane;
-  /** For tests: the instance vanishes like a killed process. Nothing is released, no other instance is notified. */
+  /** Test hook: the instance vanishes like a killed process. It releases nothing and notifies no other instance. */
   kill(instance: string): void;
-  /** For tests: everything stored is lost, as from a store that was emptied. Instances and subscriptions stay. */
+  /** Test hook: empties the store. Instances and subscriptions stay. */
   flush(): void;
-  /** For tests: the instance may have missed messages, as after a lost connection. */
+  /** Test hook: acts as if the instance lost messages during a disconnect. */
   interrupt(instance: string): void;
   /** Closes every instance. */
   close(): Promise<void>;
@@ -116,7 +116,7 @@ class MemoryInstance {
     await notified;
   }
 
-  /** The end by `kill`: no message to any other instance. */
+  /** Stops the instance for `kill`: it sends no message to any other instance. */
   vanish(): void {
     this.#leave();
     void this.#commands.close();
@@ -189,6 +189,11 @@ class MemoryInstance {
       take: async (key) => store.values.take(key),
       peek: async (key) => store.values.get(key),
       put: async (key, value, ttlMs) => store.values.set(key, value, ttlMs),
+      keepFirst: async (key, value, ttlMs) => {
+        const kept = store.values.get(key) ?? value;
+        if (kept === value) store.values.set(key, value, ttlMs);
+        return kept;
+      },
       extend: async (key, more, ttlMs) => {
         const value = store.values.get(key);
         if (value !== undefined) store.values.set(key, value + more, ttlMs);

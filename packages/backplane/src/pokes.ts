@@ -1,6 +1,7 @@
 /**
- * Work that any instance of a kind may do, and one should: one of the listeners to a topic is called. A topic has a few places; an instance
- * that listens owns one of them, as a gateway owns a device, and a command to that place reaches it. Works on any backplane.
+ * Work for one of several instances of a kind: `poke` calls one listener of a topic. A topic has a few places. A
+ * listening instance leases one of them, as a gateway leases a device, and receives the commands to that place. Works
+ * on any backplane.
  */
 import type { BackplaneInstance } from './backplane.ts';
 import type { Commands } from './commands.ts';
@@ -8,7 +9,7 @@ import type { Leases } from './leases.ts';
 
 /** The most listeners of a topic that are called; further ones get nothing until a place is free. */
 const places = 16;
-/** The most listeners that are asked before the answer is that there is none. */
+/** The most listeners to try before giving up. */
 const tries = 2;
 
 /** No device has such an id: theirs contain no colon. */
@@ -16,9 +17,10 @@ const placesOf = (topic: string): string[] => Array.from({ length: places }, (_,
 const oneOf = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(Math.random() * items.length)];
 
 /**
- * Calls `listener` when this instance is the one that is told; false says that it can do no more now, so that another one is told. Takes the
- * commands of the instance: it can own no devices. A place is sought, and kept, every `everyMs`, which must be less than the lifetime of
- * a lease; what fails is tried again then. Returns the end.
+ * Calls `listener` when a poke reaches this instance; false means that it is busy, so that `poke` tries another
+ * instance. Takes over the commands of the instance, which therefore cannot own devices. Looks for a place, and renews
+ * it, every `everyMs`, which must be less than the lifetime of a lease; a failure is retried at the next interval.
+ * Returns a function that stops listening.
  */
 export function onPoke(
   backplane: BackplaneInstance & Leases & Commands,
@@ -45,7 +47,10 @@ export function onPoke(
   return () => clearInterval(timer);
 }
 
-/** Calls one listener of the topic. False: none has confirmed it, because there is none, or those that were asked can do no more. */
+/**
+ * Calls one listener of the topic. False: no listener confirmed, because the topic has no listener or the tried
+ * listeners are busy.
+ */
 export async function poke(backplane: Leases & Commands, topic: string): Promise<boolean> {
   const owned = [...(await backplane.owners(placesOf(topic))).keys()];
   for (let n = 0; n < tries; n += 1) {
@@ -58,8 +63,8 @@ export async function poke(backplane: Leases & Commands, topic: string): Promise
 }
 
 /**
- * A function that tells one listener of the topic, and `everybody` when none confirms it. Calls that come while one is under way are one call
- * after it.
+ * Returns a function that pokes one listener of the topic and calls `everybody` if no listener confirms. Calls during a
+ * running poke are merged into one poke after it.
  */
 export function poker(
   backplane: Leases & Commands,

@@ -1,13 +1,14 @@
 /**
- * The backplane between processes, on Redis 7: one server, a master found through Sentinel, or a Cluster (sharded channels).
+ * The backplane between processes, on Redis 7: one server, a master found through Sentinel, or a Cluster (sharded
+ * channels).
  *
- * Everything that is asked of Redis within one tick of the event loop goes out as one command (per partition in a cluster), and what is
- * published to one instance, or to the subscribers of one user, as one message. Cost in commands, shared by all operations of a tick: one
- * to append, publish, claim or use a key once; two for a command and its acknowledgement; two for a request and its reply, four when the
- * reply is long. Every operation carries a deadline that Redis checks: one that was answered with UNAVAILABLE is not carried out later,
- * however long Redis was frozen. Messages that only pass through a channel are judged by their receiver: many hot frames together carry
- * their deadline along, and the ids of acknowledgements and replies are used once. Nothing is sent twice, and nothing queues while Redis
- * is away.
+ * All operations of one event-loop tick leave as one command (per partition in a cluster), and all messages to one
+ * instance, or to the subscribers of one user, as one message. Cost in commands, shared by all operations of a tick:
+ * one to append, publish, claim or use a key once; two for a command and its acknowledgement; two for a request and its
+ * reply, four when the reply is long. Redis checks a deadline on every operation: an operation that returned
+ * UNAVAILABLE never executes later, however long Redis was frozen. Receivers check messages that only pass through a
+ * channel: many hot frames together carry their deadline along, and the ids of acknowledgements and replies work once.
+ * The backplane sends nothing twice and queues nothing while Redis is away.
  */
 import { randomBytes } from 'node:crypto';
 import { type Backplane, withDefaults } from './backplane.ts';
@@ -35,15 +36,15 @@ import { type WireRecord, decodeRecords } from './redis/wire.ts';
 import { within } from './within.ts';
 
 export interface RedisBackplane extends Backplane {
-  /** For tests: the instance vanishes like a killed process. Nothing is released, no other instance is notified. */
+  /** Test hook: the instance vanishes like a killed process. It releases nothing and notifies no other instance. */
   vanish(): void;
 }
 
 const healthTimeoutMs = 1_000;
 
 /**
- * Resolves when this instance receives what is sent to it.
- * @throws TypeError for an address that cannot be used; BackplaneError UNAVAILABLE when Redis is not reached in time
+ * Resolves when this instance receives its own messages.
+ * @throws TypeError for an unusable address; BackplaneError UNAVAILABLE if Redis does not answer in time
  */
 export async function createRedisBackplane(options: RedisBackplaneOptions): Promise<RedisBackplane> {
   const instance = new RedisInstance(parseRedisUrl(options.url), options);

@@ -8,30 +8,39 @@ export interface Counted {
 
 export interface Shared {
   /**
-   * Claims keys together. True when none of them was remembered; either way all are remembered afterwards, new ones for
-   * `ttlMs`, known ones for the time they had left. Atomic: of two callers with a common key one gets true.
+   * Claims keys together. True if all of them were new. Afterwards all are remembered: new keys for `ttlMs`, known keys
+   * for their remaining time. Atomic: of two callers with a common key only one gets true.
    */
   once(scope: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
 
   /** Remembers keys without asking: `once` knows all of them for `ttlMs` from now on, known ones too. */
   mark(scope: string, keys: readonly string[], ttlMs: number): Promise<void>;
 
-  /** Reads and deletes, atomically: a value is returned once. Undefined when there is none or it has expired. */
+  /** Reads and deletes, atomically: only one caller gets the value. Undefined if it is missing or expired. */
   take(key: string): Promise<string | undefined>;
 
-  /** Reads and keeps. Undefined when there is none or it has expired. */
+  /** Reads and keeps. Undefined if the value is missing or expired. */
   peek(key: string): Promise<string | undefined>;
 
   /** Keeps a value for one `take` within `ttlMs`. A second put replaces the first. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
 
-  /** Appends to a value that was put, which is kept for `ttlMs` from now on. False when there is none, and nothing is kept then. */
+  /**
+   * Keeps the first value. Returns the kept value; if that is the caller's own, it lives for `ttlMs` from now on. Atomic: all callers get
+   * the same value until it expires or is taken.
+   */
+  keepFirst(key: string, value: string, ttlMs: number): Promise<string>;
+
+  /**
+   * Appends to an existing value and keeps it for `ttlMs` from now on. False if the value is missing; then nothing is
+   * stored.
+   */
   extend(key: string, more: string, ttlMs: number): Promise<boolean>;
 
   /**
-   * Counts within a fixed window that begins with the first count and lasts `windowMs`; `by` may be negative, to give back.
-   * Atomic among all instances. Returns the count so far, how long the window still lasts, and when it ends: ms since 1970 by the
-   * clock of the store, the same for every count of a window. All 0 when there is none.
+   * Counts within a fixed window that begins with the first count and lasts `windowMs`; a negative `by` gives back.
+   * Atomic among all instances. Returns the count so far, the remaining time, and the expiry time of the window: ms
+   * since 1970 by the clock of the store, the same for every count of a window. All are 0 if no window is open.
    */
   count(key: string, by: number, windowMs: number): Promise<Counted>;
 

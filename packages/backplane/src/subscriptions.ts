@@ -20,7 +20,10 @@ export class Subscriptions {
     this.#byUser.set(user, subscriptions.add(subscription));
   }
 
-  /** True when it was the last one of its user. False also when it was removed before: others may have been added since. */
+  /**
+   * True when it was the user's last subscription. False also for an unknown subscription: the user can have newer
+   * ones.
+   */
   remove(user: string, subscription: Subscription): boolean {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions?.delete(subscription) || subscriptions.size > 0) return false;
@@ -29,7 +32,7 @@ export class Subscriptions {
   }
 
   clear(): void {
-    // A listener may clear while it is called: those after it are not called.
+    // A listener can call clear during the loop: later listeners are not called.
     for (const subscriptions of this.#byUser.values()) subscriptions.clear();
     this.#byUser.clear();
   }
@@ -49,7 +52,7 @@ export class Subscriptions {
   #each(user: string, act: (subscription: Subscription) => void): void {
     const subscriptions = this.#byUser.get(user);
     if (!subscriptions) return;
-    // A listener may remove another subscription, which is not called from then on.
+    // A listener can remove another subscription, which is then skipped.
     for (const subscription of subscriptions.size === 1 ? subscriptions : [...subscriptions])
       if (subscriptions.has(subscription)) act(subscription);
   }

@@ -1,10 +1,10 @@
 /** Frames for the apps of a user: published to every instance that subscribes, and kept in a short history. */
 
-/** A frame for a user's apps. The same object may be given to several listeners. */
+/** A frame for a user's apps. Several listeners can receive the same object. */
 export interface UserFrame {
   /** The text exactly as it was appended or published. */
   readonly body: string;
-  /** Offset of this entry; of a hot frame that of the newest entry before it, '' when there is none. */
+  /** Offset of this entry; for a hot frame the offset of the newest entry before it, '' if the history is empty. */
   readonly offset: string;
   /** Offset of the predecessor, '' for the first entry of a chain. Only history entries have it. */
   readonly previous?: string;
@@ -20,7 +20,7 @@ interface HistoryItem {
 }
 
 export interface HistoryPage {
-  /** Offset of the newest entry, '' when there is none. */
+  /** Offset of the newest entry, '' if the history is empty. */
   readonly top: string;
   /** False: the history does not reach back to `since`, and `items` is empty. */
   readonly recovered: boolean;
@@ -33,7 +33,7 @@ export interface VersionedState {
   readonly key: string;
   /** A whole number that a double can hold. */
   readonly version: number;
-  /** For how long an older state is refused. */
+  /** How long older states are refused. */
   readonly ttlMs: number;
 }
 
@@ -50,8 +50,8 @@ export interface UserFrames {
   append(user: string, body: string): Promise<{ offset: string; receivers: number }>;
 
   /**
-   * `once(user, keys, ttlMs)` and, when that is true, `append`, in one step. True when it was appended. When it rejects, the keys
-   * may be remembered although the frame is missing: subscribers are notified of the gap.
+   * `once(user, keys, ttlMs)` and, if that is true, `append`, in one step. True if it appended the frame. After a
+   * rejection the keys can be known although the frame is missing; subscribers are then notified of the gap.
    */
   appendOnce(user: string, body: string, keys: readonly string[], ttlMs: number): Promise<boolean>;
 
@@ -68,8 +68,9 @@ export interface UserFrames {
   publish(user: string, body: string): Promise<number>;
 
   /**
-   * The entries after `since`. Without `since` (undefined, '') it is an empty, recovered page that names the top. An offset that is
-   * unknown, too old, of another chain or garbage is not recovered: entries may be missing, the reader must resync.
+   * Returns the entries after `since`. If `since` is undefined or '', returns an empty, recovered page that names the
+   * top. An offset that is unknown, too old, of another chain or garbage is not recovered: entries might be missing,
+   * the reader must resync.
    */
   read(user: string, since?: string): Promise<HistoryPage>;
 
@@ -80,12 +81,12 @@ export interface UserFrames {
   forget(user: string): Promise<void>;
 
   /**
-   * Resolves when the subscription is live: everything appended or published from then on is received. Entries from just
-   * before may be received too; `previous` tells. Several listeners per user are independent. After the returned function has
-   * been called the listener is not called again.
-   * `onInterrupted` is called when frames may have been missed: the connection to this instance was lost and is restored, or a
-   * frame was lost on the way to the history. It comes before any frame that follows the loss; the history holds what was missed,
-   * unless it answers that it cannot.
+   * Resolves when the subscription is live: the listener receives every frame appended or published from then on. It
+   * can also receive frames from just before; compare `previous`. Several listeners per user are independent. The
+   * returned function stops the listener.
+   * `onInterrupted` runs when frames might have been lost: this instance lost its connection and restored it, or a
+   * frame failed on the way to the history. It comes before any frame that follows the loss. The history holds the lost
+   * frames, unless it reports that it cannot recover them.
    */
   subscribe(
     user: string,

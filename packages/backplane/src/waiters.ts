@@ -19,8 +19,9 @@ export class Waiters<T> {
   }
 
   /**
-   * Waits for `settle` or `fail` under this id; after `timeoutMs` it is settled with what `late` returns: an error rejects.
-   * @throws BackplaneError OVERLOADED, at once, when the table is full
+   * Waits for `settle` or `fail` under this id. After `timeoutMs` it settles with the result of `late`: an error
+   * rejects.
+   * @throws BackplaneError OVERLOADED, immediately, when the table is full
    */
   wait(id: string, timeoutMs: number, late: () => T | BackplaneError): Promise<T> {
     if (this.#waiting.size >= this.#limit) {

@@ -1,8 +1,11 @@
-/** Addresses in the environment: ours, those of allowed apps, and the proxies whose word is believed. */
+/** Addresses in the environment: ours, those of allowed apps, and trusted proxies. */
 import { isIP } from 'node:net';
 import type { Parsed } from './variable.ts';
 
-/** The value of express' `trust proxy`: none, a number of hops, or networks. Never `true`: then any caller could name its own address. */
+/**
+ * The value of express' `trust proxy`: off, a number of hops, or networks. Never `true`: then any caller could choose
+ * its own address.
+ */
 export type TrustProxy = false | number | readonly string[];
 
 const networkNames = ['loopback', 'linklocal', 'uniquelocal'];
@@ -10,7 +13,7 @@ export const publicUrlRule = 'an http or https address without user, query and f
 export const trustProxyRule =
   'a number of proxies (1 to 10), or a comma list of addresses, networks such as 10.0.0.0/8, loopback, linklocal, uniquelocal';
 
-/** `PUBLIC_URL`: the value has no slash at its end, so that paths can be appended. */
+/** `PUBLIC_URL`: the value has no trailing slash, so that callers can append paths. */
 export function publicUrl(given: string): Parsed<string> {
   if (!URL.canParse(given)) return { expected: publicUrlRule };
   const url = new URL(given);

@@ -1,8 +1,8 @@
-/** The one way in which reading the environment fails. */
+/** The only error of reading the environment. */
 export interface ConfigProblem {
   /** Name of the variable to look at. */
   readonly variable: string;
-  /** A whole sentence with the name, the bad value (never a secret) and what would be valid. */
+  /** A whole sentence with the name, the bad value (never a secret) and the valid values. */
   readonly message: string;
 }
 

@@ -1,4 +1,7 @@
-/** DAEMON_VERSIONS: which versions of which daemon are welcome (rules, 9.14). Shape only; comparing versions happens elsewhere. */
+/**
+ * DAEMON_VERSIONS: the accepted versions of each daemon (rules, 9.14). Shape only; comparing versions happens
+ * elsewhere.
+ */
 import type { Parsed } from './variable.ts';
 
 export interface DaemonVersionPolicy {
@@ -8,7 +11,7 @@ export interface DaemonVersionPolicy {
   changelogUrl?: string;
 }
 
-/** By agent type. An agent type that is absent has no policy. */
+/** Keyed by agent type. An absent agent type has no policy. */
 export type DaemonVersions = Readonly<Record<string, DaemonVersionPolicy>>;
 
 const agentTypeShape = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -28,7 +31,7 @@ function fieldProblem(field: string, value: unknown): string | undefined {
 /** Reads the parsed JSON; the refusal names the agent type and the field. */
 export function daemonVersions(value: unknown): Parsed<DaemonVersions> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { expected: 'it is not an object' };
-  // Without a prototype, so that an agent type called "constructor" finds nothing.
+  // A null prototype, so that an agent type called "constructor" finds nothing.
   const versions = Object.create(null) as Record<string, DaemonVersionPolicy>;
   for (const [agentType, policy] of Object.entries(value as Record<string, unknown>)) {
     if (!agentTypeShape.test(agentType)) return { expected: `"${agentType.slice(0, 64)}" is not an agent type` };

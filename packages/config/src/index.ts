@@ -1,4 +1,7 @@
-/** The environment, read once: every variable of the relay, its default, its rule and its meaning. Knows nothing about what they are for. */
+/**
+ * The environment, read once: every variable of the relay, its default, its rule and its meaning. Independent of their
+ * use.
+ */
 export { type ConfigProblem, ConfigError } from './config-error.ts';
 export { type TrustProxy, isContact } from './addresses.ts';
 export type { DaemonVersionPolicy, DaemonVersions } from './daemon-versions.ts';

@@ -6,7 +6,7 @@ type IssuerScope =
   'sessions:read' | 'sessions:write' | 'devices:read' | 'devices:write' | 'agents:drive' | 'agents:answer';
 type IssuerAlgorithm = 'ES256' | 'RS256' | 'PS256';
 
-/** One entry of `AUTH_ISSUERS`. Absent fields mean what the verifier of tokens says about them. */
+/** One entry of `AUTH_ISSUERS`. The token verifier defines the meaning of absent fields. */
 export interface IssuerSettings {
   issuer: string;
   audience: string | string[];
@@ -37,7 +37,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const scopeList: Check = (value) =>
-  // An empty list is a role that may nothing.
+  // An empty list is a role without any scope.
   Array.isArray(value) && value.every((item) => knownScopes.includes(item as string))
     ? undefined
     : `a list of the scopes ${knownScopes.join(', ')}`;

@@ -119,7 +119,7 @@ export function path(): Shape<string> {
   return { kind: 'path', accepts, parse };
 }
 
-/** An address of one of `schemes`; the value keeps the text. `secret`: it may carry a password and is never printed. */
+/** An address of one of `schemes`; the value keeps the text. `secret`: it can carry a password and is never printed. */
 export function url(schemes: readonly string[], options: { secret?: boolean } = {}): Shape<string | undefined> {
   const accepts = `an address that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const parse = (given: string): Parsed<string> => {
@@ -129,7 +129,10 @@ export function url(schemes: readonly string[], options: { secret?: boolean } = 
   return { kind: 'url', accepts, parse, secret: options.secret ?? false };
 }
 
-/** An address of Redis, which may name several hosts and is then no URL. The room that connects reads the rest. */
+/**
+ * An address of Redis, which can name several hosts and is then not a valid URL. The room that connects parses the
+ * rest.
+ */
 export function redisUrl(): Shape<string | undefined> {
   const accepts =
     'an address that begins with redis://, redis+sentinel:// or redis+cluster:// (rediss for TLS) and names a host';
@@ -172,7 +175,7 @@ export function json<T>(
   return { kind: 'json', accepts, parse, secret: options.secret ?? false };
 }
 
-/** A comma list of secrets, long enough that none can be guessed. Their texts are never shown. */
+/** A comma-separated list of secrets, each long enough to resist guessing. Their texts are never shown. */
 export function secrets(accepts: string): Shape<readonly string[]> {
   const parse = (given: string): Parsed<readonly string[]> => {
     const values = given.split(',').map((part) => part.trim());

@@ -9,9 +9,9 @@ interface VariableDescription {
   readonly group: string;
   readonly kind: Kind;
   readonly unit: string | undefined;
-  /** Markdown; says so where it depends on the role or on other variables. */
+  /** Markdown; notes if it depends on the role or on other variables. */
   readonly default: string;
-  /** The end of the sentence "it must be …". */
+  /** Completes the sentence "it must be …". */
   readonly accepts: string;
   readonly meaning: string;
   readonly readBy: readonly Role[];

@@ -1,4 +1,7 @@
-/** Turns the environment into one typed object, or says everything that is wrong with it. Reads nothing but its arguments and the host name. */
+/**
+ * Turns the environment into one typed object, or reports all its mistakes. Reads nothing but its arguments and the
+ * host name.
+ */
 import { hostname } from 'node:os';
 import { type ConfigProblem, ConfigError } from './config-error.ts';
 import { type RelayConfig, fieldOf, variableNames } from './relay-config.ts';

@@ -19,7 +19,7 @@ export type RelayConfig = { readonly role: Role } & {
   readonly [Name in VariableName as CamelCase<Name>]: ValueOf<Table[Name]>;
 };
 
-/** In the order of the table. */
+/** All names, in table order. */
 export const variableNames = Object.keys(variables) as VariableName[];
 
 /** The field of `RelayConfig` that holds the variable `name`. */

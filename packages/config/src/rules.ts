@@ -35,7 +35,7 @@ function isPrivate(publicUrl: string): boolean {
   return protocol === 'https:' || isLoopback(hostname);
 }
 
-/** Credentials of daemons and apps travel to it with every connection, whichever service signs people in. */
+/** Credentials of daemons and apps travel to it with every connection, for any sign-in service. */
 function transport(config: RelayConfig): BrokenRule[] {
   if (config.role === 'standalone' || isPrivate(config.publicUrl)) return [];
   const message = `PUBLIC_URL is "${config.publicUrl}", where the credentials of daemons and apps would travel in the clear; for the role ${config.role} it must be https (or http on this machine), with TLS at the load balancer.`;
@@ -45,7 +45,7 @@ function transport(config: RelayConfig): BrokenRule[] {
 function signIn(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
   const takesUsers = config.role !== 'gateway';
-  // With several instances it is refused in any case.
+  // Several instances refuse it in any case.
   if (config.role === 'standalone' && config.authBuiltin && !isPrivate(config.publicUrl)) {
     const message = `PUBLIC_URL is "${config.publicUrl}", where passwords would travel in the clear; with the built-in sign-in it must be https (or http on this machine). Or set AUTH_BUILTIN to off.`;
     broken.push({ about: ['PUBLIC_URL', 'AUTH_BUILTIN'], message });
@@ -75,7 +75,7 @@ function signIn(config: RelayConfig): BrokenRule[] {
 function numbers(config: RelayConfig): BrokenRule[] {
   const broken: BrokenRule[] = [];
   const { leaseRefreshMs, leaseTtlMs, pingIntervalMs, silenceTimeoutMs, framesPerSecond, frameBurst } = config;
-  // Pauses vary by a fifth, and begin when the renewal before has ended.
+  // Pauses vary by a fifth, and begin after the previous renewal.
   if (2 * leaseRefreshMs > leaseTtlMs) {
     const message = `LEASE_REFRESH_MS is "${leaseRefreshMs}"; it must be at most half of LEASE_TTL_MS (${leaseTtlMs}), or a renewal that is a little late finds its lease ended.`;
     broken.push({ about: ['LEASE_REFRESH_MS', 'LEASE_TTL_MS'], message });

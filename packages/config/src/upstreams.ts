@@ -4,17 +4,17 @@ import { isText } from './issuers.ts';
 import type { Parsed } from './variable.ts';
 
 interface Common {
-  /** In addresses and in the memory of the relay: who renames it makes strangers of the people who came through it. */
+  /** Part of addresses and of the relay's data: after a rename, people who came through it count as strangers. */
   readonly id: string;
   /** On the button. */
   readonly name: string;
   readonly clientId: string;
 }
 
-/** One entry of `AUTH_UPSTREAM`; `google` is an `oidc` of which everything else is known. */
+/** One entry of `AUTH_UPSTREAM`; `google` is an `oidc` with preset fields. */
 export type UpstreamSettings =
   | (Common & { readonly kind: 'github'; readonly clientSecret: string; readonly address: string })
-  /** Without a secret it is a public client: PKCE alone proves it. */
+  /** If the secret is missing it is a public client: PKCE alone proves it. */
   | (Common & { readonly kind: 'oidc'; readonly clientSecret: string | undefined; readonly issuer: string });
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The type of a variable of the environment, whatever its kind. Knows no variable by name. */
+/** The type of a variable of the environment, of any kind. Contains no names of variables. */
 /** The program that reads the configuration: one process with everything (`standalone`), `api`, or `gateway`. */
 export type Role = 'standalone' | 'api' | 'gateway';
 
@@ -6,10 +6,10 @@ export const allRoles: readonly Role[] = ['standalone', 'api', 'gateway'];
 
 export type Kind = 'int' | 'share' | 'port' | 'url' | 'enum' | 'bool' | 'list' | 'json' | 'string' | 'path' | 'secret';
 
-/** The result of reading one text: a value, or the end of the sentence "it must be …". */
+/** The result of parsing one text: a value, or the completion of the sentence "it must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
-/** The values that a default may depend on: the role, the host name, and the variables earlier in the table. */
+/** The values that a default can depend on: the role, the host name, and the variables earlier in the table. */
 interface DefaultContext {
   readonly role: Role;
   readonly hostName: string;
@@ -17,7 +17,7 @@ interface DefaultContext {
   readonly earlier: <T>(variable: string) => T;
 }
 
-/** A default that is not the same everywhere; `text` is what the documentation prints. */
+/** A default that depends on the context; the documentation prints `text`. */
 export interface DerivedDefault<T> {
   readonly text: string;
   readonly from: (context: DefaultContext) => T;
@@ -25,7 +25,7 @@ export interface DerivedDefault<T> {
 
 export interface Variable<T> {
   readonly kind: Kind;
-  /** Describes a valid value, as the end of the sentence "it must be …". */
+  /** Describes a valid value; completes the sentence "it must be …". */
   readonly accepts: string;
   readonly unit: string | undefined;
   /** True: the value never appears in an error, a log or the documentation. */
@@ -38,7 +38,7 @@ export interface Variable<T> {
   readonly parse: (text: string) => Parsed<T>;
 }
 
-/** A row of the table, for a variable of any kind. Exactly one of the three ways to give a default, or none. */
+/** A row of the table, for a variable of any kind. Has at most one of the three kinds of default. */
 export interface Facts<T> {
   readonly meaning: string;
   readonly default?: T;

@@ -1,6 +1,6 @@
 /**
- * The one table of the environment: every variable, once. The typed configuration and docs/configuration.md follow from it.
- * A default may look at variables above its own line only.
+ * The table of the environment: every variable, once. The typed configuration and docs/configuration.md derive from it.
+ * A default can use only variables above its own line.
  */
 import {
   type TrustProxy,

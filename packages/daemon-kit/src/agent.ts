@@ -15,7 +15,7 @@ import type { Heard } from './transcript/mapper.ts';
 /**
  * The seam between the daemon and the program that does the work. An agent knows no relay, no frame and no file of the daemon.
  *
- * Promises of the caller: one turn at a time per session; what is reported after an end or a cancel is ignored.
+ * The caller runs one turn at a time per session, and ignores reports after a turn has completed or was cancelled.
  */
 /** A value that a person chose for a setting. */
 export interface Choice {
@@ -53,7 +53,7 @@ export interface Turn {
   images?: readonly string[];
   /** Holds in a process that is opened for the turn. */
   choices?: SessionChoices;
-  /** Set before the agent gets the message, else the turn ends with `SETTING_NOT_APPLIED`. */
+  /** Set before the agent receives the message; if that fails, the turn fails with `SETTING_NOT_APPLIED`. */
   settings?: readonly Choice[];
 }
 
@@ -66,16 +66,16 @@ export interface Question {
   choices?: readonly QuestionOption[];
   /** The action that a permission is about. */
   subject?: Subject;
-  /** Whether words answer it; default: yes. */
+  /** Whether free text answers it; default: yes. */
   text?: boolean;
-  /** The fields of a form; its answer may carry their values, which fit them. `options` and words answer it as well. */
+  /** The fields of a form; its answer can carry their values, which fit them. `options` and free text answer it as well. */
   fields?: readonly QuestionField[];
-  /** The time after which it can no longer be answered (ISO 8601). */
+  /** The deadline for an answer (ISO 8601). */
   expires?: string;
   prompt: string;
   /** Full text shown to the user; default: empty. */
   result?: string;
-  /** The agent's words before the question. Placed in front of `result` unless they were already sent as a message of their own. */
+  /** The agent's text before the question. Placed in front of `result` unless already sent as its own message. */
   said?: string;
   /** Labels of the choices. */
   options?: readonly string[];
@@ -92,13 +92,13 @@ export interface ReachedLimit {
 }
 
 /**
- * The reports of an agent during a turn. `complete`, `wait` and `error` end the turn; only the first of them counts. After `wait` the turn
- * may continue at an agent with `holdsQuestions`: after `withdrawn` its next end counts again.
+ * The reports of an agent during a turn. `complete`, `wait` and `error` complete the turn; only the first counts. After `wait`
+ * the turn can continue at an agent with `holdsQuestions`: after `withdrawn` its next result counts again.
  */
 export interface TurnReport {
   /**
-   * An update of ACP, unchanged: the source of the transcript, also when it comes late. Only from an agent with `tellsUpdates`. Returns what it
-   * became; undefined when it could not be kept.
+   * An update of ACP, unchanged: the source of the transcript, also when it is late. Only from an agent with `tellsUpdates`.
+   * Returns the resulting item; undefined if the transcript could not keep it.
    */
   update?(update: Readonly<Record<string, unknown>>): Heard | undefined;
   /** A tool call of ACP as a question shows it, with the uuid of the question if there is one. */
@@ -110,20 +110,20 @@ export interface TurnReport {
   output(text: string): void;
   complete(result: string): void;
   wait(question: Question): void;
-  /** Another question, with a `uuid`, while one is open. It may be answered before the turn waits for it. */
+  /** Reports another question, with a `uuid`, while one is open. The answer can arrive before the turn waits for it. */
   further?(question: Question): void;
   /** A question reported by `further` can no longer be answered. */
   closed?(uuid: string): void;
   /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late, `USAGE_LIMIT` with `limit`. */
   error(error: string, code?: string, limit?: ReachedLimit): void;
   /**
-   * The question of `wait` can no longer be answered, and the turn continues: its next end counts again and replaces the question.
-   * `why`: a sentence for the person who answers anyway. `uuid`: the question, if others stay open.
+   * The question of `wait` is closed, and the turn continues: its next result counts again and replaces the question. `why`: a
+   * sentence for the person who answers anyway. `uuid`: the question, if further questions stay open.
    */
   withdrawn?(why: string, uuid?: string): void;
   /** Another program opened the session before the agent got the message: the daemon asks the person, and the turn is over. */
   held?(): void;
-  /** The turn ended before the agent read this message, which it had taken. Reported before the end. */
+  /** The turn completed before the agent read this accepted message. Reported before the result. */
   dropped?(steerId: string): void;
   /** The turn took so many tokens, as the agent counts them. */
   spent?(tokens: number): void;
@@ -131,7 +131,7 @@ export interface TurnReport {
   chosen?(settings: readonly Choice[]): void;
   /** The conversation now has a name. */
   title?(title: string): void;
-  /** The process (and its group) that runs the turn, recorded so that it can be ended after a crash of the daemon. */
+  /** The process (and its group) that runs the turn, recorded so that a restarted daemon can kill it after a crash. */
   process(pid: number): void;
 }
 
@@ -153,30 +153,30 @@ export interface Steer {
  */
 export interface Steered {
   outcome: 'injected' | 'not_running' | 'refused' | 'unknown';
-  /** For people. */
+  /** A sentence for people. */
   reason?: string;
 }
 
 export interface RunningTurn {
   /**
-   * Settles when the turn has fully finished, with or without a reported end. Rejects when the agent failed; the caller turns
-   * both a rejection and a missing end into an error.
+   * Settles when the turn has fully finished, with or without a reported result. Rejects if the agent failed; the caller turns
+   * both a rejection and a missing result into an error.
    */
   ended: Promise<void>;
-  /** Ends the turn now. Never rejects; resolves when the turn has fully finished. */
+  /** Cancels the turn now. Never rejects; resolves when the turn has fully finished. */
   cancel(): Promise<void>;
 }
 
 /** A conversation that an agent is asked to open. */
 export interface Opening {
   taskId: string;
-  /** The one that was chosen, of a daemon with further agents; absent: the one of the registration. */
+  /** The chosen agent, of a daemon with further agents; absent: the agent of the registration. */
   agentType?: string | undefined;
   /** As the app gave it; empty for the agent's default. Not checked. */
   projectPath: string;
-  /** Aborted when the conversation is no longer wanted. */
+  /** Aborted when the conversation becomes unwanted. */
   signal: AbortSignal;
-  /** Defaults of the agent: one that cannot be set is left out. */
+  /** Defaults of the agent; a default that cannot be set is left out. */
   choices?: SessionChoices;
   /** Rejects with a SettingNotApplied if one of them cannot be set. */
   settings?: readonly Choice[];
@@ -194,7 +194,7 @@ export interface Opened {
 export interface Agent {
   /** Everything is reported with `update`: the output is included. */
   readonly tellsUpdates?: boolean;
-  /** The name of a message in the form in which `Outside` has it. `part`: from 1. Default: the id, with `#2` and so on for the next parts. */
+  /** The name of a message as `Outside` has it. `part`: from 1. Default: the id, with `#2` and so on for the next parts. */
   messageName?(role: 'USER' | 'AGENT', messageId: string, part: number): string;
   /** The same for agents of several kinds: the names in this session. Counts instead of `messageName`. */
   nameOf?(sessionId: string): Agent['messageName'];
@@ -202,20 +202,23 @@ export interface Agent {
   readonly holdsQuestions?: boolean;
   /** The capabilities that the daemon declares to the relay (`X-Daemon-Capabilities`); the relay never asks for an undeclared one. */
   readonly capabilities?: readonly Capability[];
-  /** For agents that name their conversations themselves. Without it the daemon makes a UUID. A rejection ends the task with ERROR. */
+  /**
+   * For agents that name their conversations themselves; otherwise the daemon makes a UUID. A rejection fails the task with
+   * ERROR.
+   */
   open?(opening: Opening): Promise<Opened>;
-  /** May throw, which counts as an error of the turn. The answer to a question is the next turn of the session. */
+  /** Can throw, which fails the turn. The answer to a question is the next turn of the session. */
   start(turn: Turn, report: TurnReport): RunningTurn;
   /**
    * Gives the agent a message while it works, at most once; only with `steer`. `injected` is called at the moment at which the agent reports that it
    * has it, before later updates. A rejection counts as `unknown`.
    */
   steer?(message: Steer, injected: () => void): Promise<Steered>;
-  /** With `usage`: how full the context of a session is. The text of a rejection is sent to the person who asked. */
+  /** Returns the fill level of a session's context; requires `usage`. The text of a rejection is sent to the person who asked. */
   context?(sessionId: string): Promise<Usage>;
   /**
-   * With `settings`: the choices of a session; with `change`, after that change was made. Rejects with a SettingRefused for an unknown
-   * setting or value; the text of any other rejection is sent to the person who asked.
+   * Returns the choices of a session, with `change` after applying it; requires `settings`. Rejects with a SettingRefused for an
+   * unknown setting or value; the text of any other rejection is sent to the person who asked.
    */
   settings?(
     session: { sessionId: string; projectPath: string; choices?: SessionChoices },
@@ -223,7 +226,7 @@ export interface Agent {
   ): Promise<readonly Setting[]>;
   /** The last settings of a session that this process of the daemon knows, without asking the agent. */
   knownSettings?(sessionId: string): { settings: readonly Setting[]; isLive: boolean } | undefined;
-  /** The words of its abilities for apps; undefined before it was asked. */
+  /** The names of its abilities for apps; undefined before it was asked. */
   abilities?(): readonly string[] | undefined;
   /**
    * Called once, at the start: the listener is called for each change of settings. `offered`: the agent opened the session with them;
@@ -242,10 +245,10 @@ export interface Agent {
   letGo?(sessionId: string): Promise<void>;
   /** The session got messages elsewhere: its state in memory is out of date. No turn runs in it. */
   outdated?(sessionId: string): void;
-  /** Ends all that outlives turns. Called once, after the last turn. Never rejects. */
+  /** Stops all processes and timers that outlive turns. Called once, after the last turn. Never rejects. */
   close?(): Promise<void>;
-  /** Ends the process that a crashed daemon left running. Never throws. */
+  /** Kills the process that a crashed daemon left running. Never throws. */
   reap?(left: { taskId: string; pid: number }): void;
-  /** Ends everything at once and without waiting, because this process is about to exit. */
+  /** Kills everything at once, without waiting, because this process is about to exit. */
   abort?(): void;
 }

@@ -5,11 +5,11 @@ import type { FinalEvent } from './journal.ts';
 type Asked = DaemonEvent<'PROMPT_OPEN'>;
 
 export interface Asking {
-  /** Sends a question, also one that the relay has received before. */
+  /** Sends a question, also if the relay has received it before. */
   repeat: (event: Asked) => void;
-  /** After `status`: sends what the relay has not received. */
+  /** After `status`: sends the questions that the relay has not received. */
   again: () => void;
-  /** The relay has received these ends, and the questions that they carry. */
+  /** The relay has received these results, and the questions they carry. */
   settled: (ends: readonly FinalEvent[]) => void;
 }
 

@@ -214,7 +214,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     link.declare(now);
     watched.clear();
     tasks.steeredAgain();
-    // Before `status`: the relay must not settle as lost a task that ended while the daemon was offline.
+    // Before `status`: the relay must not settle a task as lost that completed while the daemon was offline.
     const owed = journal.owed();
     for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts(), takesLimits(link)));
     if (owed.length > 0) {

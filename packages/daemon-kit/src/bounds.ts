@@ -4,7 +4,7 @@ import { limits } from '@relay/protocol';
 /** The first bytes of a text. */
 export { cutText as keepHead } from '@relay/protocol';
 
-/** Bytes a daemon puts into one field. A result and a message may be as large as the relay accepts from an app. */
+/** Maximum bytes per field. A result and a message can be as large as the relay accepts from an app. */
 export const fieldBytes = {
   message: limits.messageBytes,
   error: 16 * 1024,
@@ -31,7 +31,7 @@ export function tailOf(bytes: Buffer, maxBytes: number): string {
   return bytes.toString('utf8', start);
 }
 
-/** The first line that says something, cut at `maxCharacters`; empty if none does. */
+/** Returns the first line that is not blank, cut at `maxCharacters`; empty if all are blank. */
 export function firstLine(text: string, maxCharacters: number): string {
   const line = text.split(/\r?\n/).find((candidate) => candidate.trim() !== '') ?? '';
   return [...line.trim().slice(0, maxCharacters * 2)].slice(0, maxCharacters).join('');

@@ -34,7 +34,7 @@ export interface Caps {
   settings(sessionId: string): Setting[];
   /** Sets a cap of that agent on this machine, and returns its caps. @throws SettingRefused for an unknown cap or amount */
   change(sessionId: string, change: SettingChange): Setting[];
-  /** The listener is called with the session in which a cap was changed. */
+  /** The listener receives the session whose cap changed. */
   onChange: (listener: (sessionId: string) => void) => void;
 }
 

@@ -2,7 +2,7 @@
 export type Cancel = () => void;
 
 export interface Clock {
-  /** Milliseconds since the epoch. May jump when the system clock is set. */
+  /** Milliseconds since the epoch. Jumps when the system clock is set. */
   now(): number;
   /** Milliseconds since an arbitrary moment, for measuring: never jumps. Default: `now`. */
   elapsed?(): number;

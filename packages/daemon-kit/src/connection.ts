@@ -23,9 +23,9 @@ import {
 export interface ConnectionTimings extends BackoffTimings {
   /** Between WebSocket pings. */
   pingIntervalMs: number;
-  /** Without any frame, ping or pong from the relay the socket counts as dead. */
+  /** The socket counts as dead if the relay sends no frame, ping or pong for this long. */
   silenceMs: number;
-  /** From the first byte to the open socket. */
+  /** The limit from the first byte to the open socket. */
   openTimeoutMs: number;
   /** The time the relay has to answer the ping after a wake. */
   wakeProbeMs: number;
@@ -68,7 +68,7 @@ export interface Connection {
   send(text: string, hot?: boolean): boolean;
   /**
    * Calls back once the relay has handled everything sent before; never, if the socket dies first. The proof is the pong to a
-   * WebSocket ping that travels behind it, to a daemon that declared `receipts`.
+   * WebSocket ping that follows on the same socket, for a daemon that declared `receipts`.
    */
   confirm(received: () => void): void;
   /** Closes with 1000 and stays away. Resolves when the socket is gone. */
@@ -138,7 +138,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     current.on('unexpected-response', (_request, response) => {
       const refused = refusal(response, clock.now());
       ending = refused;
-      // With this listener the library leaves the abort to us; the 'close' below follows.
+      // A listener for this event makes the library leave the abort to us; the 'close' below follows.
       void sentenceIn(response).then((sentence) => {
         if (sentence) refused.message += ` (${sentence})`;
         if (isStripped(refused.status)) refused.message += `; ${strippedAdvice}`;
@@ -227,7 +227,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** Pings, and ends a socket that gives no sign of life. Returns how to stop. */
+/** Pings the relay, and closes a silent socket. Returns a function that stops it. */
 function heartbeat(current: WebSocket, clock: Clock, timings: ConnectionTimings): Cancel {
   let lastHeard = elapsedOn(clock);
   const heard = () => (lastHeard = elapsedOn(clock));
@@ -262,7 +262,9 @@ const refusal = (response: IncomingMessage, now: number): Extract<Ending, { kind
   retryAfterMs: retryAfterMs(response.headers['retry-after'], now),
 });
 
-/** The sentence in the JSON body of a refused upgrade; empty if there is none. Ends with the time-out of the handshake at the latest. */
+/**
+ * Returns the sentence in the JSON body of a refused upgrade, or an empty text. The time-out of the handshake bounds the wait.
+ */
 async function sentenceIn(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

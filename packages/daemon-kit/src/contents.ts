@@ -31,7 +31,7 @@ interface Piece {
   mime: string;
   /** The size of the whole content. */
   size: number;
-  /** An output that went on behind what is kept. */
+  /** The output continued beyond the kept bytes. */
   cut: boolean;
   bytes: Buffer;
 }
@@ -39,21 +39,21 @@ interface Piece {
 export interface Contents {
   /** Keeps an image, given in base64. False when it is not kept: too large, of another kind, or the disk refuses it. */
   image(at: ContentName, mime: string, base64: string): boolean;
-  /** Keeps the text of an output; `begins`: from its first byte, else behind what is kept. */
+  /** Keeps the text of an output; `begins`: it starts at the first byte, else it follows the kept text. */
   output(at: ContentName, text: string, begins: boolean): void;
   /** Undefined when it is not kept. */
   read(at: ContentName, offset: number, limit: number): Piece | undefined;
 }
 
-/** Keeps what items do not hold, under the uuid of the item. */
+/** Keeps content that items reference but do not hold, under the uuid of the item. */
 export interface Keep {
   /** An image in base64. False when it is not kept. */
   image(uuid: string, mime: string, base64: string): boolean;
-  /** Text of an output that is longer than what is shown; `begins`: from its first byte. */
+  /** Text of an output longer than the shown part; `begins`: from its first byte. */
   output(uuid: string, text: string, begins: boolean): void;
 }
 
-/** Keeps what the items of one session do not hold. */
+/** Keeps content that the items of one session reference but do not hold. */
 export const keepingIn = (contents: Contents, sessionId: string): Keep => ({
   image: (uuid, mime, base64) => contents.image({ sessionId, uuid, name: imageName }, mime, base64),
   output: (uuid, text, begins) => contents.output({ sessionId, uuid, name: outputName }, text, begins),
@@ -201,7 +201,7 @@ export function openContents({
         makeRoom(path);
         return true;
       });
-      // Of a refused write a part may be there.
+      // A refused write can leave a part behind.
       if (!isKept) tried(undefined, () => remove(path));
     },
     read: (at, offset, limit) =>
@@ -224,7 +224,7 @@ export function openContents({
 
 export type ContentReader = (at: ContentName, offset: number, limit: number) => Piece | undefined;
 
-/** `bring`: keeps a content that was never kept here, or is no longer, from the files of the agent. */
+/** `bring`: loads content that was never kept here, or was dropped, from the files of the agent. */
 export const contentReader =
   (contents: Contents, bring: (sessionId: string, uuid: string) => void): ContentReader =>
   (at, offset, limit) => {

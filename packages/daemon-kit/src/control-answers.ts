@@ -53,7 +53,7 @@ export function createControlAnswers(options: AnswersOptions): ControlAnswers {
           const now = known(sessionId);
           const own = caps.settings(sessionId);
           if (now?.isLive) return { ...reply, settings: withinBounds([...now.settings, ...own]), ...more };
-          // Another session shows what the agent offers, but not the values of this one.
+          // Another session shows which settings the agent offers, but not the values of this session.
           if (!now && !store.settings(sessionId)) return { ...reply, settings: own, ...more };
           const { values, at } = kept(sessionId);
           const settings = (now?.settings ?? offerOf(typeOf(sessionId))).map((one) => ({

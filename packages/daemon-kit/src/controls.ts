@@ -38,7 +38,7 @@ interface Wanted {
 }
 
 export interface Controls extends ControlAnswers {
-  /** With which choices a new session begins. @throws SettingNotApplied */
+  /** Returns the initial choices of a new session. @throws SettingNotApplied */
   forNew(agentType: string | undefined, wanted: Wanted): { choices: SessionChoices; settings: Choice[] };
   /** The session was opened with them. */
   begun(

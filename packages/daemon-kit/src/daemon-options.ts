@@ -19,7 +19,7 @@ export interface DaemonTimings extends ConnectionTimings, TaskTimings {
   watchIntervalMs: number;
   /** Between looks at the programs that have sessions open. */
   deskIntervalMs: number;
-  /** The time in which changes of a transcript are joined. */
+  /** How long changes of a transcript are collected before they are sent. */
   joinMs: number;
   /** The time that a stopping daemon gives the relay to receive the last frames. */
   farewellMs: number;
@@ -34,13 +34,13 @@ export interface DaemonOptions {
   agent: Agent;
   /** Access to the sessions that the agent keeps by itself: sessions started locally are then reported, and can be continued. */
   outside?: Outside;
-  /** Shows apps the folders in which a session may be started. Without it they see none. */
+  /** Shows apps the folders where a session can start. If absent, apps see no folders. */
   browse?: Browse | undefined;
   /** Shows apps the files of sessions. */
   workspace?: Workspace | undefined;
   /** Name and version of the agent, for people. */
   product?: { name?: string; version?: string } | undefined;
-  /** Agents that a person can choose instead, each with the sessions that it began. Default: none. */
+  /** Further agents that a person can choose, each with the sessions it began. Default: no further agents. */
   further?: readonly FurtherAgent[] | undefined;
   /** Folder of history and journal. Created if needed; never shared by two daemons. */
   storeDir: string;
@@ -54,7 +54,7 @@ export interface DaemonOptions {
   clock?: Clock;
   /** Connects to the relay. Default: by WebSocket. */
   connect?: typeof createConnection;
-  /** In [0, 1); spreads the reconnects. */
+  /** Returns a number in [0, 1); spreads the reconnects. */
   random?: () => number;
   log?: Log;
   /** After every change of the connection or of the running tasks. */
@@ -77,13 +77,16 @@ export interface DaemonState {
 export interface Daemon {
   /** Reads the folder and begins to connect; reconnects by itself until stopped. Throws when the folder cannot be used. */
   start(): void;
-  /** Ends the running tasks with ERROR, sends these ends to the relay, and closes. Resolves when the socket and the agents are gone. */
+  /**
+   * Fails the running tasks with ERROR, sends these results to the relay, and closes. Resolves when the socket and the agents are
+   * gone.
+   */
   stop(): Promise<void>;
-  /** Ends agents at once, because the process is about to exit. */
+  /** Kills agents at once, because the process is about to exit. */
   abort(): void;
   /** Resolves when the socket is open and `status` and `report_sessions` were written; at once if that is so now. */
   connected(): Promise<void>;
-  /** Resolves when the daemon has ended: stopped, or refused for good by the relay. */
+  /** Resolves when the daemon has stopped: on request, or refused for good by the relay. */
   ended: Promise<Stop>;
   state(): DaemonState;
   counts(): InboundCounts;

@@ -47,7 +47,7 @@ export function createShownState({
           return change({ connection: 'connected', since, lastConnectedAt: since });
         case 'waiting': {
           const problem = problemOf(to.ending);
-          // Once: a relay that goes on sending it away has no room for it, or trouble of its own.
+          // Only the first time: a relay that keeps redirecting the daemon has no room for it, or trouble of its own.
           const isSent = isSentOn(to.ending);
           log[isSent && !wasSentOn ? 'info' : 'warn']('disconnected', { why: problem, retryInMs: to.waitMs });
           wasSentOn = isSent;
@@ -68,7 +68,7 @@ export function createShownState({
 /** Whether the socket is open. */
 export const isOpen = (shown: ShownState): boolean => shown.now().connection === 'connected';
 
-/** One gateway has no room, or leaves: the next attempt finds another one. */
+/** One gateway is full or draining: the next attempt finds another gateway. */
 const isSentOn = (ending: Ending): boolean =>
   ending.kind === 'refused' && ending.status === 503 && ending.retryAfterMs !== undefined;
 

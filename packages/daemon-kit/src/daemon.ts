@@ -1,6 +1,6 @@
 /**
- * The whole daemon, without command line and without the files of a registration: give it a relay, a credential, an agent and a
- * folder. Several may live in one process, each with its own folder.
+ * The whole daemon, without command line and registration files: give it a relay, a credential, an agent and a folder. Several
+ * daemons can share one process, each with its own folder.
  */
 import { type Assembled, assemble } from './assembly.ts';
 import { settledWithin, systemClock } from './clock.ts';

@@ -37,7 +37,7 @@ export interface DeskGate {
   forget(sessionId: string): boolean;
   /** A task of this session waits until the other program has left. */
   isWaiting(sessionId: string): boolean;
-  /** Programs may have left: waiting tasks look again. */
+  /** Programs can have left: waiting tasks look again. */
   look(): void;
   /** Closes the program that holds the session. */
   end(sessionId: string, stopTurn: boolean): Promise<Ended>;
@@ -148,7 +148,7 @@ export function createDeskGate(room: TaskRoom, { finish, settle, progress }: Gat
         const error = 'Not sent: only a person can close a program on this machine.';
         return settle(task, () => finish(task, { type: 'ERROR', error, code: 'HELD_AT_DESK' }));
       }
-      // Other words are no choice: they join the message, and the daemon asks again.
+      // Other text does not choose an option: it joins the message, and the daemon asks again.
       Object.assign(task, { message: choice ? message : `${message}\n\n${words}`, images });
       enter(task, choice, stopTurn, go);
     },

@@ -1,4 +1,4 @@
-/** Failures that a person can do something about: a stable code, a sentence that says what to do, an exit code. */
+/** Failures that a person can act on: a stable code, a sentence with advice, an exit code. */
 
 /** Exit codes of `relay-daemon`, after sysexits.h where it has one. 78 means: starting again will not help. */
 export const exitCodes = {
@@ -26,7 +26,7 @@ export class Failure extends Error {
   }
 }
 
-// By shape, not by `instanceof`: errors of the runtime may come from another realm.
+// Read by shape, not by `instanceof`: errors of the runtime can come from another realm.
 const textOf = (error: unknown, field: 'message' | 'code'): string | undefined => {
   const value: unknown =
     typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[field] : undefined;

@@ -14,7 +14,7 @@ import { fileNameOf, openStore } from './store.ts';
 
 export type DaemonFiles = ReturnType<typeof openFiles>;
 
-/** Opens the files of the daemon, which no other daemon may use. Throws when the folder cannot be used. */
+/** Opens the files of the daemon, which other daemons must not use. Throws if the folder is unusable. */
 export function openFiles({ storeDir, agentType, clock = systemClock, log = silentLog }: DaemonOptions) {
   makePrivateFolder(storeDir);
   const store = openStore(join(storeDir, 'sessions'), () => clock.now());

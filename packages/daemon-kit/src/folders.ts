@@ -1,11 +1,11 @@
-/** Folders of this machine, between the one who may read them and the relay: within their bounds, and a few at a time. */
+/** Limits folder listings for the relay: their size, and how many run at a time. */
 import { type BrowsedFolder, type FromDaemon, type ToDaemon, limits } from '@relay/protocol';
 import { keepHead } from './bounds.ts';
 import { reasonOf } from './failure.ts';
 
 /**
- * The folders in a folder, by name with hidden ones last; an empty path: those in which agents may work. Undefined where there is no such
- * folder, or none that apps may see: the two must not be told apart.
+ * Lists the folders in a folder, by name with hidden ones last; an empty path lists the folders where agents can work. Returns
+ * undefined both for a missing folder and for a hidden one: an app must not be able to distinguish them.
  */
 export type Browse = (path: string) => Promise<BrowsedFolder | undefined>;
 

@@ -55,7 +55,7 @@ export const pageWith = (messages: HistoryMessage[], hasMore: boolean): Page => 
   newestUuid: messages.at(-1)?.uuid ?? null,
 });
 
-/** The last rows within the bounds; one that is larger by itself is still returned. */
+/** Returns the last rows within the bounds; a single row that exceeds them is still returned. */
 export function fitting<T>(rows: readonly T[], limit: number, maxBytes: number): T[] {
   let first = rows.length;
   let bytes = 0;

@@ -10,7 +10,7 @@ export interface Exchange {
   method: string;
   headers?: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** From the first byte to the last one of the answer. */
+  /** The limit from the first byte of the request to the last byte of the answer. */
   timeoutMs: number;
   /** Longer answers are refused. */
   maxBytes?: number;
@@ -24,7 +24,10 @@ export interface HttpAnswer {
 
 const defaultMaxBytes = 64 * 1024;
 
-/** The whole answer, whatever its status. Rejects with the system's error, or with a sentence, when there is none. */
+/**
+ * Returns the whole answer, whatever its status. Rejects with the system's error, or with a sentence, if the server does not
+ * answer.
+ */
 export function exchange(
   url: string,
   { method, headers = {}, body, timeoutMs, maxBytes = defaultMaxBytes }: Exchange,

@@ -19,7 +19,7 @@ import type { Tasks } from './task.ts';
 export interface InboundCounts {
   /** Frames of a type this daemon does not know. */
   unknown: number;
-  /** Frames that are no JSON object with a type, or lack a required field. */
+  /** Frames that are not a JSON object with a type, or lack a required field. */
   invalid: number;
 }
 
@@ -34,11 +34,11 @@ interface InboundOptions {
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   watched: Watched;
   desk: Pick<Desk, 'answer' | 'release'>;
-  /** The form in which the relay reads: messages only, or all that is in a transcript. */
+  /** The form that the relay reads: messages only, or the whole transcript. */
   reader?: () => Reader;
   /** Sends the pending changes of a session, so that no page holds a change that follows it as a frame. */
   flush?: (sessionId: string) => void;
-  /** Reads what items name and do not hold. Undefined: nothing of transcripts leaves this machine. */
+  /** Reads content that items reference but do not hold. Undefined: no transcript content leaves this machine. */
   content?: ContentReader | undefined;
   /** Figures of use and their caps. */
   use: { spending: Spending; caps: Pick<Caps, 'settings'> };
@@ -56,12 +56,12 @@ export interface Inbound {
   counts: () => InboundCounts;
 }
 
-/** Sessions for which the relay wants `session_activity`. */
+/** Sessions for which the relay requested `session_activity`. */
 export interface Watched {
   add(sessionId: string): void;
   remove(sessionId: string): void;
   has(sessionId: string): boolean;
-  /** In the order in which they were named. */
+  /** In the order of `add`. */
   all(): string[];
   /** A new connection: the relay names them again. */
   clear(): void;
@@ -198,7 +198,7 @@ export function createInbound({
         try {
           return (handlers[frame.type] as (frame: ToDaemonFrame) => void)(frame);
         } catch (error) {
-          // No frame may end the daemon and with it every turn.
+          // A bad frame must not stop the daemon and with it every turn.
           return log.warn('frame failed', { frame: frame.type, why: reasonOf(error) });
         }
       }
@@ -210,7 +210,7 @@ export function createInbound({
   };
 }
 
-/** Bounded: the relay may name more sessions than exist, but not fill the memory. */
+/** Bounded: the relay can name more sessions than exist, but must not fill the memory. */
 export function createWatched(maxSessions: number = 10_000): Watched {
   const sessions = new Set<string>();
   return {

@@ -1,4 +1,4 @@
-/** The headers by which a daemon introduces itself to the relay. */
+/** The headers that introduce a daemon to the relay. */
 import { hostname } from 'node:os';
 import { agentsHeader, type Capability, capabilities, formatAgents } from '@relay/protocol';
 import type { Agent } from './agent.ts';

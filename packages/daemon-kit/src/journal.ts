@@ -1,7 +1,7 @@
 /**
- * The write-ahead record of tasks: which ones run, and the ends that the relay has not yet saved.
- * After a crash it knows what was interrupted; after an outage, what to send again. Bounded: beyond the limits the oldest
- * undelivered ends are dropped.
+ * The write-ahead record of tasks: running tasks, and results that the relay has not yet saved. After a crash it knows the
+ * interrupted tasks; after an outage, the results to send again. Bounded: beyond the limits the oldest undelivered results are
+ * dropped.
  */
 import { appendFileSync, closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { DaemonEvent } from '@relay/protocol';
@@ -9,16 +9,16 @@ import type { Cancel, Clock } from './clock.ts';
 import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
-/** The events that end a task. Each task has exactly one, unless its turn continues after a question. */
+/** Events that settle a task. Each task has exactly one, unless its turn continues after a question. */
 export type FinalEvent = DaemonEvent<'TASK_COMPLETE' | 'WAIT_FOR_USER' | 'ERROR'> & {
   task_id: string;
-  /** Missing when the task ended before its session had a name. */
+  /** Missing if the task settled before its session had a name. */
   session_id?: string;
 };
 
 /** As it is kept: a relay without transcripts gets it in the older form (`forRelay`). */
 export type JournalledEvent = FinalEvent & {
-  /** The agent's words before its question. */
+  /** The agent's text before its question. */
   said?: string;
 };
 
@@ -69,13 +69,13 @@ export interface Journal {
   /** Cancelled: nothing is owed. */
   settled(taskIds: readonly string[]): void;
   /**
-   * The relay has saved these ends, as `ended` got them or `owed` returned them. A later end of the same task stays owed. Returns the ids of
-   * the tasks of which nothing more is owed.
+   * The relay has saved these results, as passed to `ended` or returned by `owed`. A later result of the same task stays owed.
+   * Returns the ids of the tasks that owe nothing more.
    */
   delivered(ends: readonly FinalEvent[]): string[];
-  /** Ends that the relay has not yet saved, as far as this daemon knows; oldest first. */
+  /** Results that the relay has not yet saved, as far as this daemon knows; oldest first. */
   owed(): FinalEvent[];
-  /** Tries a last time to save what the disk refused. Afterwards no timer runs. */
+  /** Tries a last time to save rows that the disk refused. Afterwards no timer runs. */
   close(): void;
 }
 
@@ -84,7 +84,10 @@ interface JournalOptions {
   maxOwed?: number;
   maxOwedBytes?: number;
   clock: Pick<Clock, 'after'>;
-  /** An undelivered end had to be dropped, or the disk refused a row (the journal continues in memory, and is saved as a whole later). */
+  /**
+   * The journal dropped an undelivered result, or the disk refused a row (the journal continues in memory and saves itself as a
+   * whole later).
+   */
   onTrouble: (what: string, why: string) => void;
 }
 
@@ -107,7 +110,7 @@ export function openJournal({
 }: JournalOptions): Journal {
   const entries = new Map<string, Entry>();
   let rows = 0;
-  /** The disk refused a row: the file lacks it, and may end within it. */
+  /** The disk refused a row: the file lacks it, or contains only its beginning. */
   let isBehind = false;
   let isClosed = false;
   let cancelRetry: Cancel = () => undefined;
@@ -152,7 +155,7 @@ export function openJournal({
     } catch (error) {
       isBehind = true;
       cancelRetry();
-      // There may be no further row for hours.
+      // The next row can be hours away.
       if (!isClosed) cancelRetry = clock.after(retryMs, () => save(compact));
       onTrouble('journal not written', reasonOf(error));
     }
@@ -215,7 +218,7 @@ export function openJournal({
   };
 }
 
-/** The file is ours, but a crash may have cut it off: anything that does not look like a row is left out. */
+/** The file is ours, but a crash can have cut it off: lines that do not look like a row are skipped. */
 function rowOf(line: string): Row | undefined {
   let row: unknown;
   try {

@@ -1,4 +1,4 @@
-/** The relay at the other end of the connection: its capabilities, and the frames to it. */
+/** The relay as peer of the connection: its capabilities, and the frames to it. */
 import { relayCapabilities, type FromDaemonFrame } from '@relay/protocol';
 import type { TranscriptSettings } from './transcript/transcripts.ts';
 
@@ -8,7 +8,7 @@ export interface Link {
   isDeclared: (capability: string) => boolean;
   tellsTranscript: () => boolean;
   tellsPrompts: () => boolean;
-  /** `hot`: the frame may be left out when the connection is slow. Returns whether it was sent. */
+  /** `hot`: the frame can be dropped when the connection is slow. Returns whether it was sent. */
   send: (frame: FromDaemonFrame, hot?: boolean) => boolean;
 }
 

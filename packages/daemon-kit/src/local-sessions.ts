@@ -18,7 +18,7 @@ interface LocalSessions {
    * The fetch that must finish before a session can be read, with the reason when it failed; undefined when everything is available.
    */
   bring: (sessionId: string) => Promise<string | undefined> | undefined;
-  /** From here on local changes are sent; earlier messages can be requested. */
+  /** Sends local changes from now on; earlier messages can be requested. */
   watch: (sessionId: string) => void;
   /** A new connection: looks at once, and again until `stop`. */
   look: () => void;

@@ -20,7 +20,7 @@ interface Rows<T> {
 }
 
 export function withOlder(store: Store, before: Before): Pick<Store, 'page' | 'items'> {
-  /** The end of the part that holds an item. */
+  /** Where the part that holds an item stops. */
   const places = new Map<string, number>();
   const remember = (items: readonly Item[], place: number) => {
     for (const { uuid } of items) places.set(uuid, place);

@@ -1,7 +1,7 @@
 /**
- * Sessions that the agent keeps in files of its own, also those started locally: how they join the history of the daemon. Pure but
- * for the store. Stored items are never dropped or renumbered; a merge only appends what the agent has after the last message
- * that both know.
+ * Merges sessions that the agent keeps in its own files, including sessions started locally, into the history of the daemon. Pure
+ * except for the store. Stored items are never dropped or renumbered; a merge only appends the agent's items after the last
+ * common message.
  */
 import { type Item, type Operation, isPlain } from '@relay/protocol';
 import type { Keep } from './contents.ts';
@@ -15,19 +15,19 @@ export interface OutsideSession {
   title: string;
   projectPath: string;
   lastMessage: string;
-  /** ISO 8601; empty when the agent gives none. */
+  /** ISO 8601; empty if unknown to the agent. */
   lastActivity: string;
   messageCount: number;
   /** A turn is running. */
   isActive: boolean;
 }
 
-/** A part of a conversation that begins and ends between two turns, unless a single one is larger. */
+/** A part of a conversation, cut between turns unless a single turn is larger. */
 export interface OutsidePart {
   projectPath: string;
   /** The last message among them is complete. */
   updates: readonly PastUpdate[];
-  /** The last turn has not ended: its calls may still change. */
+  /** The last turn is still running: its calls can still change. */
   open: boolean;
   /** The place where it begins; 0 when nothing is before it. */
   start: number;
@@ -37,15 +37,15 @@ export interface OutsidePart {
 export interface Outside {
   /** The further agent that has this session, of a daemon with several. */
   agentTypeOf?(sessionId: string): string | undefined;
-  /** Newest first, as many as are worth reporting. Reads only what has changed since the previous call. */
+  /** Newest first, up to a useful number. Reads only files that have changed since the previous call. */
   sessions(): OutsideSession[];
-  /** Changes with the session; undefined when there is none. Cheap: called every second for watched sessions. */
+  /** Changes with the session; undefined for an unknown session. Cheap: called every second for watched sessions. */
   stamp(sessionId: string): string | undefined;
-  /** The end of the conversation, or the part before the place where a later one begins: oldest first, as much as is read at once. */
+  /** The tail of the conversation, or the part before the place where a later part begins: oldest first, at most one read. */
   read(sessionId: string, before?: number): OutsidePart | undefined;
   /**
-   * For agents that must be asked, and files that take long to read: refreshes `sessions` and `stamp`. Called often, asks rarely. True
-   * when something changed that is to be reported. Never rejects.
+   * For agents that must be asked, and files that take long to read: refreshes `sessions` and `stamp`. Called often, asks rarely.
+   * Resolves true if a change has to be reported. Never rejects.
    */
   refresh?(): Promise<boolean>;
   /**
@@ -55,17 +55,17 @@ export interface Outside {
   fetch?(sessionId: string, since: string | undefined): Promise<string | undefined> | undefined;
 }
 
-/** Number of stored items after the last one with an id of the agent that are matched by their words. */
+/** Number of stored items after the last item with an agent id that are matched by their text. */
 const comparedLength = 400;
-/** Parts of one session that are read at once, to find the end of the stored items. */
+/** Parts of one session read at once to reach the stored items. */
 const maxParts = 16;
 
 type Said = Pick<Item, 'uuid' | 'role' | 'content' | 'timestamp' | 'part'>;
 
 /**
- * The new items of `outside`: those after the last item that is stored under its uuid, and from there on after the last words that
- * both know, because items that the daemon wrote itself may have other uuids. Items older than the last own item are not new. All
- * are new when nothing is stored. Linear in both, `comparedLength` steps an item at most.
+ * Returns the new items of `outside`: those after the last item stored under its uuid, and from there after the last common text,
+ * because items written by the daemon itself can have other uuids. Items older than the last own item are not new. All are new
+ * when nothing is stored. Linear in both, at most `comparedLength` steps an item.
  */
 export function newBehind<S extends Said>(stored: readonly Said[], outside: readonly S[]): S[] {
   const places = new Map(stored.map(({ uuid }, place) => [uuid, place]));
@@ -95,8 +95,9 @@ const isWords = ({ role, part }: Said) => role !== 'SYSTEM' && isPlain({ part })
 const keyOf = ({ role, content }: { role: string; content: string }) => `${role}\n${content.trim()}`;
 
 /**
- * The index in `theirs` at which a longest common subsequence is first complete; -1 if they share nothing. The table is built column by
- * column, and only for words that are in `mine` at all: memory for one column, and that many steps at most for each of `theirs`.
+ * Returns the index in `theirs` at which a longest common subsequence is first complete; -1 if they share nothing. The table is
+ * built column by column, and only for texts that occur in `mine`: memory for one column, and at most that many steps for each of
+ * `theirs`.
  */
 function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
   const words = new Set(mine);
@@ -122,7 +123,7 @@ function lastCommon(mine: readonly string[], theirs: readonly Said[]): number {
 export interface Joined {
   /** Adds the new items of a session. `known` is true when the session is in the store afterwards. */
   sync(sessionId: string): { known: boolean; added: number; completed: boolean };
-  /** Keeps what this item of the agent does not hold, where it is in the parts that are read at once. */
+  /** Keeps the content that this item references but does not hold, if it is in the parts read at once. */
   keep(sessionId: string, uuid: string): void;
   /** The agent's items before a place that were not added to the store; undefined when they can no longer be read. */
   before(sessionId: string, place: number): { items: Item[]; start: number } | undefined;
@@ -134,11 +135,11 @@ export interface Joined {
 interface JoinOptions {
   store: Store;
   outside: Outside | undefined;
-  /** The settings by which the items of a session are built. */
+  /** The settings for building the items of a session. */
   settingsOf: (sessionId: string, projectPath: string) => ReplaySettings;
-  /** Keeps what the items of a session do not hold. */
+  /** Keeps content that the items of a session reference but do not hold. */
   keepOf: (sessionId: string) => Keep;
-  /** One of our turns runs in the session; the agent's record of it is not added before it has ended. */
+  /** One of our turns runs in the session; the agent's record of it is added only after the turn. */
   isBusy: (sessionId: string) => boolean;
   onWritten?: (sessionId: string, ops: readonly Operation[], v: number) => void;
 }
@@ -149,7 +150,7 @@ export function joinOutside({ store, outside, settingsOf, keepOf, isBusy, onWrit
   const itemsOf = (sessionId: string, { projectPath, updates, open }: OutsidePart, contents?: Replayed) =>
     replayed(updates, settingsOf(sessionId, projectPath), open, contents);
 
-  /** The agent's items from the end back to the stored ones, and the place where they begin. */
+  /** The agent's items backwards from the newest to the stored ones, and the place where they begin. */
   const behind = (sessionId: string, end: OutsidePart, stored: readonly Said[]) => {
     const known = new Set(stored.map(({ uuid }) => uuid));
     const since = stored.at(-1)?.timestamp;

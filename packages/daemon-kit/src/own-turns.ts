@@ -1,6 +1,6 @@
 /**
- * The turns that an agent begins itself: background work, subagents, wake-ups (rules, 20.6). Their items are kept and sent at once, their
- * questions wait like any other, and they end when the agent is done or the next task begins.
+ * The turns that an agent begins itself: background work, subagents, wake-ups (rules, 20.6). Their items are kept and sent at
+ * once, their questions wait like any other, and they complete when the agent is done or the next task begins.
  */
 import { type Question, limits } from '@relay/protocol';
 import type { TurnReport } from './agent.ts';
@@ -16,9 +16,9 @@ export interface OwnTurns {
   begin: (sessionId: string) => TurnReport;
   /** Whether such a turn runs. */
   runs: (sessionId: string) => boolean;
-  /** A task begins: what its session does from now on is of this task. */
+  /** A task begins: the further work of its session belongs to it. */
   leave: (task: Pick<Task, 'id' | 'sessionId'>) => void;
-  /** The task by which the relay cancels what the session asks: `asker`, or the newest one where the agent asks by itself. */
+  /** The task whose cancel also cancels the session's questions: `asker`, or the newest task where the agent asks by itself. */
   taskOf: (sessionId: string, asker: string) => string;
 }
 

@@ -1,10 +1,10 @@
-/** Small files that only their owner may read, replaced as a whole or not at all. */
+/** Small files that only their owner can read, replaced as a whole or not at all. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { systemCode } from './failure.ts';
 
-/** Readers see the old text or the new one, also after a power cut. The mode is 0600 whatever the umask and the old file were. */
+/** Readers see the old text or the new one, also after a power cut. The mode is 0600 regardless of the umask and the old file. */
 export function replaceOwnerFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -35,7 +35,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The text, or undefined when there is no such file. Throws on anything else. */
+/** Returns the text, or undefined if the file does not exist. Throws on any other error. */
 export function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** A bounded number of places; further callers wait in the order in which they asked. Knows no task and no agent. */
+/** A bounded number of places; further callers wait in order. Knows no task and no agent. */
 interface Places<T> {
   /**
    * Calls `go` now when a place is free or `who` has one already, else when one becomes free. Returns which of the two.
@@ -6,7 +6,7 @@ interface Places<T> {
   take(who: T, go: () => void): 'now' | 'later';
   /** Releases the place, or stops waiting for one. Unknown callers are ignored. */
   leave(who: T): void;
-  /** In the order in which they will get a place. */
+  /** In the order of the next free places. */
   waiting(): T[];
 }
 

@@ -1,10 +1,10 @@
-/** A folder that only its owner may write to. */
+/** A folder that only its owner can write to. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { Failure, exitCodes, systemCode } from './failure.ts';
 
 /**
- * Makes sure that the folder exists, 0700 if it is new. A folder that others may write to is refused: they could swap the
- * credentials. An existing folder keeps its mode; it may be a home folder.
+ * Makes sure that the folder exists, 0700 if it is new. A folder writable by others is refused: they could swap the credentials.
+ * An existing folder keeps its mode; it can be a home folder.
  */
 export function makePrivateFolder(folder: string): void {
   try {

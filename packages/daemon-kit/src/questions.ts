@@ -1,7 +1,7 @@
 /**
- * The newest question of each session, on disk: which task asked it, and whether it can still be answered. An agent that holds it in
- * a turn of its own can withdraw it, and it does not outlive that process (rules, 5.10, 5.11); every agent's can be dismissed. A choice
- * for a question that is closed is refused; other words are a message. A file that cannot be read or written costs this record and nothing else.
+ * The newest question of each session, on disk: its task, and whether it can still be answered. An agent that holds its question
+ * in a turn can withdraw it, and the question does not outlive that process (rules, 5.10, 5.11); any question can be dismissed. A
+ * choice for a closed question is refused; free text is a message. An unreadable or unwritable file costs only this record.
  */
 import { keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
@@ -9,21 +9,23 @@ import { reasonOf } from './failure.ts';
 import { readIfPresent, replaceOwnerFile } from './owner-file.ts';
 
 export interface Questions {
-  /** A task has ended with a question. The relay may learn of it later. */
+  /** A task asked a question and settled. The relay can receive it later. */
   asked(sessionId: string, question: { taskId: string; prompt: string; labels: readonly string[] }): void;
-  /** The relay has received the end of this task. */
+  /** The relay has received the result of this task. */
   heard(taskId: string): void;
   /** The newest question of the session can no longer be answered. */
   gone(sessionId: string, why: string): void;
-  /** The task that asked has had another end since, or was cancelled: no answer is awaited. */
+  /** The task that asked has settled again since, or was cancelled: it awaits no answer. */
   over(taskId: string): void;
   /** The newest question of the session waits for an answer. */
   isOpen(sessionId: string): boolean;
   /** The session got another message. */
   forget(sessionId: string): void;
-  /** The reason why these words cannot be accepted, if they choose an answer to a question that is closed or was replaced meanwhile. */
+  /**
+   * Returns the reason for refusing this text, if it chooses an option of a question that was closed or replaced in the meantime.
+   */
   refusal(sessionId: string, words: string): string | undefined;
-  /** Sessions whose newest task ended with a question, and that had no message since. */
+  /** Sessions whose newest task asked a question, and that received no message since. */
   waiting(): { sessionId: string; taskId: string }[];
 }
 
@@ -37,7 +39,7 @@ interface Entry {
 
 const maxSessions = 500;
 const labelBytes = 200;
-/** A choice that arrives later is no late answer: no app has shown the question since. */
+/** A choice that arrives later does not count as a late answer: no app has shown the question since. */
 const lateMs = 3_600_000;
 
 export function openQuestions({
@@ -50,7 +52,7 @@ export function openQuestions({
   onTrouble: (what: string, why: string) => void;
 }): Questions {
   const entries = new Map<string, Entry>(read(file, onTrouble));
-  /** Tasks whose question replaced one that apps may still show: a message sent before they received it answers neither. */
+  /** Tasks whose question replaced one still visible in apps: a message sent before they received it answers neither. */
   const unheard = new Set<string>();
 
   const write = () => {
@@ -106,7 +108,10 @@ export function openQuestions({
   };
 }
 
-/** The index of the label that the words choose; -1 if none. A label is chosen by its text in any case, or by its number (1 is the first). */
+/**
+ * Returns the index of the chosen label; -1 without a match. A label is chosen by its text in any case, or by its number (1 is
+ * the first).
+ */
 export function chosen(words: string, labels: readonly string[]): number {
   const exact = named(words, labels);
   const text = words.trim();
@@ -131,7 +136,7 @@ function read(file: string, onTrouble: (what: string, why: string) => void): [st
   }
 }
 
-/** The file is ours, but an older or newer daemon may have written it. */
+/** The file is ours, but an older or newer daemon can have written it. */
 function isRow(row: unknown): row is [string, Entry] {
   if (!Array.isArray(row) || typeof row[0] !== 'string') return false;
   const { taskId, prompt, labels } = (row[1] ?? {}) as Record<string, unknown>;

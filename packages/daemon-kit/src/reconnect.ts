@@ -1,9 +1,10 @@
 /**
- * Whether and when to connect again (specification §6.4; rules, 13.1). Pure: an ended connection in, a verdict out.
+ * Decides whether and when to connect again (specification §6.4; rules, 13.1). Pure: takes a closed connection, returns a
+ * verdict.
  */
 import { closeCodes } from '@relay/protocol';
 
-/** How one attempt to be connected ended. */
+/** The outcome of one connection attempt. */
 export type Ending =
   /** The upgrade was answered with an HTTP status. */
   | { kind: 'refused'; status: number; message: string; retryAfterMs?: number | undefined }
@@ -36,7 +37,7 @@ const stops: Readonly<Record<Exclude<StopReason, 'stopped'>, string>> = {
 };
 const stop = (reason: keyof typeof stops): Stop => ({ reason, message: stops[reason] });
 
-/** The sentence to end with when connecting again cannot help; undefined when it can. */
+/** Returns the sentence to stop with if connecting again cannot help; undefined if it can. */
 export function stopOf(ending: Ending): Stop | undefined {
   if (ending.kind === 'refused') return ending.status === 401 ? stop('credential') : undefined;
   if (ending.kind === 'failed') return undefined;
@@ -70,8 +71,8 @@ export function backoffMs(step: number, random: number, { initialDelayMs, maxDel
 export const wakeDelayMs = (random: number): number => Math.round(2000 + 1000 * random);
 
 /**
- * The step of the next wait, from the step of the last one (-1 = there was none). A successful open starts over; but a close
- * that asks to back off goes on as if the socket had never been open.
+ * Returns the step of the next wait from the step of the last one (-1: the first wait). A successful open starts over; but a
+ * close that asks to back off continues as if the socket had never been open.
  */
 export function stepAfter(ending: Ending, last: { step: number; opened: boolean }): number {
   const pushedBack =

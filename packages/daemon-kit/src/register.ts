@@ -18,7 +18,7 @@ export interface RegistrationOptions {
   onWait: (remainingMs: number, problem?: string) => void;
 }
 
-/** The minimum interval, also for a relay that names none or a tiny one. */
+/** The minimum interval, also for a relay that omits it or sends a tiny one. */
 const minIntervalMs = 200;
 /** RFC 8628 §3.5: `slow_down` lengthens the interval by five seconds, for good. */
 const slowDownMs = 5000;
@@ -37,7 +37,7 @@ const endings: Readonly<Record<string, [code: string, message: string, exitCode:
   ],
 };
 
-/** Resolves with the credential, or throws a Failure that says how the registration ended. */
+/** Resolves with the credential, or throws a Failure with the outcome of the registration. */
 export async function register({ api, device, clock, onCode, onWait }: RegistrationOptions): Promise<Registration> {
   const code = await api.requestCode(device);
   onCode(code);

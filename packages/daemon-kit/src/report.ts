@@ -7,8 +7,8 @@ import type { SessionSummary } from './store.ts';
 export type Reported = SessionSummary & { isActive?: boolean };
 
 /**
- * Sessions in the order given, as many as fit: a frame may hold 16 MiB, and leaving a session out does not delete it
- * (rules, 4.2: absence is not deletion).
+ * Sessions in the given order, as many as fit: a frame holds at most 16 MiB, and leaving a session out does not delete it (rules,
+ * 4.2: absence is not deletion).
  */
 export function reportOf(
   sessions: readonly Reported[],
@@ -32,7 +32,7 @@ export function reportOf(
   return { type: 'report_sessions', sessions: entries };
 }
 
-/** The messages that this relay knows of: with a transcript also those that did not end a turn. */
+/** Counts the messages this relay knows; with a transcript also those in the middle of a turn. */
 const counted = <S extends SessionSummary>(session: S, spoken: boolean): S =>
   spoken ? { ...session, messageCount: session.spokenCount ?? session.messageCount } : session;
 
@@ -42,7 +42,7 @@ const entryOf = (session: SessionSummary, isActive: boolean): ReportEntry => ({
   is_active: isActive,
   ...(session.agentType === undefined ? {} : { agent_type: session.agentType }),
   message_count: session.messageCount,
-  // An empty time would mean none, an empty title or path would hide a better one of the relay.
+  // An empty time would clear the relay's time, an empty title or path would hide a better one.
   ...(session.lastActivity === '' ? {} : { last_activity: session.lastActivity }),
   ...(session.title === '' ? {} : { title: session.title }),
   ...(session.projectPath === '' ? {} : { project: session.projectPath, project_name: basename(session.projectPath) }),

@@ -1,10 +1,12 @@
 /**
  * The file of one session: the log of its operations (ADR 35). Rows are appended and never changed:
  *
- * `{"meta":{…}}`, `{"title":…}` · `{"m":item}` a whole item that every reader gets as a message (older files: only its four texts) ·
- * `{"i":item}` another whole item · `{"op":operation,"v":n}` · `{"gaps":[[a,b],…]}` versions that were never on this disk.
+ * `{"meta":{…}}`, `{"title":…}` · `{"m":item}` a whole item that every reader receives as a message (older files: only its four
+ * texts) · `{"i":item}` another whole item · `{"op":operation,"v":n}` · `{"gaps":[[a,b],…]}` versions that were never on this
+ * disk.
  *
- * An item is written again as a whole when it closes, so that a page is read backwards from the end. Knows no session and no summary.
+ * An item is written again as a whole when it closes, so that a page can be read backwards from the last row. Knows no session
+ * and no summary.
  */
 import {
   closeSync,
@@ -47,19 +49,19 @@ export type Row =
   | { title: string }
   | { settings: StoredSettings }
   | { gaps: Gap[] }
-  /** `before`: text in front of the words, for a reader without parts. */
+  /** `before`: text in front of the content, for a reader without parts. */
   | { m: Item; before?: string }
   | { i: Item }
   | { op: Operation; v: number };
 
-/** An item, and whether it is a message for every reader. Of a file from before parts it has no place yet. */
+/** An item, and whether it is a message for every reader. Items of files from before parts have no place yet. */
 export interface Stored {
   item: Item;
   m: boolean;
   before?: string;
 }
 
-/** A decoded row; undefined for one that is cut off or foreign. */
+/** A decoded row; undefined if it is cut off or foreign. */
 type Read =
   | { kind: 'meta'; meta: Meta }
   | { kind: 'title'; title: string }
@@ -136,7 +138,7 @@ export function appendRows(path: string, rows: readonly Row[], sync = true): num
   if (rows.length === 0) return 0;
   const file = openSync(path, 'a+', 0o600);
   try {
-    // A crash may have cut off the last line; a new row must not be appended to it.
+    // A crash can have cut off the last line; a new row must not be appended to it.
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
@@ -200,10 +202,10 @@ interface SessionFile {
   meta: Meta | undefined;
   title: string | undefined;
   settings: StoredSettings | undefined;
-  /** In order. */
+  /** Ordered by place. */
   items: Stored[];
   gaps: Gap[];
-  /** The last version in the file; 0 if it has none. */
+  /** The last version in the file; 0 in a file without versions. */
   v: number;
   unreadable: number;
   bytes: number;
@@ -276,12 +278,12 @@ export function readSession(path: string): SessionFile {
   return file;
 }
 
-/** The lines of a file, last one first. The file may grow meanwhile: later lines are not read. */
+/** Reads the lines of a file, last one first. Lines added during the read are ignored. */
 function* linesBackwards(path: string): Generator<string> {
   const file = openSync(path, 'r');
   try {
     let end = fstatSync(file).size;
-    /** The beginning of the line that ends in the next chunk. */
+    /** The beginning of the line whose rest is in the next chunk. */
     let rest: Buffer[] = [];
     while (end > 0) {
       const start = Math.max(0, end - chunkBytes);
@@ -319,7 +321,7 @@ export function uuidsIn(path: string): Set<string> {
   return uuids;
 }
 
-/** Items as they are now, found from the end of the file until `enough` says so after a row. */
+/** Returns the current items, read backwards from the last row until `enough` returns true. */
 export function readBackwards(
   path: string,
   old: number,

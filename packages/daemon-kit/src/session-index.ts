@@ -1,7 +1,7 @@
 /**
- * The index of a session's file: by place, where the last whole row of an item begins. It is made from the end of the file, as far back as
- * pages ask, without decoding the rows, and it takes 20 bytes for each place. Rows are appended and never changed, so it follows a file that
- * grows; a rewritten file needs a new index. Items that are not closed have no last row yet: their state is in `open`.
+ * The index of a session's file: for each place, where the last whole row of its item begins. It is built backwards, as far as
+ * pages ask, without decoding the rows, and takes 20 bytes for each place. Rows are appended and never changed, so it follows a
+ * file that grows; a rewritten file needs a new index. Open items have no last row yet: their state is in `open`.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Stored, itemOfOld, readRow } from './session-file.ts';
@@ -26,7 +26,7 @@ const headBytes = 160;
 const wholeHead = /^\{"[im]":\{"uuid":"([ !#-[\]-~]+)","seq":(\d+),/;
 const others = /^\{"(?:op|meta|title|gaps)":/;
 
-/** 52 bits of a text, never 0. Two texts may share them: a row that was found is compared. */
+/** 52 bits of a text, never 0. Two texts can share them, so a found row is compared. */
 function hashOf(text: string): number {
   let [one, other] = [0x811c9dc5, 0x9747b28c];
   for (let at = 0; at < text.length; at++) {
@@ -39,7 +39,7 @@ function hashOf(text: string): number {
 
 export class SessionIndex {
   readonly #extent: Extent;
-  /** By place − `older` − 1. Where the row begins, plus one: 0 is unknown. */
+  /** Indexed by place − `older` − 1. Where the row begins, plus one: 0 is unknown. */
   #starts = new Float64Array(0);
   #lengths = new Uint32Array(0);
   #hashes = new Float64Array(0);
@@ -71,7 +71,7 @@ export class SessionIndex {
     }
   }
 
-  /** Where the last whole row of the item at this place is; undefined when there is none. */
+  /** Returns where the last whole row of the item at this place is; undefined if it has no row. */
   locate(file: number, seq: number): { start: number; length: number } | undefined {
     const at = seq - this.#extent.older - 1;
     while (this.#starts[at] === 0 && this.#begin > 0) this.#scanBack(file);
@@ -79,7 +79,7 @@ export class SessionIndex {
     return start ? { start: start - 1, length: this.#lengths[at]! } : undefined;
   }
 
-  /** Places whose items may have this name, in the order in which they are found. */
+  /** Yields the places whose items can have this name, in the order they are found. */
   *candidates(file: number, uuid: string): Generator<number> {
     const hash = hashOf(uuid);
     const tried = new Set<number>();
@@ -137,7 +137,7 @@ export class SessionIndex {
     }
   }
 
-  /** Takes the rows in front of those that were taken. */
+  /** Reads the rows before the rows read so far. */
   #scanBack(file: number): void {
     for (let bytes = scanBytes; ; bytes *= 2) {
       const start = Math.max(0, this.#begin - bytes);
@@ -188,7 +188,7 @@ class Rows {
     this.#index = index;
   }
 
-  /** The item at this place; undefined when there is none that can be read. */
+  /** Returns the item at this place; undefined if it is missing or unreadable. */
   at(seq: number): Stored | undefined {
     return this.#index.openAt(seq) ?? this.#closedAt(seq);
   }
@@ -226,7 +226,7 @@ function bytesOf(file: number, start: number, end: number): Buffer {
   return chunk.subarray(0, readSync(file, chunk, 0, chunk.length, start));
 }
 
-/** Where the last complete row ends. */
+/** Returns the offset after the last complete row. */
 function endOfRows(file: number, size: number): number {
   for (let end = size; end > 0; end = Math.max(0, end - scanBytes)) {
     const start = Math.max(0, end - scanBytes);

@@ -1,4 +1,4 @@
-/** Pages of a session's file: of its items by place, or of those that changed. The rules for cursors are in `history.ts`. */
+/** Pages of a session's file: its items by place, or the changed items. The rules for cursors are in `history.ts`. */
 import type { Item } from '@relay/protocol';
 import { type HistoryMessage, type PageRequest } from './history.ts';
 import { type Gap, type Stored, readBackwards } from './session-file.ts';
@@ -6,7 +6,7 @@ import type { Extent, SessionIndex } from './session-index.ts';
 
 type Found = { ok: true; items: Stored[]; hasMore: boolean } | { ok: false; error: string };
 
-/** The form of an item on a page; undefined for one that is not on it. */
+/** The form of an item on a page; undefined for an item the page omits. */
 type View<T> = (stored: Stored) => T | undefined;
 
 /** The message that a reader without parts gets. */
@@ -47,7 +47,7 @@ export function pageOfItems(
 }
 
 /**
- * The items that changed after this version, in order; undefined when that cannot be said: there are more than `maxItems` or `maxBytes` of
+ * Returns the items changed after this version, in order; undefined if unknown: there are more than `maxItems` or `maxBytes` of
  * them, or the version was never on this disk.
  */
 export function changedSince(

@@ -29,12 +29,12 @@ export interface SessionSummary {
   sessionId: string;
   /** The further agent that has it; absent: the one of the registration. */
   agentType?: string;
-  /** The agent's title, else the first line of the first message; empty while there is none. */
+  /** The agent's title, else the first line of the first message; else empty. */
   title: string;
   projectPath: string;
   /** Cut at 2 KiB. */
   lastMessage: string;
-  /** The uuid of the last message; undefined while there is none. */
+  /** The uuid of the last message; undefined before the first message. */
   lastUuid?: string;
   /** The time of the last message, or of the creation (ISO 8601). */
   lastActivity: string;
@@ -50,9 +50,11 @@ export type Change = { op: 'put'; item: NewItem } | Exclude<Operation, { op: 'pu
 export interface Writing {
   /** Survives a power cut. */
   sync?: boolean;
-  /** Items that every reader gets as a message, whatever their kind. Items of the user, questions and errors always are. */
+  /**
+   * Items that every reader receives as a message, regardless of their kind. Items of the user, questions and errors always are.
+   */
   messages?: readonly string[];
-  /** Text before the words of the put items, for a reader without parts. */
+  /** Text before the content of the put items, for a reader without parts. */
   before?: string | undefined;
 }
 
@@ -75,11 +77,11 @@ interface Session extends Extent {
 
 /** Older gaps are merged into one: a reader from there starts over, as it would have to anyway. */
 const maxGaps = 200;
-/** Places in all indexes together, 20 bytes each; the newest index is kept whatever its size. */
+/** Places in all indexes together, 20 bytes each; the newest index is kept at any size. */
 const maxIndexedPlaces = 400_000;
 
 interface SessionTable {
-  /** By id. */
+  /** Keyed by id. */
   readonly sessions: ReadonlyMap<string, Session>;
   /** Number of rows that could not be read at start: cut off by a crash, or foreign. */
   readonly unreadable: number;
@@ -90,7 +92,7 @@ interface SessionTable {
   /** As `Store.write`. */
   write: (sessionId: string, changes: readonly Change[], writing?: Writing) => { ops: Operation[]; v: number };
   advance: (session: Session) => void;
-  /** Leaves out of the file what later rows replaced. */
+  /** Removes rows from the file that later rows replaced. */
   rewrite: (session: Session) => void;
   /** The places of its items, made when they are first read. */
   indexOf: (session: Session) => SessionIndex;
@@ -244,7 +246,7 @@ export function openSessionTable(folder: string, now: () => number): SessionTabl
 
 /** The places of the items of sessions, as many as fit. */
 function createIndexes() {
-  /** The ones used last are at the end. */
+  /** Most recently used last. */
   const indexes = new Map<Session, SessionIndex>();
   return {
     of: (session: Session): SessionIndex => {

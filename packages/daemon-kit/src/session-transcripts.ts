@@ -1,4 +1,4 @@
-/** The transcripts of the tasks, joined with those that the agent keeps by itself. */
+/** The transcripts of the tasks, joined with the agent's own records. */
 import type { Agent } from './agent.ts';
 import { systemClock } from './clock.ts';
 import { keepingIn } from './contents.ts';

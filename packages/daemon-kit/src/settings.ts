@@ -2,7 +2,7 @@
 import { type Setting, limits, settingLimits } from '@relay/protocol';
 import { entryBytes, keepHead } from './bounds.ts';
 
-/** The reason why a setting was not changed, or why there is none. The message is for people. */
+/** The reason why a setting was not changed, or is missing. The message is for people. */
 export class SettingRefused extends Error {
   readonly code: 'SETTINGS_NOT_SUPPORTED' | 'INVALID_SETTING' | 'SETTING_NOT_ALLOWED';
   constructor(code: SettingRefused['code'], message: string) {

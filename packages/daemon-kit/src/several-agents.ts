@@ -87,7 +87,7 @@ export function joinAgents(
     onSettings: (listener) => all.forEach((one) => one.onSettings?.(listener)),
     onCommands: (listener) =>
       all.forEach((one) =>
-        // Commands without a session are those of the registration: another agent's are not.
+        // Commands without a session come from the agent of the registration, not from another agent.
         one.onCommands?.(
           (sessionId, commands) => (sessionId !== '' || one === own.agent) && listener(sessionId, commands),
         ),
@@ -143,5 +143,5 @@ function holdersIn(all: readonly Agent[], of: (sessionId: string) => Agent): Pic
   };
 }
 
-/** Beyond these the list of sessions names them again. */
+/** Beyond this number the list of sessions names them again. */
 const maxSeen = 10_000;

@@ -5,7 +5,7 @@ import type { Agent } from './agent.ts';
 /** Maximum number of sessions whose commands are kept; the one with the oldest announcement is discarded first. */
 const maxSessions = 50;
 
-/** `send` may lose a frame while there is no connection: `tell` sends the known commands again. */
+/** `send` can lose a frame while the daemon is offline: `tell` sends the known commands again. */
 export function rememberCommands(
   agent: Pick<Agent, 'onCommands'>,
   send: (frame: FromDaemon<'report_slash_commands'>) => void,

@@ -64,7 +64,7 @@ export function openSpending({
   const rows = new Map<string, Row>();
   const totals = new Map<string, Amounts>();
   let bytes = 0;
-  /** The file lacks a row, or ends within one. */
+  /** The file lacks a row, or contains only its beginning. */
   let isBehind = false;
 
   const keep = (row: Row) => {
@@ -195,7 +195,7 @@ function rowsOf({ day, agent, turns, tokens, cost }: Day) {
   ];
 }
 
-/** Sums of cents have no digits beyond a millionth. */
+/** Sums of cents need no digits beyond a millionth. */
 const rounded = (amount: number) => Math.round(amount * 1e6) / 1e6;
 
 function read(file: string, onTrouble: SpendingOptions['onTrouble']): string {
@@ -207,7 +207,7 @@ function read(file: string, onTrouble: SpendingOptions['onTrouble']): string {
   }
 }
 
-/** The file is ours, but an older or newer daemon may have written it. */
+/** The file is ours, but an older or newer daemon can have written it. */
 function rowIn(line: string): Row | undefined {
   try {
     const row = JSON.parse(line) as Partial<Row> | null;

@@ -12,9 +12,9 @@ type Steered = DaemonEvent<'STEERED'>;
 
 export interface Steers {
   steer: (frame: ToDaemon<'task_steer'>) => void;
-  /** Ids of the messages whose turns have not ended. */
+  /** Ids of the messages whose turns still run. */
   ids: () => string[];
-  /** The turn of the task ended before the agent read this message. */
+  /** The turn of the task completed before the agent read this message. */
   dropped: (task: Pick<Task, 'sessionId' | 'steers'>, id: string) => void;
   /** Before `status`: sends the outcomes that the relay has not received. */
   again: () => void;

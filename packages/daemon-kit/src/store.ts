@@ -1,7 +1,7 @@
 /**
- * The conversations of this machine: one file of operations per session (`session-file.ts`), 0600. Items are never renumbered or dropped: the
- * relay may hold their uuids. The list of the sessions is rebuilt from the files at start. A session may have any number of
- * items, as many as the disk holds; only its open ones are in memory.
+ * The conversations of this machine: one file of operations per session (`session-file.ts`), 0600. Items are never renumbered or
+ * dropped, because the relay can hold their uuids. The list of the sessions is rebuilt from the files at start. The disk alone
+ * limits the number of items of a session; only its open items are in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { type Item, type Operation, isPlain, transcriptLimits } from '@relay/protocol';
@@ -20,7 +20,9 @@ interface ItemsPage {
   reset: boolean;
 }
 
-/** The kind of reader: `messages`, a relay that knows no parts, or `spoken`, one that does but asked for messages. */
+/**
+ * The kind of reader: `messages`, a relay that does not know parts, or `spoken`, a relay that knows parts but asked for messages.
+ */
 export type Reader = 'messages' | 'spoken';
 
 export interface Store {
@@ -37,20 +39,20 @@ export interface Store {
   /** Adds a message with a new uuid and the current time, as a version of its own. Throws TypeError for an unknown session. */
   append(sessionId: string, role: HistoryMessage['role'], content: string): HistoryMessage;
   /**
-   * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times, and that
-   * version. Throws TypeError for an unknown session, and an error when the disk refuses the write: then none of it is saved.
+   * Writes changes that belong to the next version, which `advance` makes the current one. Returns them with places and times,
+   * and that version. Throws TypeError for an unknown session, and an error if the disk refuses the write: then nothing is saved.
    */
   write(sessionId: string, changes: readonly Change[], writing?: Writing): { ops: Operation[]; v: number };
   advance(sessionId: string): void;
-  /** The current version; 0 for a session that has none. */
+  /** The current version; 0 for a session without a version. */
   version(sessionId: string): number;
   /** Whether the session has an item with this uuid. */
   holds(sessionId: string, uuid: string): boolean;
-  /** Items that may still change, in order. */
+  /** Items that can still change, in order. */
   open(sessionId: string): Item[];
   /** All open questions, oldest first in each session. */
   asking(): { sessionId: string; item: Item }[];
-  /** After a turn: forgets the uuids, and rewrites a file of which more than half was replaced by later rows. */
+  /** After a turn: forgets the uuids, and rewrites a file if later rows replaced more than half of it. */
   tidy(sessionId: string): void;
   /** The settings of the session as they were kept last. */
   settings(sessionId: string): StoredSettings | undefined;
@@ -59,10 +61,10 @@ export interface Store {
   /** Names the session. Throws TypeError for an unknown one. */
   entitle(sessionId: string, title: string): void;
   /**
-   * Adds items that come from elsewhere, in this order, skipping known uuids. Returns the number added. One write and one
-   * sync for all of them, so that thousands cost little more than one. When it throws, none of them is saved. If the process is killed
-   * meanwhile, the first ones are saved, whole, and the rest can be added again; the same after a power cut, if the disk writes in order.
-   * `onWritten` gets the written operations and calls `advance`; without it that happens here.
+   * Adds items from elsewhere, in this order, skipping known uuids. Returns the number added. One write and one sync for all, so
+   * thousands cost little more than one. If it throws, nothing is saved. If the process is killed during the write, the first
+   * items are saved, whole, and the rest can be added again; the same after a power cut, if the disk writes in order. `onWritten`
+   * receives the written operations and calls `advance`; if absent, `take` calls it.
    */
   take(sessionId: string, items: readonly NewItem[], onWritten?: (ops: Operation[], v: number) => void): number;
   /** All items, in order; undefined for an unknown session. */

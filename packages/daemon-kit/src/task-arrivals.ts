@@ -38,10 +38,10 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     log.speech('user said', { task: task.id, text: task.message });
   };
 
-  /** Ends a task that can have no place. Returns whether it did. */
+  /** Fails a task that cannot get a place. Returns whether it did. */
   const refused = (task: Task): boolean => {
     const takes = task.images.length === 0 || agent.capabilities?.includes('images') === true;
-    // Tasks that arrive during shutdown also end with ERROR, so that their outcome is never unknown.
+    // Tasks that arrive during shutdown also fail with ERROR, so their outcome is never unknown.
     if (room.stopped !== undefined) finish(task, { type: 'ERROR', error: room.stopped });
     else if (tasks.size > maxTasks) finish(task, tooMany);
     else if (!takes) finish(task, noImages);
@@ -53,7 +53,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     if (!refused(task)) lines.enqueue(task);
   };
 
-  /** The agent names the conversation; until then the task has no session. */
+  /** The agent names the conversation; until then the task lacks a session. */
   const open = async (task: Task, opening: AbortController) => {
     task.opening = opening;
     let sessionId: string;
@@ -104,7 +104,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
     enqueue(task);
   };
 
-  /** Messages written locally come before those of this task. */
+  /** Local messages come before the messages of this task. */
   const takeUp = ({ sessionId }: Task) => {
     try {
       room.sync?.(sessionId);
@@ -146,7 +146,7 @@ export function createArrivals(room: TaskRoom, finish: Finish['finish']): Arriva
       if (!remember(id)) return;
       const answer = answerOf(frame);
       const isGone = answer !== undefined && !asked.isOpen(sessionId, answer.question, answer.digest);
-      // Words for a question that is closed are a message; without the name of a question they may be no choice either.
+      // Text for a closed question is a message; text without a question name must not choose an option either.
       const refusal = answer === undefined ? questions.refusal(sessionId, message) : undefined;
       if (refusal !== undefined || (isGone && answer.isChoice)) {
         const late: Task = { id, sessionId, message: '', images: [], projectPath, phase: 'queued' };
@@ -192,7 +192,7 @@ function resumedTask(frame: ToDaemon<'task_resume'>, answer: TaskAnswer | undefi
   return { id, sessionId, message, images, projectPath, messageUuid, answer, desk, steer, ...chosen, phase };
 }
 
-/** The answer that a message is; undefined for one that names no question. */
+/** The answer in a message; undefined if it names no question. */
 function answerOf(frame: ToDaemon<'task_resume'>): TaskAnswer | undefined {
   const { prompt_uuid: question, option_id: option, fields, digest, answered_on: on } = frame;
   if (question === undefined) return undefined;

@@ -61,7 +61,7 @@ export function createCapTurns(
   return {
     answeredBy({ sessionId, answer }) {
       const waits = held.get(sessionId);
-      // A relay without named questions sends words alone.
+      // A relay without named questions sends only text.
       const isMeant = answer ? answer.question === waits?.asked.question.uuid : !namesQuestions();
       return isMeant ? waits : undefined;
     },
@@ -71,7 +71,7 @@ export function createCapTurns(
   };
 }
 
-/** The choice that these words are. */
+/** The option that this text chooses. */
 const optionOf = ({ question: { choices = [] } }: CapQuestion, words: string): string | undefined =>
   choices[
     chosen(

@@ -1,4 +1,4 @@
-/** How tasks of this daemon end, and how an end is sent and kept. Pure, but for the ids that it gives to questions without one. */
+/** How tasks of this daemon settle, and how a result is sent and kept. Pure, except for the ids it gives to unnamed questions. */
 import { randomUUID } from 'node:crypto';
 import { type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
@@ -42,20 +42,20 @@ export const tooLate: End = {
   code: 'PROMPT_SUPERSEDED',
 };
 
-/** Words that would answer a question that is gone, or one that the relay did not know. A question that is open stays so. */
+/** Text that would answer a question that is gone, or that the relay did not know. An open question stays open. */
 export const unanswerable = (why: string): End => ({ type: 'ERROR', error: why, code: 'PROMPT_SUPERSEDED' });
 
 const notWritten = 'HISTORY_NOT_WRITTEN';
 export const isUnwritable = (end: End): boolean => end.type === 'ERROR' && end.code === notWritten;
 
-/** The end of a task that never reached the agent. */
+/** The result of a task that never reached the agent. */
 export const unwritable = (why: string): End => ({
   type: 'ERROR',
   error: `The history of this session cannot be written: ${why}. Nothing was sent to the agent. Make room on the disk of this machine, then send the message again.`,
   code: notWritten,
 });
 
-/** The same end, with a note for people. */
+/** The same result, with a note for people. */
 export function noted(end: End, note: string): End {
   const behind = (text: string) => [text, `[${note}]`].filter(Boolean).join('\n\n');
   if (end.type === 'ERROR') return { ...end, error: behind(end.error) };
@@ -109,7 +109,7 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
   }
 }
 
-/** The end of a turn with this question. */
+/** The result of a turn that asks this question. */
 export const questionEnd = (asked: Question): Extract<End, { type: 'WAIT_FOR_USER' }> => {
   const { prompt, result = '', said = '', options = [] } = asked;
   return {
@@ -143,12 +143,12 @@ export function questionOf(asked: Question): AskedQuestion {
   const isLarge = () => Buffer.byteLength(JSON.stringify(whole), 'utf8') > transcriptLimits.questionBytes;
   if (isLarge()) delete whole.subject;
   if (isLarge()) delete whole.fields;
-  // A form without its fields is answered by an option or by words.
+  // A form without its fields is answered by an option or by free text.
   if (kind === 'form' && !whole.fields) whole.kind = plain;
   return { ...whole, ...(expires === undefined ? {} : { expires }), digest: questionDigest(whole) };
 }
 
-/** The end of a task in its transcript. */
+/** The result of a task in its transcript. */
 export function endingOf(frame: JournalledEvent, end: End): Ending {
   if (end.type !== 'WAIT_FOR_USER' || frame.event_type !== 'WAIT_FOR_USER' || !frame.question)
     return endedWith(frame, end);
@@ -160,7 +160,7 @@ const endedWith = (frame: JournalledEvent, end: End): Ending =>
     ? { type: 'ERROR', error: wordsOf(frame), ...(end.code === undefined ? {} : { code: end.code }) }
     : { type: 'TASK_COMPLETE', result: wordsOf(frame) };
 
-/** The words that people read at the end of a task. */
+/** The text that people read as the result of a task. */
 export function wordsOf(frame: FinalEvent): string {
   switch (frame.event_type) {
     case 'TASK_COMPLETE':

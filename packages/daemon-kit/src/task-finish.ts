@@ -1,6 +1,6 @@
 /**
- * The end of a task: exactly one, in the history and the journal before it is sent to the relay. A task that ended with a question may go on
- * when its agent withdraws the question.
+ * Settles a task exactly once: in the history and the journal before the result is sent to the relay. A task that settled with a
+ * question can go on when its agent withdraws the question.
  */
 import { settledWithin } from './clock.ts';
 import { reasonOf } from './failure.ts';
@@ -13,7 +13,7 @@ import { notKept } from './transcript/endings.ts';
 
 /** The tasks of a daemon, as its parts share them. */
 export interface TaskRoom extends TasksOptions {
-  /** Tasks that have not ended, by id. */
+  /** Unsettled tasks, by id. */
   tasks: Map<string, Task>;
   lines: Lines<Task>;
   /** Tasks whose turn goes on after their question was withdrawn, by session. */
@@ -24,15 +24,15 @@ export interface TaskRoom extends TasksOptions {
 }
 
 export interface Finish {
-  /** Ends a task; nothing for one that is over. */
+  /** Settles a task; does nothing for a settled one. */
   finish: (task: Task, end: End) => void;
-  /** Writes, keeps and sends the end of a task, which may be one of a process that crashed. */
+  /** Writes, keeps and sends the result of a task, also for a task of a crashed process. */
   conclude: (task: Pick<Task, 'id' | 'sessionId'>, end: End) => void;
-  /** Its turn goes on without the question that it ended with. */
+  /** Its turn goes on without the question that the task had asked. */
   withdrawn: (task: Task, why: string, uuid: string | undefined) => void;
-  /** Leaves a task whose turn continues without its question: it has no other end. */
+  /** Leaves a task whose turn continues without its question: it has no further result. */
   leave: (task: Task) => void;
-  /** Ends with ERROR each task whose question is held by a turn of this process, which ends. */
+  /** Fails each task with ERROR whose question depends on a turn of this process, which stops. */
   dropQuestions: (why: string) => void;
 }
 
@@ -73,12 +73,12 @@ export function createFinish(room: TaskRoom): Finish {
       task.phase = 'over';
       task.asked = end.type === 'WAIT_FOR_USER';
       if (resumed.get(task.sessionId) === task) resumed.delete(task.sessionId);
-      // History and journal first: a reported end must survive this process.
+      // History and journal first: a reported result must survive this process.
       conclude(task, end);
       tasks.delete(task.id);
       voice.status();
       voice.activity(task.sessionId, end.type === 'TASK_COMPLETE');
-      // `turn` is not set yet when the agent reports its end while it starts; such a turn ends by itself.
+      // `turn` is not set yet if the agent reports its result while it starts; such a turn finishes by itself.
       if (task.turn) void linger(task.turn);
       if (!ran && !task.opening) lines.drop(task);
     },

@@ -1,4 +1,7 @@
-/** The order of tasks: one turn at a time per session, a bounded number of agents at once, and word for those that wait. Knows no turn. */
+/**
+ * The order of tasks: one turn at a time per session, a bounded number of agents at once, and a report for waiting tasks. Knows
+ * no turn.
+ */
 import type { Cancel, Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { createPlaces } from './places.ts';
@@ -26,17 +29,17 @@ export interface Lines<T> {
   get(sessionId: string): T[] | undefined;
   has(sessionId: string): boolean;
   values(): Iterable<T[]>;
-  /** Behind the others of its session. */
+  /** Queues the task after the earlier tasks of its session. */
   enqueue(task: T): void;
   /** Calls `go` as soon as there is a place, which is held until the turn has fully finished. */
   whenRoom(task: T, go: () => void): void;
   /** The next task of the session runs as soon as there is room for it. */
   advance(sessionId: string): void;
-  /** A task that ends before its turn began blocks no other task. */
+  /** A task that settles before its turn began blocks no other task. */
   drop(task: T): void;
   /** Its turn has fully finished. */
   leave(task: T): void;
-  /** Tells each task that waits for a place: now, and again as long as there are any. */
+  /** Reports to each task that waits for a place: now, and again while it waits. */
   tellWaiting(): void;
   /** Nothing is reported from now on. */
   stop(): void;

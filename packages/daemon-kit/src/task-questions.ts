@@ -1,4 +1,4 @@
-/** The open questions of the transcripts: the one that a task answers, whether the answer fits, and how a question closes. */
+/** The open questions of the transcripts: which question a task answers, whether the answer fits, and how a question closes. */
 import { type Question as AskedQuestion, type Item, formProblem } from '@relay/protocol';
 import { fieldBytes, keepHead } from './bounds.ts';
 import type { Clock } from './clock.ts';
@@ -15,7 +15,10 @@ export interface TaskQuestions {
   at(task: Task): AskedQuestion | undefined;
   /** The reason why the values of a form do not fit its fields. */
   problemOf(task: Task): string | undefined;
-  /** Closes the open question that these words answer. Returns its uuid; undefined when there is none. Throws when the transcript cannot be written. */
+  /**
+   * Closes the open question that this text answers. Returns its uuid; undefined if no question is open. Throws if the transcript
+   * cannot be written.
+   */
   answer(sessionId: string, words: string, answer: TaskAnswer | undefined): string | undefined;
   /** Closes this question, or all: they can no longer be answered. */
   supersede: (sessionId: string, uuid?: string) => void;

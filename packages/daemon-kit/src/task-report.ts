@@ -41,11 +41,11 @@ interface ReportOptions<T> {
   /** This question can no longer be answered. */
   superseded: (sessionId: string, uuid: string) => void;
   finish: (task: T, end: End) => void;
-  /** The turn costs more than its caps allow: it ends with this reason, and its agent is cancelled. */
+  /** The turn costs more than its caps allow: it fails with this reason, and its agent is cancelled. */
   stopped: (task: T, why: string) => void;
-  /** The agent took back the question that the task ended with, and goes on. */
+  /** The agent took back the question that the task had asked, and goes on. */
   withdrawn: (task: T, why: string, uuid: string | undefined) => void;
-  /** The turn ends before the agent read this message. */
+  /** The turn completes before the agent read this message. */
   dropped: (task: T, steerId: string) => void;
 }
 
@@ -83,7 +83,7 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
     const emit = (text: string) => {
       if (!live()) return;
       if (!agent.tellsUpdates) told(() => transcripts.print(task.sessionId, `output:${task.id}`, text), task);
-      // A note of an omission may precede a full portion.
+      // A note about omitted text can precede a full portion.
       options.event({ ...event, event_type: 'OUTPUT', output: keepTail(text, fieldBytes.output + 100) });
     };
     const heard = heardBy(task.sessionId, options, (tell) => told(tell, task));

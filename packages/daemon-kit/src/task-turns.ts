@@ -42,13 +42,13 @@ export function createTurns(
     } catch (error) {
       finish(task, { type: 'ERROR', error: `The agent failed: ${reasonOf(error)}` });
     }
-    // Items that came after the end are complete now.
+    // Items that came after the result are complete now.
     told(() => void transcripts.settle(task.sessionId, 'over'));
     const line = lines.get(task.sessionId);
     line?.shift();
     if (task.asked) {
-      // Written before anyone saw the question: it must not be taken for the answer.
-      // An answer names its question, so it belongs to the one that the person saw.
+      // The person wrote it before the question was visible: it must not count as the answer. An answer names its question, so it
+      // belongs to the question that the person saw.
       const waiting = line?.splice(0) ?? [];
       for (const next of waiting) if (next.answer) line?.push(next);
       for (const blind of waiting) if (!blind.answer) finish(blind, unseen);
@@ -57,7 +57,7 @@ export function createTurns(
     lines.advance(task.sessionId);
   };
 
-  /** Ends the turn that holds the questions of this session: no answer to them will come. */
+  /** Stops the turn that holds the questions of this session: no answer to them will come. */
   const dismiss = (sessionId: string) => {
     if (asked.of(sessionId).length === 0) return;
     const asker = questions.waiting().find((one) => one.sessionId === sessionId)?.taskId;
@@ -75,7 +75,7 @@ export function createTurns(
   /** Writes the message into the transcript. Returns whether it continues a turn; undefined when it cannot be written. */
   const write = (task: Task): boolean | undefined => {
     const { id: taskId, sessionId, message, images, projectPath, messageUuid: uuid, steer } = task;
-    // The relay has no open question: it was dismissed while we were away, or its answer was lost.
+    // The relay has no open question: a user dismissed it while this daemon was offline, or its answer was lost.
     if (!task.answer && room.namesQuestions()) dismiss(sessionId);
     const isAnswer = agent.holdsQuestions === true && questions.isOpen(sessionId);
     questions.forget(sessionId);
@@ -150,18 +150,18 @@ export function createTurns(
 
 /** Refuses answers that are late or do not fit. */
 function createRefusal({ agent, asked, voice }: TaskRoom, finish: Finish['finish']) {
-  /** The answer was refused, and the relay counts the question as answered: it may be answered again. */
+  /** The daemon refused the answer, and the relay counts the question as answered: open it again. */
   const repeat = (task: Task) => {
     const question = asked.at(task);
     const about = { task_id: task.id, session_id: task.sessionId };
     if (question) voice.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
   };
 
-  /** Ends a task whose answer is late or does not fit. Returns whether it did. */
+  /** Fails a task whose answer is late or does not fit. Returns whether it did. */
   return (task: Task): boolean => {
     const { sessionId, answer } = task;
     if (answer && !asked.isOpen(sessionId, answer.question, answer.digest)) {
-      // Words are a message, unless it would be taken for the answer to another question.
+      // Free text is a message, unless it could pass for the answer to another question.
       if (answer.isChoice || asked.of(sessionId).length > 0) {
         finish(task, tooLate);
         return true;

@@ -1,4 +1,4 @@
-/** The shape of a task, what tasks need from their daemon, and what they offer it. */
+/** The shape of a task, the needs of tasks, and their interface for the daemon. */
 import type { DaemonEvent, FieldValues, MessageSetting, ToDaemon } from '@relay/protocol';
 import type { Agent, RunningTurn } from './agent.ts';
 import type { Caps } from './caps.ts';
@@ -21,11 +21,11 @@ export interface Voice {
   asked(event: DaemonEvent<'PROMPT_OPEN'>): void;
   /** The outcome of a message into a turn; calls back when the relay has received it. */
   steered(event: DaemonEvent<'STEERED'>, received: () => void): void;
-  /** The end of a task. Already in the journal. */
+  /** The result of a task. Already in the journal. */
   final(event: FinalEvent): void;
   /** A message was added to a session. */
   activity(sessionId: string, isCompletion: boolean): void;
-  /** The agent works in the session by itself, or no longer does; `said`: it said something. */
+  /** The agent starts or stops working in the session by itself; `said`: it sent text. */
   own(sessionId: string, works: boolean, said: boolean): void;
 }
 
@@ -36,7 +36,7 @@ export interface TasksOptions {
   transcripts: Transcripts;
   /** Adds messages that were written elsewhere to the session; a session started locally is known afterwards. */
   sync?: (sessionId: string) => void;
-  /** The fetch that must finish before that, with the reason when it failed; undefined when there is none. */
+  /** Fetches messages, which must finish before `sync`; resolves with the reason if it failed. Undefined without a fetch. */
   bring?: (sessionId: string) => Promise<string | undefined> | undefined;
   journal: Journal;
   questions: Questions;
@@ -44,7 +44,7 @@ export interface TasksOptions {
   caps: Caps;
   /** Whether a session of this further agent can be worked in; without it there is only one agent. */
   offers?: (agentType: string) => boolean;
-  /** Whether the relay names the question that a message answers: one that names none then answers none. */
+  /** Whether the relay names the question that a message answers; if it does, an unnamed message answers no question. */
   namesQuestions: () => boolean;
   voice: Voice;
   log: Log;
@@ -55,11 +55,11 @@ export interface TasksOptions {
 }
 
 export interface TaskTimings {
-  /** The time that an agent may run on after it has reported its end, before its turn is cancelled. */
+  /** How long an agent can run on after it has reported its result, before its turn is cancelled. */
   lingerMs: number;
-  /** The time that a stopping daemon waits for the end of all agents. */
+  /** How long a stopping daemon waits for all agents to stop. */
   stopMs: number;
-  /** How often a task that waits for a place reports so again: well within the silence after which a relay asks for it. */
+  /** How often a waiting task reports again: well within the silence before a relay asks for it. */
   stillWaitingMs: number;
 }
 
@@ -70,31 +70,33 @@ export interface Tasks {
   resume(frame: ToDaemon<'task_resume'>): void;
   steer(frame: ToDaemon<'task_steer'>): void;
   cancel(taskId: string): void;
-  /** The relay has received the end of this task. */
+  /** The relay has received the result of this task. */
   heard(taskId: string): void;
-  /** Ids for the `status` frame, in the order in which they came. */
+  /** Ids for the `status` frame, in order of arrival. */
   running(): string[];
   /** Ids of the messages into running turns, for the `status` frame. */
   steering(): string[];
   /** Before `status`: sends the outcomes of such messages that the relay has not received. */
   steeredAgain(): void;
-  /** The newest open questions, oldest first in each session, each with the task whose turn asks it; '' where none is known. */
+  /** The newest open questions, oldest first in each session, each with the task whose turn asks it; '' if unknown. */
   asking(): DaemonEvent<'PROMPT_OPEN'>[];
   /** Whether a turn runs in the session. */
   isActive(sessionId: string): boolean;
-  /** Whether the session has a task: a running turn, or one that waits for its place. */
+  /** Whether the session has a running turn or a waiting task. */
   isBusy(sessionId: string): boolean;
   /** Closes the program beside the daemon that has the session open. */
   release(sessionId: string, stopTurn: boolean): Promise<Ended>;
   /** Why a terminal cannot go on with the session now: a message waits for it, a turn runs, or a question is open. */
   deskReason(sessionId: string): 'waiting' | 'busy' | 'question' | undefined;
-  /** Programs may have left: tasks that wait for that begin. */
+  /** Programs can have left: tasks that wait for that begin. */
   lookAtDesk(): void;
   /** Reports for each task that waits for a place why nothing happens: now, and again as long as there are any. */
   tellWaiting(): void;
-  /** Ends with ERROR all that a crash interrupted, and ends every process that it left running. */
+  /** Fails with ERROR all tasks that a crash interrupted, and kills every process that it left running. */
   recover(): void;
-  /** Ends every task with ERROR, and every agent; later tasks end with ERROR at once. Resolves when the agents are gone. */
+  /**
+   * Fails every task with ERROR and stops every agent; later tasks fail with ERROR at once. Resolves when the agents are gone.
+   */
   stop(reason: string): Promise<void>;
 }
 
@@ -112,7 +114,7 @@ export interface TaskAnswer {
   isChoice: boolean;
 }
 
-/** A task that has not ended, or whose turn has not. */
+/** A task that has not settled, or whose turn still runs. */
 export interface Task {
   id: string;
   sessionId: string;
@@ -137,10 +139,13 @@ export interface Task {
   steer?: 'next' | undefined;
   /** The messages into its turn, which the agent has or is given: ids, with the uuids of their items. */
   steers?: Map<string, string>;
-  /** `resumed`: it ended with a question that was withdrawn, and its turn continues. The relay gets no frame of it before its next end. */
+  /**
+   * `resumed`: it settled with a question that was withdrawn, and its turn continues. It sends the relay no frame before its next
+   * result.
+   */
   phase: 'opening' | 'queued' | 'running' | 'over' | 'resumed';
   turn?: RunningTurn;
-  /** It ended with a question. */
+  /** It settled with a question. */
   asked?: boolean;
   /** While the agent opens the conversation. */
   opening?: AbortController;

@@ -1,6 +1,7 @@
 /**
- * The tasks of this daemon (specification §3). MEANING of a task's life, without any socket: accepted once, one turn at a time per
- * session, and exactly one end: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. Only a cancelled task has none.
+ * The tasks of this daemon (specification §3): the life of a task, without any socket. A task is accepted once, runs one turn at
+ * a time per session, and settles exactly once: TASK_COMPLETE, WAIT_FOR_USER or ERROR, whatever the agent does. A cancelled task
+ * sends no result.
  */
 import { type Question as AskedQuestion, type DaemonEvent, transcriptLimits } from '@relay/protocol';
 import { fieldBytes, keepHead } from './bounds.ts';
@@ -81,7 +82,7 @@ export function createTasks(options: TasksOptions): Tasks {
     lines.get(sessionId)?.[0]?.id ??
     '';
 
-  /** A cancel that arrives after the end: it is meant for the turn that goes on, or for the question that it ended with. */
+  /** A cancel that arrives after the result applies to the turn that goes on, or to the task's question. */
   const abandon = (taskId: string) => {
     for (const goesOn of [...room.resumed.values()]) if (goesOn.id === taskId) ends.leave(goesOn);
     for (const { sessionId, taskId: asker } of questions.waiting())

@@ -14,7 +14,7 @@ export interface FirstPartyClient {
   skipConsent: boolean;
 }
 
-/** Saves the clients as given, replacing earlier values; any number of instances may do so at once. */
+/** Saves the clients as given, replacing earlier values. Safe to run from any number of instances at once. */
 export async function seedClients(db: WithModels, clients: readonly FirstPartyClient[]): Promise<void> {
   for (const client of clients) {
     const data = {
@@ -50,8 +50,9 @@ export async function forgetUnfinishedAccount(db: WithModels, email: string): Pr
 }
 
 /**
- * Deletes a refresh token that was written after its source had ended: its sign-in, its chain or, `since` then, its program, by a revocation
- * recorded before the tokens were deleted; or the token that it replaces. Returns true if it was deleted; the caller must not hand it out then.
+ * Deletes a refresh token that was written after the revocation of its source: its sign-in, its chain or (with `since`)
+ * its program, if the revocation was recorded before the tokens were deleted; or the token that it replaces. Returns
+ * true if it deleted the token; the caller must then not issue it.
  */
 export async function forgetOrphan(
   db: WithModels,
@@ -89,7 +90,7 @@ const withoutLogin = (userId: string) => ({
   OR: [{ sessionId: null }, { login: { expiresAt: { lte: new Date() } } }],
 });
 
-/** The programs that can renew their access although the sign-in that they came from has ended by its age. */
+/** The programs that can still renew their access although the sign-in behind it has expired by age. */
 export async function programsWithoutLogin(db: WithModels, userId: string): Promise<string[]> {
   const where = withoutLogin(userId);
   const rows = await db.models.oauthRefreshToken.findMany({
@@ -147,7 +148,7 @@ export async function listApplications(db: WithModels, userId: string): Promise<
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The name of a program; its id if it has no name. */
+/** The name of a program, or its id if it is unnamed. */
 export async function clientName(db: WithModels, clientId: string): Promise<string> {
   const client = await db.models.oauthClient.findUnique({ where: { clientId }, select: { name: true } });
   return client?.name ?? clientId;
@@ -165,7 +166,9 @@ async function forgetCodes(db: WithModels, userId: string, clientId: string): Pr
   return (await db.models.verification.deleteMany({ where: { id: { in: ids } } })).count;
 }
 
-/** Revokes the access that the person gave a program, codes that it has not redeemed included; false if it had none. */
+/**
+ * Revokes the access that the person gave a program, including unredeemed codes. False if the program had no access.
+ */
 export async function forgetApplication(db: WithModels, userId: string, clientId: string): Promise<boolean> {
   const codes = await forgetCodes(db, userId, clientId);
   const tokens = await db.models.oauthRefreshToken.deleteMany({ where: { userId, clientId } });
@@ -192,7 +195,7 @@ export interface SignedInBrowser {
   isThis: boolean;
 }
 
-/** The browsers in which a person is signed in, the last used first; at most 100. `current`: the sign-in that asks. */
+/** The browsers with a sign-in of this person, last used first; at most 100. `current`: the sign-in of the caller. */
 export async function listBrowsers(db: WithModels, userId: string, current: string): Promise<SignedInBrowser[]> {
   const rows = await db.models.login.findMany({
     where: { userId, expiresAt: { gt: new Date() } },
@@ -206,12 +209,14 @@ export async function listBrowsers(db: WithModels, userId: string, current: stri
   }));
 }
 
-/** The secret of a sign-in of this person, for the library that ends it; undefined when there is none. */
+/**
+ * The secret of a sign-in of this person, which the library needs to revoke it; undefined if the sign-in is missing.
+ */
 export async function loginToken(db: WithModels, userId: string, id: string): Promise<string | undefined> {
   return (await db.models.login.findFirst({ where: { id, userId }, select: { token: true } }))?.token;
 }
 
-/** The time at which the person behind a sign-in (`sid`) last authenticated; undefined when it is gone. */
+/** The time of the last authentication of a sign-in (`sid`); undefined if the sign-in is deleted. */
 export async function readSignInTime(db: WithModels, loginId: string): Promise<Date | undefined> {
   const login = await db.models.login.findUnique({
     where: { id: loginId },
@@ -225,7 +230,7 @@ export async function confirmSignIn(db: WithModels, loginId: string): Promise<vo
   await db.models.login.updateMany({ where: { id: loginId }, data: { confirmedAt: new Date() } });
 }
 
-/** Ends every sign-in of the person, those that wait for a code too, and every token that could be renewed. */
+/** Revokes every sign-in of the person, including those that wait for a code, and every renewable token. */
 export async function forgetAllLogins(db: WithModels, userId: string): Promise<void> {
   await forgetHalfSignIns(db, userId);
   // The sign-ins first: a deleted one yields no new tokens.
@@ -258,12 +263,12 @@ export interface Person {
   email: string;
   name: string;
   createdAt: Date;
-  /** When a browser last signed in; undefined where none is signed in. */
+  /** When a browser last signed in; undefined without a signed-in browser. */
   lastSignInAt: Date | undefined;
   hasPassword: boolean;
   /** A sign-in takes a one-time code in addition to the password. */
   hasSecondFactor: boolean;
-  /** Since when the person may not sign in. */
+  /** When an operator disabled the sign-in of this person. */
   disabledAt: Date | undefined;
 }
 
@@ -286,7 +291,7 @@ export async function listPeople(db: WithModels, email?: string): Promise<Person
   }));
 }
 
-/** Lets a person sign in no longer, or again. Sign-ins that exist are not ended by it. */
+/** Disables or enables the sign-in of a person. Existing sign-ins continue. */
 export async function setDisabled(db: WithModels, userId: string, disabled: boolean): Promise<void> {
   await db.models.user.update({ where: { id: userId }, data: { disabledAt: disabled ? new Date() : null } });
 }
@@ -296,7 +301,7 @@ export async function isDisabled(db: WithModels, userId: string): Promise<boolea
   return (await db.models.user.count({ where: { id: userId, disabledAt: { not: null } } })) > 0;
 }
 
-/** Replaces the password of a person; false if the person has none. */
+/** Replaces the password of a person; false if the person has no password. */
 export async function replacePassword(db: WithModels, userId: string, hash: string): Promise<boolean> {
   const { count } = await db.models.credential.updateMany({
     where: { userId, providerId: 'credential' },

@@ -56,7 +56,7 @@ export async function listAcpTokens(db: Db, userId: string): Promise<AcpToken[]>
   return rows.map(toToken);
 }
 
-/** False when the person has no such token. */
+/** False when the person does not own such a token. */
 export async function revokeAcpToken(db: Db, userId: string, id: string): Promise<boolean> {
   return (
     (await db.sql.execute`
@@ -80,7 +80,7 @@ export async function useAcpToken(db: Db, tokenHash: string): Promise<(AcpToken 
   return row && { ...toToken(row), userId: row.user_id };
 }
 
-/** Notes that clients are connected with these tokens. Returns those that are still valid. */
+/** Records that clients are connected with these tokens. Returns the tokens that are still valid. */
 export async function touchAcpTokens(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql.query<{ id: string }>`
     UPDATE acp_tokens SET used_at = now(), expires_at = ${unused}

@@ -1,13 +1,13 @@
-/** Addresses that may answer in a notification, what ends them, and the keys of their tokens (rules, 14.41). */
+/** Addresses that can answer in a notification, their revocation, and the keys of their tokens (rules, 14.41). */
 import { supersedeDeliveries } from './held-deliveries.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * Removes the addresses that were added with a sign-in, with one sign-in of a program (`chain`), with a program of the person, or, when
- * neither is named, with any of either, and settles their pending deliveries. A program outlives its sign-in, so an address may name the
- * program alone. `typed`: also those that a person typed into the program. Call after the revocation was recorded: an address that is being
- * added right now finds it (`isSignInOver`).
+ * Removes the addresses that were added with a sign-in, with one sign-in of a program (`chain`), with a program of the
+ * person, or, if neither is given, with any of either, and settles their pending deliveries. A program outlives its
+ * sign-in, so an address can name the program alone. `typed`: includes addresses that a person typed into the program.
+ * Call after recording the revocation: a concurrent registration of an address finds it (`isSignInOver`).
  */
 export async function removeSubscriptionsOf(
   db: Db,
@@ -28,7 +28,10 @@ export async function removeSubscriptionsOf(
   );
 }
 
-/** Whether the sign-in, the chain or the program of an access token was revoked since, while the token may be accepted somewhere. */
+/**
+ * Whether the sign-in, the chain or the program of an access token was revoked after the token's issue; the token might
+ * still pass elsewhere.
+ */
 export async function isSignInOver(
   db: Db,
   token: { userId: string; issuedAt: number; sessionId?: string; chainId?: string; clientId?: string },
@@ -40,7 +43,7 @@ export async function isSignInOver(
   return row?.over === true;
 }
 
-/** The name of an address that may answer: added with this sign-in, by this person, and still there. */
+/** The name of an address that can answer: added with this sign-in, by this person, and not removed. */
 export async function findAnswerer(
   db: Db,
   { id, userId, login }: { id: string; userId: string; login: string | undefined },
@@ -56,7 +59,7 @@ export interface AnswerKey {
   sealed: string;
 }
 
-/** The key pair of this name; where there is none yet, what `make` returns. Of two callers at the same time, the first one's. */
+/** The key pair of this name, created by `make` if it is missing. Concurrent callers get the first one's pair. */
 export async function keepAnswerKey(db: Db, name: string, make: () => AnswerKey): Promise<AnswerKey> {
   const read = async () => {
     const [row] = await db.sql.query<{ public_key: string; sealed: string }>`

@@ -1,4 +1,4 @@
-/** The audit of a person (rules, 8.20): who did what, from where, to what, with which outcome. Never a text. */
+/** The audit of a person (rules, 8.20): actor, action, address, object and outcome. Never a text. */
 import type { AuditEntry } from '@relay/protocol';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -10,8 +10,8 @@ const maxCharacters = 1024;
 const given = (text: string | undefined) => (text === undefined || text === '' ? null : text.slice(0, maxCharacters));
 
 /**
- * Adds an entry; none of an account that is being deleted. A refusal that comes again within an hour, before the same was done, is counted in
- * the entry of the first one, which then has the newest address and request.
+ * Adds an entry, except for an account in deletion. A refusal that repeats within an hour, without a success in
+ * between, increments the entry of the first, which then has the newest address and request.
  */
 export async function addAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   if (entry.outcome !== 'done' && (await countAgain(db, entry))) return;
@@ -77,8 +77,8 @@ const keptEntries = 10_000;
 const rowsAtOnce = 5000;
 
 /**
- * Deletes all but the newest entries of each person, a few thousand at a time. Only of people who did something within a day: those of
- * all others were counted then.
+ * Deletes all but the newest entries of each person, a few thousand at a time. Looks only at people with activity
+ * within a day: earlier runs trimmed the rest.
  */
 export async function trimAudit(db: Db): Promise<void> {
   const statement = sql`

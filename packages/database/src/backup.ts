@@ -15,9 +15,10 @@ const refused = (target: string, reason: string, cause?: unknown) =>
   new DatabaseError('BACKUP_REFUSED', `The backup ${target} cannot be written: ${reason}`, cause);
 
 /**
- * Copies everything of `folder` to `target`, which appears whole (mode 700, forced to the disk) or not at all; it can be used as DATA_DIR.
- * No one may change the database of `folder` meanwhile. Throws DatabaseError BACKUP_REFUSED when `target` exists, lies inside of `folder`,
- * or cannot be written.
+ * Copies `folder` to `target`, which appears whole (mode 700, forced to the disk) or not at all, and can serve as
+ * DATA_DIR.
+ * The caller must block changes of the database in `folder`. Throws DatabaseError BACKUP_REFUSED if `target` exists,
+ * lies inside `folder`, or is not writable.
  */
 export async function copyFolder(folder: string, target: string): Promise<BackupResult> {
   const [from, to] = [path.resolve(folder), path.resolve(target)];

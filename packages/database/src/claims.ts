@@ -11,7 +11,7 @@ import { type Sql, sql } from './sql.ts';
 import { type Claim, type Db, type Transactions, inOneStatement } from './transaction.ts';
 import { callOf, claiming, isNext } from './turn-functions.ts';
 
-/** The images of a task that was claimed, as data URLs. Undefined when it has ended meanwhile: then it must not be written. */
+/** The images of a claimed task, as data URLs. Undefined if the task is already over: then it must not be written. */
 export async function imagesOf(db: Db, taskId: string): Promise<string[] | undefined> {
   const [task] = await db.sql.query<{ images: string | null }>`
     SELECT images FROM tasks WHERE id = ${taskId} AND state = 'sent'`;
@@ -25,7 +25,7 @@ export interface ClaimedTask {
   nativeId: string;
   agentType: string;
   instruction: string;
-  /** Whether `imagesOf` returns any: images may be large, and are not loaded before they are needed. */
+  /** Whether `imagesOf` returns any: images can be large, so they are loaded on demand. */
   hasImages: boolean;
   projectPath: string;
   /** The question that it answers. */
@@ -117,8 +117,8 @@ export async function unclaimTask(db: Db, taskId: string, fence: number): Promis
 }
 
 /**
- * Gives back the tasks claimed under this fence and not written, when the reply to the claim was lost. `written` lists all
- * tasks that were written under this fence and have not ended; the caller has checked the fence and claims nothing meanwhile.
+ * Gives back the tasks claimed under this fence but not written, if the reply to the claim was lost. `written` lists
+ * all open tasks written under this fence; the caller has checked the fence and makes no claim during the call.
  */
 export async function unclaimUnwritten(
   db: Db,
@@ -129,7 +129,7 @@ export async function unclaimUnwritten(
   await giveBack(db, sql`t.device_id = ${deviceId} AND t.fence = ${fence} AND t.id <> ALL(${written}::text[])`);
 }
 
-/** The turn of a message can have ended since the claim: then it is an ordinary message. */
+/** The turn of a steer can complete after the claim: then it becomes an ordinary message. */
 async function giveBack(db: Db, which: Sql): Promise<void> {
   const moved = await move(db, 'unclaim', which);
   if (moved.length === 0) return;
@@ -195,8 +195,8 @@ export async function openTasks(db: Db, deviceIds: readonly string[]): Promise<M
 }
 
 /**
- * For how many seconds a task has waited for the relay alone, the longest of all: its device has been online since, and nothing in its session
- * changed. 0 without one. Reads every queued task: for one instance at a time.
+ * The longest wait of a task for the relay alone, in seconds: its device has been online since, and nothing in its
+ * session changed. 0 without such a task. Reads every queued task: run it on one instance at a time.
  */
 export async function longestWait(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number }>`
@@ -207,7 +207,7 @@ export async function longestWait(db: Db): Promise<number> {
   return Math.max(0, row!.seconds);
 }
 
-/** Returns those of these devices that have a task to claim or to expire. */
+/** Returns the devices with a task to claim or to expire. */
 export async function devicesWithQueue(db: Db, deviceIds: readonly string[]): Promise<string[]> {
   if (deviceIds.length === 0) return [];
   const rows = await db.sql.query<{ device_id: string }>`

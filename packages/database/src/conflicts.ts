@@ -1,7 +1,8 @@
 /**
- * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and replace each
- * other's connection forever. The connections of a device distinguish it from the behaviour of a single machine: a connection counts only
- * if its daemon was connected and answering when it was replaced. One that was restarted, or whose network broke, does not answer.
+ * The noun conflict: two daemons use the registration of one device (a copied home folder, a restored machine) and
+ * replace each other's connection forever. The connections of a device show whether it is a single machine: a
+ * connection counts only if its daemon was connected and answering at its replacement. A restarted daemon, or one with
+ * a broken network, does not answer.
  */
 import { type DeviceConflict, limits } from '@relay/protocol';
 import type { Db } from './transaction.ts';
@@ -13,11 +14,11 @@ interface Kept extends DeviceConflict {
   step: number;
   /** The current owner keeps the device until then. */
   heldUntil: string;
-  /** The end of the conflict, if no other replacement follows. */
+  /** When the conflict is over, unless another replacement follows. */
   until: string;
 }
 
-/** The facts of an ended connection that matter here. */
+/** The relevant facts of a closed connection. */
 interface EndedConnection {
   hostname: string;
   address: string;
@@ -30,17 +31,19 @@ interface EndedConnection {
 const conflictWindowMs = 2 * 60_000;
 /** A, B, A, B, each replaced by the next. */
 const alternations = 4;
-/** For machines that cannot be told apart: more than a device may connect in a minute without being slowed down. */
+/**
+ * Threshold for indistinguishable machines: more connects than a device can make in a minute before it is slowed down.
+ */
 const indistinct = 12;
-/** The newest connections may not have ended yet, or not have been saved. */
+/** The newest connections might be open, or not saved yet. */
 const underWay = 2;
 
 const nameOf = ({ hostname, address, daemonVersion }: EndedConnection) =>
   JSON.stringify([hostname, address, daemonVersion]);
 
 /**
- * The machines that replace each other, by the connections of the device that ended within `conflictWindowMs`, newest first; empty
- * without a conflict.
+ * The machines that replace each other, by the connections of the device that closed within `conflictWindowMs`, newest
+ * first; empty without a conflict.
  */
 function conflicting(connections: readonly EndedConnection[]): DeviceConflict['machines'] {
   const first = connections.findIndex(({ answered }) => answered);
@@ -68,7 +71,10 @@ function distinct(
 }
 
 const holdMs = (step: number) => Math.min(60_000 * 2 ** step, 600_000);
-/** Less than what is added to the hold below: a refused daemon must come back before the conflict counts as over. */
+/**
+ * Must be less than the extension of the hold below: a refused daemon must come back before the conflict counts as
+ * over.
+ */
 const retrySeconds = (step: number) => Math.min(15 * 2 ** step, 120);
 const quietMs = 180_000;
 
@@ -78,7 +84,7 @@ export interface Hold {
   retryAfter: number;
 }
 
-/** The hold of a conflict that is kept in the row of a device; undefined when there is none, or no longer. */
+/** The hold of a conflict stored in a device row; undefined if it is missing or over. */
 export function holdOf(kept: unknown, nowMs: number): Hold | undefined {
   const conflict = kept as Kept | null;
   const heldMs = conflict ? Date.parse(conflict.heldUntil) - nowMs : 0;

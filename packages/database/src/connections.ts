@@ -1,7 +1,8 @@
 /**
- * The noun connection: how connections of daemons begin and end, for many devices in one statement. A writer of the connections
- * of a device holds the lock of its row. A statement for several devices never waits for a lock: devices locked elsewhere are left
- * out, and the caller retries each of them alone, so that one device does not hold up the others and nothing deadlocks.
+ * The noun connection: opening and closing connections of daemons, for many devices in one statement. A writer of the
+ * connections of a device holds the lock of its row. A statement for several devices never waits for a lock: it skips
+ * devices locked elsewhere, and the caller retries each alone, so that one device does not block the rest and nothing
+ * deadlocks.
  */
 import type { DeviceAgent } from '@relay/protocol';
 import { type Hold, holdOf } from './conflicts.ts';
@@ -33,9 +34,9 @@ const waiting = sql`FOR NO KEY UPDATE OF d`;
 const skipping = sql`FOR NO KEY UPDATE OF d SKIP LOCKED`;
 
 /**
- * Marks devices online under the fences of their new connections, and saves the connections. No device may be named twice. `gone`: a newer
- * connection has done so already, or the device was removed; the caller must leave. Absent: there is no such device, or its row
- * is locked elsewhere.
+ * Marks devices online under the fences of their new connections, and saves the connections. Each device must appear
+ * once. `gone`: a newer connection came first, or the device was removed; the caller must leave. Absent: the device
+ * does not exist, or its row is locked elsewhere.
  */
 export async function devicesConnected(
   db: Db,
@@ -106,8 +107,8 @@ export interface Ending {
 }
 
 /**
- * Saves how connections ended, and when their devices were last seen. No device may be named twice. Returns the devices that were
- * saved; absent as for `devicesConnected`.
+ * Saves the close of connections, and when their devices were last seen. Each device must appear once. Returns the
+ * saved devices; absent as for `devicesConnected`.
  */
 export async function connectionsClosed(db: Db, endings: readonly Ending[]): Promise<Set<string>> {
   return closed(db, endings, skipping);

@@ -1,4 +1,6 @@
-/** The data folder as files: made on first use, and what to do when the system refuses it. Knows no database. */
+/**
+ * The data folder as files: creation on first use, and advice if the system refuses it. Independent of the database.
+ */
 import { accessSync, constants, mkdirSync, readdirSync } from 'node:fs';
 import { DatabaseError } from './database-error.ts';
 
@@ -23,7 +25,7 @@ const remedies: readonly (readonly [code: RegExp, sentence: () => string])[] = [
   [/\b(?:EMFILE|ENFILE)\b/, () => 'too many files are open. Raise the limit (ulimit -n, LimitNOFILE) to 1024 or more.'],
 ];
 
-/** The error of a folder that the system refuses: why, and what to do. Undefined for any other `error`. */
+/** The error for a folder that the system refuses, with reason and advice. Undefined for any other `error`. */
 export function refusedFolder(folder: string, error: unknown): DatabaseError | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(message));

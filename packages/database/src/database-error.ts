@@ -1,9 +1,9 @@
-/** Why a database could not be opened or copied. The code is stable, the text says what to do; neither contains a password. */
+/** Why opening or copying a database failed. The code is stable, the text gives advice; neither contains a password. */
 
 type DatabaseErrorCode =
   /** Another process has the embedded folder open. */
   | 'DATA_DIR_IN_USE'
-  /** The embedded folder cannot be written, or what is in it cannot be opened. */
+  /** The embedded folder is not writable, or its content does not open. */
   | 'DATA_DIR_UNUSABLE'
   /** A backup could not be written where it was to be. */
   | 'BACKUP_REFUSED'

@@ -19,13 +19,14 @@ export interface Db {
 export interface Transactions {
   readonly sql: Statements & {
     /**
-     * Runs `work` in a transaction of its own (READ COMMITTED), which is rolled back when `work` throws or does not end in its time. All
-     * that `work` sends must go through the client it is given. Throws what `work` throws, and TransactionError.
+     * Runs `work` in its own transaction (READ COMMITTED); rolls back if `work` throws or exceeds its time. `work` must
+     * send everything through the given client. Throws the error of `work`, and TransactionError.
      *
-     * `opening`: statements that are sent together with BEGIN, in one round trip; `work` gets the rows of each. Should BEGIN alone fail, they
-     * ran without a transaction and `work` does not run: they only read, and take locks.
+     * `opening`: statements sent together with BEGIN, in one round trip; `work` gets the rows of each. If BEGIN alone
+     * fails, they ran without a transaction and `work` does not run: so they must only read and take locks.
      *
-     * `alone`: the one statement of `opening` is the transaction, without BEGIN and COMMIT. `work` reads its rows and sends nothing.
+     * `alone`: the one statement of `opening` is the transaction, without BEGIN and COMMIT. `work` reads its rows and
+     * sends nothing.
      */
     transaction<T>(
       work: (tx: Db, opened: unknown[][]) => Promise<T>,
@@ -38,7 +39,10 @@ export interface Transactions {
 /** Prisma's models, without its raw statements: `sql` is for those. */
 type Models = Omit<PrismaClient, '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe'>;
 
-/** The database with models, for work that is neither hot nor set-based. A transaction of `sql` has none: in `withDevice` a model does not compile. */
+/**
+ * The database with models, for work that is neither hot nor set-based. A transaction of `sql` lacks them: in
+ * `withDevice` a model does not compile.
+ */
 export interface WithModels {
   readonly models: Models;
 }

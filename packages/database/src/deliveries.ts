@@ -1,6 +1,7 @@
 /**
- * The ledger of deliveries (rules, 14.8): one row for each notification to each address. A row is claimed by one instance, sent, and settled;
- * a claim that its instance never settled is taken over once, and the row says that it may have arrived twice.
+ * The ledger of deliveries (rules, 14.8): one row for each notification to each address. One instance claims a row,
+ * sends it and settles it. Another instance takes over an unsettled claim once, and marks the row as possibly delivered
+ * twice.
  */
 import type {
   Delivery,
@@ -67,13 +68,13 @@ export async function addTestDelivery(db: Db, userId: string, subscriptionId: st
   return id;
 }
 
-/** A question that a notification may answer. A large one comes without its words: `isCut`. */
+/** A question that a notification can answer. A large one comes without its text: `isCut`. */
 export type DueQuestion = Pick<NamedPrompt, 'id' | 'options'> & Partial<NamedPrompt> & { isCut?: true };
 
 /** More than this is never answered in a notification, so it is not loaded. */
 const questionBytes = 16 * 1024;
 
-/** A claimed delivery with everything that its message may need. */
+/** A claimed delivery with all data for its message. */
 export interface ClaimedDelivery {
   id: string;
   userId: string;
@@ -86,7 +87,7 @@ export interface ClaimedDelivery {
   sealed: string;
   detail: SubscriptionDetail;
   actions: SubscriptionActions;
-  /** The sign-in that the address ends with. */
+  /** The sign-in whose revocation removes the address. */
   login?: string | undefined;
   /** The oldest open question of the session, with `needs_you`. */
   question?: DueQuestion | undefined;
@@ -95,11 +96,11 @@ export interface ClaimedDelivery {
   /** The session of the notification; empty for a test, and for anything that is about no session. */
   sessionId: string;
   deviceId: string;
-  /** The title of the session, or the name of the device or program; empty when there is none. */
+  /** The title of the session, or the name of the device or program; can be empty. */
   title: string;
   /** The newest message of the session. */
   text: string;
-  /** There is no longer anything to notify of: the question was answered, the rest was read. */
+  /** The reason for the notification is gone: the question was answered, anything else was read. */
   over: boolean;
   /** It waited for that: an app showed its session. */
   awaitsReading: boolean;
@@ -139,13 +140,13 @@ interface ClaimedRow {
 
 /** Bounds the cost of a claim; the next one goes on after them. */
 const maxPeopleAtOnce = 200;
-/** Some of those with due rows have all their addresses under way. */
+/** Some people with due rows already have all their addresses in progress. */
 const peoplePerRow = 4;
 
 interface ClaimRequest {
   limit: number;
   claimer: string;
-  /** The person after whom to begin; empty for the first. */
+  /** Begins after this person; empty for the first. */
   afterUser: string;
   /** Hosts that have enough under way. */
   withoutHosts?: readonly string[];
@@ -160,7 +161,7 @@ export async function claimDeliveries(
   db: Db,
   { limit, claimer, afterUser, withoutHosts = [] }: ClaimRequest,
 ): Promise<{ claimed: ClaimedDelivery[]; next: string }> {
-  // With the busiest hosts excluded, most people have nothing to claim.
+  // If the busiest hosts are excluded, most people have nothing to claim.
   const peopleAtOnce = withoutHosts.length > 0 ? maxPeopleAtOnce : Math.min(maxPeopleAtOnce, peoplePerRow * limit);
   // A delivery is locked only when it was chosen: where another instance is claiming the first of an address, the second is not taken.
   // A loose scan of the index: one step for each person with something due, however much it is.
@@ -242,14 +243,14 @@ const claimedOf = (row: ClaimedRow): ClaimedDelivery => ({
   quietHours: row.quiet,
 });
 
-/** The end of one attempt. */
+/** The outcome of one attempt. */
 export interface DeliveryOutcome {
   state: 'accepted' | 'pending' | 'held' | 'failed' | 'gone' | 'superseded' | 'suppressed';
   httpStatus?: number | undefined;
   reason?: string | undefined;
-  /** With `pending`: when it is tried again. With `held`, which was no attempt: when quiet hours end. */
+  /** For `pending`: when to retry. For `held`, which is not an attempt: when the quiet hours are over. */
   delayMs?: number | undefined;
-  /** With `pending`: the service does not accept this relay, whatever the address. */
+  /** For `pending`: the service refuses this relay, for every address. */
   isRefused?: boolean | undefined;
   /** Pauses the address, with the reason that its person reads. */
   pause?: string | undefined;
@@ -260,9 +261,10 @@ const failingDays = 7;
 type Claim = Pick<ClaimedDelivery, 'id' | 'subscriptionId' | 'attempts' | 'sealed'>;
 
 /**
- * Settles a claim, unless it is no longer this one: an attempt that was taken over changes nothing. An accepted delivery verifies its
- * address; an address that was `gone` is removed; one that took nothing for seven days is paused. An address that was registered again
- * meanwhile stays as it is, and is sent what the one before refused. Returns whether it was this claim.
+ * Settles a claim if it is still current: an attempt that another instance took over changes nothing. An accepted
+ * delivery verifies its address; a `gone` address is removed; an address that accepted nothing for seven days is
+ * paused. An address that was registered again in between stays, and gets the refused delivery. Returns whether the
+ * claim was current.
  */
 export function settleDelivery(db: Whole, claim: Claim, claimer: string, outcome: DeliveryOutcome): Promise<boolean> {
   return outcome.state === 'accepted'
@@ -270,7 +272,7 @@ export function settleDelivery(db: Whole, claim: Claim, claimer: string, outcome
     : settleOther(db, claim, claimer, outcome);
 }
 
-/** The usual end is one statement. */
+/** The common outcome takes one statement. */
 async function settleAccepted(
   db: Whole,
   { id, attempts, sealed }: Claim,
@@ -331,7 +333,7 @@ async function settleOther(
   });
 }
 
-/** The address before refused it: it is due for the one that has taken its place, if there is one. */
+/** The old address refused it: the delivery is due for the address that replaced it, if any. */
 async function againElsewhere(tx: Db, id: string): Promise<true> {
   await tx.sql.execute`
     UPDATE deliveries d SET state = 'pending', reason = NULL FROM subscriptions s WHERE d.id = ${id} AND s.id = d.subscription_id`;
@@ -368,8 +370,8 @@ export async function sweepDeliveries(db: Db): Promise<number> {
 }
 
 /**
- * How long the delivery that is due longest has been due, in seconds; 0 when none is. A row that waits for a retry is not due, and
- * neither is one that waits for the end of a pause.
+ * How long the most overdue delivery has been due, in seconds; 0 if the ledger has no due row. Rows that wait for a
+ * retry or a pause are not due.
  */
 export async function deliveryLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`

@@ -31,7 +31,9 @@ export async function createDeviceCode(db: Db, code: NewDeviceCode): Promise<boo
 
 type CodeState = { kind: 'none' } | { kind: 'used' } | { kind: 'pending'; detail: CodeDetail };
 
-/** Returns the request that waits under a user code; `none` also when the code has expired or is bound to another user. */
+/**
+ * Returns the request that waits under a user code; `none` also if the code has expired or is bound to another user.
+ */
 export async function readDeviceCode(db: WithModels, userCode: string, userId: string): Promise<CodeState> {
   const row = await db.models.deviceCode.findUnique({ where: { userCode } });
   if (!row || row.expiresAt <= new Date() || (row.boundTo !== null && row.boundTo !== userId)) return { kind: 'none' };
@@ -81,15 +83,15 @@ type Poll =
   | { kind: 'granted'; deviceId: string; tokenSalt: string };
 
 /**
- * Answers a poll. The first one after the approval creates the device; for `repeatMs` the same answer is given again,
- * because it may have been lost. `tokenHashOf` derives the hash of the credential from the salt of the code.
+ * Answers a poll. The first poll after the approval creates the device; for `repeatMs` later polls get the same answer,
+ * because a client can lose it. `tokenHashOf` derives the hash of the credential from the salt of the code.
  */
 export async function pollDeviceCode(
   db: Whole,
   codeHash: string,
   options: { intervalSeconds: number; repeatMs: number; tokenHashOf: (salt: string) => string },
 ): Promise<Poll> {
-  // Anyone may ask: a code that was made up takes neither a transaction nor a lock.
+  // Unauthenticated callers can poll: a made-up code costs neither a transaction nor a lock.
   const [known] = await db.sql.query`SELECT 1 AS known FROM device_codes WHERE code_hash = ${codeHash}`;
   if (!known) return { kind: 'unknown' };
   return db.sql.transaction(async (tx): Promise<Poll> => {

@@ -47,7 +47,7 @@ export async function listDeviceKeys(db: Db, userId: string): Promise<DeviceKey[
   return rows.map(toKey);
 }
 
-/** False when the person has no such key. */
+/** False when the person does not own such a key. */
 export async function revokeDeviceKey(db: Db, userId: string, id: string): Promise<boolean> {
   return (
     (await db.sql.execute`
@@ -58,7 +58,7 @@ export async function revokeDeviceKey(db: Db, userId: string, id: string): Promi
 type Redeemed =
   { kind: 'invalid' } | { kind: 'full' } | { kind: 'taken' } | { kind: 'approved'; userId: string; name: string };
 
-/** Rolls a transaction back and says why. */
+/** Rolls a transaction back with a reason. */
 class NotRedeemed extends Error {
   readonly kind: 'full' | 'taken';
   constructor(kind: 'full' | 'taken') {

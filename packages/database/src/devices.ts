@@ -25,7 +25,7 @@ function agentsOf(agentType: string, stored: unknown): DeviceAgent[] {
   return [own, ...declared.filter((agent) => agent.agentType !== agentType)].slice(0, limits.agents);
 }
 
-/** The agents of a device; must run where it is locked, so that none of them goes meanwhile. */
+/** The agents of a device; must run under the device lock, so that the list does not change. */
 export async function agentTypesOf(db: Db, device: { id: string; agentType: string }): Promise<string[]> {
   const [row] = await db.sql.query<{ agents: unknown }>`SELECT agents FROM devices WHERE id = ${device.id}`;
   return agentsOf(device.agentType, row?.agents).map(({ agentType }) => agentType);
@@ -51,7 +51,7 @@ export async function listDevices(db: WithModels, ownerId: string): Promise<Devi
   return rows.map(toDevice);
 }
 
-/** A device of this owner; undefined when there is none, it is another user's, or it was removed. */
+/** A device of this owner; undefined if it does not exist, belongs to another user, or was removed. */
 export async function findDevice(db: WithModels, ownerId: string, deviceId: string): Promise<Device | undefined> {
   const row = await db.models.device.findFirst({ where: { id: deviceId, ownerId, removedAt: null } });
   return row ? toDevice(row) : undefined;
@@ -147,7 +147,7 @@ export async function capabilitiesOf(db: Db, deviceId: string): Promise<string[]
   return device?.capabilities ?? [];
 }
 
-/** The daemon that last connected for a device; empty if none ever did. */
+/** The daemon that last connected for a device; empty before the first connection. */
 export async function daemonOf(
   db: Db,
   deviceId: string,
@@ -175,8 +175,8 @@ export async function isOnline(db: Db, deviceId: string): Promise<boolean> {
 }
 
 /**
- * Marks devices online that are marked offline although these fences are still their newest claims. Returns those that changed, with
- * their owners. `held`: the fence of each connected device.
+ * Marks devices online that are offline in the database although these fences are still their newest claims. Returns
+ * the changed devices with their owners. `held`: the fence of each connected device.
  */
 export async function markOnlineAgain(
   db: Db,
@@ -191,8 +191,8 @@ export async function markOnlineAgain(
 }
 
 /**
- * Devices that count as online and were not seen for `quietMs`, by id, 500 at a time after `afterId`: their instance
- * may have died without cleaning up, or they are merely quiet. The backplane knows which.
+ * Devices that count as online and were not seen for `quietMs`, by id, 500 at a time after `afterId`: either their
+ * instance crashed, or they are merely quiet. The backplane knows which.
  */
 export async function onlineDevices(
   db: Db,
@@ -207,8 +207,8 @@ export async function onlineDevices(
 }
 
 /**
- * Saves that these devices are alive; called rarely and for many at once. One that is locked elsewhere is left out: waiting for its lock would
- * hold those of all the others.
+ * Saves that these devices are alive; called rarely and for many at once. Skips devices locked elsewhere: waiting for
+ * one lock would hold all locks of the batch.
  */
 export async function touchDevices(db: Db, deviceIds: readonly string[]): Promise<void> {
   if (deviceIds.length === 0) return;
@@ -233,7 +233,10 @@ export async function listConnections(db: WithModels, deviceId: string): Promise
   }));
 }
 
-/** The highest fence any device ever had, 0 when there is none: fences must go on rising after a restart, even if the clock was set back. */
+/**
+ * The highest fence any device ever had, 0 without devices: fences must keep rising after a restart, even if the clock
+ * was set back.
+ */
 export async function newestFence(db: WithModels): Promise<number> {
   const { _max: newest } = await db.models.device.aggregate({ _max: { connectionFence: true } });
   return Number(newest.connectionFence ?? 0);

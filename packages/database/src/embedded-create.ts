@@ -1,7 +1,7 @@
 /**
- * A process that creates the files of an embedded database, with the schema in it, and ends. Creating takes several hundred
- * megabytes that a WebAssembly engine never releases, so it happens outside the server. Gets its order in one message of
- * its parent; ends with its parent.
+ * A process that creates the files of an embedded database, including the schema, and exits. Creation takes several
+ * hundred megabytes that a WebAssembly engine never releases, so it runs outside the server. Receives its order in one
+ * message of its parent; exits with its parent.
  */
 import { setFlagsFromString } from 'node:v8';
 import pg from 'pg';

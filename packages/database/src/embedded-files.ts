@@ -3,7 +3,7 @@ import { fdatasyncSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** The parts of Emscripten's file system that are used here; it has no types of its own. */
+/** The used parts of Emscripten's file system, which ships without types. */
 export interface EngineStream {
   nfd: number;
 }
@@ -12,8 +12,8 @@ export interface EngineModule {
 }
 
 /**
- * The folder as PGlite sees it. The file system of PGlite has no fsync at all, so PostgreSQL would take everything for safe that the
- * system still holds in memory. `wal_sync_method` must be `fsync`: `fdatasync` is compiled to a call that does nothing.
+ * The folder as PGlite sees it. PGlite's own file system lacks fsync, so PostgreSQL would trust data that the system
+ * still holds in memory. `wal_sync_method` must be `fsync`: `fdatasync` compiles to an empty call.
  */
 export class SyncedFiles extends NodeFS {
   override async init(
@@ -30,7 +30,7 @@ export class SyncedFiles extends NodeFS {
   /** Called once, before the engine opens a file. */
   protected prepare({ NODEFS }: EngineModule): void {
     NODEFS.stream_ops.fsync = ({ nfd }) => {
-      // The size counts as data; the times of a file do not, and PostgreSQL asks for none.
+      // The size counts as data; file times do not, and PostgreSQL does not need them.
       fdatasyncSync(nfd);
       return 0;
     };

@@ -26,7 +26,7 @@ export interface EmbeddedFolder {
 /** Files from `dump`, migrations to apply, or both. */
 type NewContent = Pick<CreateStart, 'template' | 'migrationsDir'>;
 
-/** An error that says which folder, why, and what to do. */
+/** An error with folder, reason and advice. */
 function unusable(folder: string, reason: string, whatToDo: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     'DATA_DIR_UNUSABLE',
@@ -38,8 +38,8 @@ function unusable(folder: string, reason: string, whatToDo: string, cause?: unkn
 const restore = 'Restore it from a backup, or move it away to start with an empty database.';
 
 /**
- * Makes the folder (mode 700) and a database in it unless they exist, and locks it. `content`: what a new database begins
- * with; an existing one is left as it is. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
+ * Creates the folder (mode 700) and a database in it unless they exist, and locks it. `content`: initial content of a
+ * new database; an existing database stays unchanged. Throws DatabaseError DATA_DIR_IN_USE or DATA_DIR_UNUSABLE.
  */
 export async function openFolder(folder: string, content: NewContent = {}): Promise<EmbeddedFolder> {
   makeDataFolder(folder);
@@ -51,7 +51,7 @@ export async function openFolder(folder: string, content: NewContent = {}): Prom
     else if (!existsSync(path.join(cluster, 'PG_VERSION'))) {
       throw unusable(folder, `${clusterName} in it is damaged (it has no PG_VERSION)`, restore);
     }
-    // PostgreSQL's own lock means nothing beside ours, and a power cut may leave it empty, which PostgreSQL refuses.
+    // Our lock replaces PostgreSQL's, which a power cut can leave empty; PostgreSQL refuses an empty one.
     rmSync(path.join(cluster, 'postmaster.pid'), { force: true });
     return { cluster, release: () => lock.release() };
   } catch (error) {

@@ -53,7 +53,7 @@ export async function startPGlite(
   }
 }
 
-/** The WebAssembly file system throws objects without a text; its numbers are those of WASI. */
+/** The WebAssembly file system throws objects without a text; the numbers are WASI error codes. */
 const wasiCodes: Readonly<Record<number, string>> = {
   2: 'EACCES',
   19: 'EDQUOT',

@@ -1,7 +1,7 @@
 /**
- * A "socket" for the pg driver whose other end is the embedded engine, so that the embedded database and a PostgreSQL are
- * reached by the same driver, the same adapter and the same errors. Knows the framing of the PostgreSQL protocol and no SQL
- * but two words. The engine has one session: at most one stream may be open at a time (a pool of one).
+ * A "socket" for the pg driver that leads to the embedded engine, so that the embedded database and PostgreSQL share
+ * driver, adapter and errors. Knows the framing of the PostgreSQL protocol and two words of SQL. The engine has one
+ * session, so only one stream can be open at a time (a pool of one).
  */
 import { Duplex } from 'node:stream';
 
@@ -119,14 +119,17 @@ export class EmbeddedStream extends Duplex {
     this.#pending = this.#pending.subarray(this.#pending.readInt32BE(0));
     const engine = await this.#connectEngine();
     this.#stopListening = engine.onEnd((reason) => this.destroy(reason));
-    // A new connection is a new session: nothing of the previous one may remain.
+    // A new connection is a new session: clear the state of the previous session.
     await engine.request(query('DISCARD ALL'));
     this.#engine = engine;
     this.push(welcome);
     return engine;
   }
 
-  /** Takes everything up to the first end of a cycle: after an error the engine would leave out the rest. Half messages and unanswered ones wait. */
+  /**
+   * Takes everything up to the first complete cycle: after an error the engine would skip the rest. Half messages and
+   * unanswered requests wait.
+   */
   #nextRequest(): Buffer | undefined {
     let position = 0;
     let end = 0;

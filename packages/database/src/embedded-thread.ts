@@ -1,7 +1,7 @@
 /**
- * One life of the embedded engine, seen from the main thread: it starts, answers requests in order, and ends, on purpose or
- * not. An engine that panicked, stopped answering or answered nonsense is ended here; whether there is a next one is
- * decided in embedded.ts.
+ * One life of the embedded engine, seen from the main thread: it starts, answers requests in order, and stops, on
+ * purpose or not. This class terminates an engine that panicked, hung or answered nonsense; embedded.ts decides whether
+ * to start another.
  */
 import { Worker } from 'node:worker_threads';
 import type { PGliteStart } from './embedded-pglite.ts';
@@ -32,7 +32,7 @@ export class EmbeddedThread {
   readonly #requestTimeoutMs: () => number;
   #lastId = 0;
   #gone: EngineGone | undefined;
-  /** Resolves when the thread has really stopped: only then may another one open the same files. */
+  /** Resolves when the thread has really stopped: only then can another engine open the same files. */
   readonly exited: Promise<void>;
   readonly #endListeners = new Set<(reason: EngineGone) => void>();
 
@@ -113,7 +113,7 @@ export class EmbeddedThread {
     return this.#send((id) => ({ id, ask: 'dump' }), startTimeoutMs);
   }
 
-  /** Ends the engine: in good order, at most 5 s later, or at once. Resolves when it has stopped, never rejects. */
+  /** Stops the engine: orderly, at most 5 s later, or immediately. Resolves when it has stopped, never rejects. */
   async close(inOrder: boolean): Promise<void> {
     if (inOrder && this.#gone === undefined) {
       await this.#send((id) => ({ id, ask: 'close' }), closeTimeoutMs).catch(() => {});
@@ -155,7 +155,9 @@ export class EmbeddedThread {
   }
 }
 
-/** A simple query, and everything that ends with Sync, is answered up to ReadyForQuery, unless the server asks for COPY data. */
+/**
+ * The engine answers a simple query, or messages up to Sync, until ReadyForQuery, unless the server asks for COPY data.
+ */
 function isComplete(wire: Uint8Array, answer: Uint8Array): boolean {
   const [query, sync, ready, copyIn] = [0x51, 0x53, 0x5a, 0x47];
   if (wire[0] !== query && wire.at(-5) !== sync) return true;

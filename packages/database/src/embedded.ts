@@ -1,10 +1,10 @@
 /**
- * PostgreSQL inside this process: a pg.Pool of one connection whose other end is PGlite in a worker thread. Single process,
- * safe against `kill -9`, and with `sync` against a power cut: a commit is answered when it is on the disk.
+ * PostgreSQL inside this process: a pg.Pool of one connection to PGlite in a worker thread. Single process, safe
+ * against `kill -9`, and with `sync` against a power cut: a commit returns after it is on the disk.
  *
- * When the engine breaks (a full disk makes PostgreSQL panic, for example) the running statements fail like a dropped
- * connection, and the next statement opens the folder again with an engine of its own. In memory there is nothing to open
- * again: everything fails from then on.
+ * When the engine breaks (a full disk makes PostgreSQL panic, for example), running statements fail like on a dropped
+ * connection, and the next statement opens the folder again with a new engine. An in-memory database cannot reopen:
+ * everything fails from then on.
  */
 import pg from 'pg';
 import { type BackupResult, copyFolder } from './backup.ts';
@@ -24,26 +24,26 @@ interface EmbeddedOptions {
   dataDir?: string | undefined;
   /** Files of a new database, from `dump`. */
   template?: Uint8Array | undefined;
-  /** Folder: applied while a new database is made. Not applied to one that exists. */
+  /** Folder: applied while creating a new database; an existing database is not migrated. */
   migrationsDir?: string | undefined;
   /** Folder: whether commits are forced to the disk before they are answered. Default true. */
   sync?: boolean | undefined;
-  /** The longest statement: after that the engine counts as hung and is ended. */
+  /** Statement timeout: after it the engine counts as hung and is terminated. */
   statementTimeoutMs: number;
   vacuumIntervalMs: number;
   onWarning: (message: string) => void;
 }
 
 export interface Embedded {
-  /** One connection: a transaction holds the whole database. Waiting for it ends after 10 s. */
+  /** One connection: a transaction holds the whole database. Waiting for it fails after 10 s. */
   readonly pool: pg.Pool;
-  /** Statements may take 10 minutes while `work` runs. */
+  /** Raises the statement timeout to 10 minutes while `work` runs. */
   patiently<T>(work: () => Promise<T>): Promise<T>;
   /** All files as a gzipped tar, to be used as `template`. */
   dump(): Promise<Uint8Array>;
-  /** Copies the data folder to `target`; statements wait meanwhile. As `copyFolder`; rejects without a folder. */
+  /** Copies the data folder to `target`; statements wait during the copy. As `copyFolder`; rejects without a folder. */
   backup(target: string): Promise<BackupResult>;
-  /** Ends what runs (waiting 2 s at most), closes the files and releases the folder lock. */
+  /** Stops running statements (after at most 2 s), closes the files and releases the folder lock. */
   close(): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ class Lives {
     }
   }
 
-  /** `idle`: nothing runs, the engine can write out what it holds. Otherwise it is ended at once, as by a crash. */
+  /** `idle`: no statement runs, so the engine can flush. Otherwise it stops immediately, as in a crash. */
   async close(idle: boolean): Promise<void> {
     this.#closed = true;
     const thread = await this.#life?.catch(() => undefined);

@@ -1,6 +1,7 @@
 /**
- * Deleting an account (rules, 8.14): everything of a person leaves every table. The sign-in goes in one transaction, with a mark that the rest
- * is owed; the rest goes in bounded batches, each of which may be repeated. `unfinishedDeletions` lists deletions that a process did not finish.
+ * Deleting an account (rules, 8.14): every table loses the rows of the person. One transaction deletes the sign-in and
+ * marks the rest as owed; the rest follows in bounded batches, each safe to repeat. `unfinishedDeletions` lists
+ * interrupted deletions.
  */
 import { removeDeviceRow, eraseOfDevice } from './erase.ts';
 import { newUlid } from './ulids.ts';
@@ -12,8 +13,8 @@ const sessionsAtOnce = 200;
 const rowsAtOnce = 1000;
 
 /**
- * Ends every sign-in of the person, for good, and records that the rest must be erased: all of it or nothing. Tokens that are still valid
- * are recorded as revoked.
+ * Revokes every sign-in of the person, for good, and records that the rest must be erased: all of it or nothing.
+ * Records tokens that are still valid as revoked.
  */
 export async function beginAccountDeletion(db: Whole, userId: string): Promise<void> {
   await db.sql.transaction(async (tx) => {
@@ -23,7 +24,7 @@ export async function beginAccountDeletion(db: Whole, userId: string): Promise<v
     await tx.sql.execute`INSERT INTO revocations (id, subject) VALUES (${newUlid()}, ${userId})`;
     await tx.sql.execute`
       INSERT INTO revocations (id, login) SELECT ${newUlid()} || '-' || id, id FROM logins WHERE user_id = ${userId}`;
-    // Sign-ins, passwords, tokens and what programs were allowed go with it.
+    // Cascades to sign-ins, passwords, tokens and grants of programs.
     await tx.sql.execute`DELETE FROM users WHERE id = ${userId}`;
   });
 }
@@ -39,7 +40,7 @@ async function closeDevices(db: Whole, userId: string): Promise<string[]> {
   return devices.map(({ id }) => id);
 }
 
-/** Repeats a statement that deletes up to `atOnce` rows until it deletes none. */
+/** Repeats a statement that deletes up to `atOnce` rows until it deletes fewer. */
 async function inBatches(db: Db, atOnce: number, statement: Sql): Promise<void> {
   while ((await db.sql.execute(statement)) >= atOnce);
 }
@@ -101,8 +102,9 @@ async function erasePersonal(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Erases what `beginAccountDeletion` left. A row of each device stays, without owner and names, so that its daemon is told that the device
- * was removed. `onClosed` is called with every device as soon as its credential is refused. May be repeated, and run twice at the same time.
+ * Erases the data that `beginAccountDeletion` left. Keeps a row of each device, without owner and names, so that its
+ * daemon gets the removal. Calls `onClosed` with every device as soon as the relay refuses its credential. Safe to
+ * repeat, also concurrently.
  */
 export async function eraseAccount(
   db: Whole,
@@ -120,8 +122,9 @@ export async function eraseAccount(
 }
 
 /**
- * Deletions for the sweep, a minute after they were asked for. `erased`: the request finished it. An account of this relay is erased a
- * second time even so, for writes under way at that moment; a person of another issuer may have signed up again by then.
+ * Deletions for the sweep, a minute after their request. `erased`: the request finished it. An account of this relay is
+ * erased a second time even so, for writes in flight at that moment; a person of another issuer might have signed up
+ * again.
  */
 export async function unfinishedDeletions(db: Db): Promise<{ userId: string; erased: boolean }[]> {
   const rows = await db.sql.query<{ user_id: string; erased: boolean }>`
@@ -130,7 +133,7 @@ export async function unfinishedDeletions(db: Db): Promise<{ userId: string; era
   return rows.map(({ user_id: userId, erased }) => ({ userId, erased }));
 }
 
-/** Ends a deletion: removes the last record of the account. */
+/** Completes a deletion: removes the last record of the account. */
 export async function forgetDeletion(db: Db, userId: string): Promise<void> {
   await db.sql.execute`DELETE FROM account_deletions WHERE user_id = ${userId} AND erased_at IS NOT NULL`;
 }

@@ -32,7 +32,7 @@ const ofDevice = (deviceId: string) => sql`s.device_id = ${deviceId}`;
 export const eraseSession = (db: Db, key: string): Promise<void> => erase(db, one(key));
 export const eraseSessionsOf = (db: Db, deviceId: string): Promise<void> => erase(db, ofDevice(deviceId));
 
-/** Erases what a release that only hid deleted sessions has kept, and what a late write put into a tombstone. Needs no lock. */
+/** Erases data of deleted sessions that an older release only hid, and late writes into a tombstone. Needs no lock. */
 export async function eraseLeftovers(db: Db): Promise<void> {
   const left = await db.sql.query<{ key: string }>`
     SELECT s.key FROM sessions s WHERE s.deleted_at IS NOT NULL AND (s.native_id NOT LIKE ${sql.raw(`'${prefix}%'`)} OR s.title <> ''

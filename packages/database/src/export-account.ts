@@ -183,14 +183,14 @@ function exported(task: Prisma.TaskGetPayload<{ omit: { images: true } }>, sessi
   };
 }
 
-/** One task at a time: a message may have 10 MiB of images. */
+/** One task at a time: a message can have 10 MiB of images. */
 async function imagesOf(db: Whole, { id, finishedAt }: { id: string; finishedAt: Date | null }) {
   if (finishedAt !== null) return {};
   const task = await db.models.task.findUnique({ where: { id }, select: { images: true } });
   return task?.images ? { images: JSON.parse(task.images) as string[] } : {};
 }
 
-/** Questions that are open or ended within 30 days; what an open one asks is with its session. */
+/** Questions that are open or were closed within 30 days; the text of an open one is with its session. */
 export async function* exportQuestions(db: Whole, userId: string) {
   for (let after = 0n; ;) {
     const rows = await db.models.prompt.findMany({
@@ -221,7 +221,7 @@ export async function* exportNotifications(db: Whole, userId: string) {
   }
 }
 
-/** Items of the inbox that wait, or were closed within 30 days; what they are about is with sessions, tasks and devices. */
+/** Inbox items that wait, or were closed within 30 days; their subjects are with sessions, tasks and devices. */
 export async function* exportInbox(db: Whole, userId: string) {
   const rows = pages((after) => db.models.inboxItem.findMany({ where: { userId, ...page(after) }, ...inOrder }));
   for await (const { id, kind, state, createdAt, snoozedUntil, closedAt, closedBy } of rows)

@@ -7,7 +7,7 @@
 const maxSubjects = 500;
 const maxQuestions = 2;
 
-/** Answers for those subjects of which there is something to say. */
+/** Returns an entry for each subject with an answer. */
 type AskMany<Subject, Answer> = (subjects: readonly Subject[]) => Promise<ReadonlyMap<Subject, Answer>>;
 
 interface Waiting<Subject, Answer> {
@@ -17,8 +17,8 @@ interface Waiting<Subject, Answer> {
 }
 
 /**
- * A function that asks about one subject, together with all that is asked in the same turn or while earlier questions are under way. The
- * answer was true after the call. Rejects, for all of a question, with what `ask` rejects with.
+ * Returns a function that looks up one subject, batched with all calls of the same tick or during a running lookup. The
+ * answer is read after the call. Rejects, for a whole batch, with the error of `ask`.
  */
 export function gathered<Answer, Subject = string>(
   ask: AskMany<Subject, Answer>,

@@ -1,4 +1,7 @@
-/** Deliveries that wait for something: the end of quiet hours or of a storm, then one message for all; or another address of their group. */
+/**
+ * Deliveries that wait: until quiet hours or a storm are over, then one message covers all of them; or for another
+ * address of their group.
+ */
 import type { DeliveryCause } from '@relay/protocol';
 import { sql } from './sql.ts';
 import { isDue, isOpen } from './task-states.ts';
@@ -10,8 +13,8 @@ const isAnswered = sql`EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = ses.k
   AND NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = ses.key AND ${isOpen('q')})`;
 
 /**
- * Whether there is no longer anything to tell, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its session: a question was
- * answered, the rest was read, an unknown delivery was decided about.
+ * Whether the reason for a notification is gone, in SQL about `d`, a delivery, `n`, its notification, and `ses`, its
+ * session: a question was answered, an unknown delivery was decided, anything else was read.
  */
 export const isOver = sql`CASE
   WHEN d.notification_id IS NULL OR d.cause NOT IN ('needs_you', 'done', 'failed', 'unknown') THEN false
@@ -21,8 +24,8 @@ export const isOver = sql`CASE
   ELSE COALESCE(ses.read_at >= n.created_at, false) END`;
 
 /**
- * Puts everything that is held for the address of this delivery, and due, into its message. Returns the causes of all that is in it, with
- * those of an earlier attempt; its own is not among them. A delivery whose cause is over meanwhile is superseded.
+ * Puts all due held deliveries of this delivery's address into its message. Returns their causes, including those of an
+ * earlier attempt but not its own. Supersedes deliveries whose reason is gone by now.
  */
 export async function gatherDigest(
   db: Whole,
@@ -47,7 +50,7 @@ export async function gatherDigest(
   });
 }
 
-/** These digests end and were not sent: all that is in them is due again. */
+/** These digests stay unsent: their contents are due again. */
 export async function releaseDigests(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db.sql.execute`
@@ -55,7 +58,10 @@ export async function releaseDigests(db: Db, ids: readonly string[]): Promise<vo
     WHERE digest_id = ANY(${[...ids]}::text[]) AND state = 'superseded' AND expires_at > now()`;
 }
 
-/** An accepted delivery about a session: whether there is still something to tell, and whether a newer one has taken its place on the screen. */
+/**
+ * An accepted delivery about a session: whether its reason still holds, and whether a newer one replaced it on the
+ * screen.
+ */
 interface ShownDelivery {
   id: string;
   sealed: string;
@@ -64,7 +70,7 @@ interface ShownDelivery {
   replaced: boolean;
 }
 
-/** Returns those of these deliveries that are on the screen of an address. */
+/** Returns the deliveries that an address still shows. */
 export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDelivery[]> {
   return db.sql.query<ShownDelivery>`
     SELECT d.id, s.sealed, n.session_id AS "sessionId", ${isOver} AS over, EXISTS (
@@ -76,7 +82,7 @@ export function shownDeliveries(db: Db, ids: readonly string[]): Promise<ShownDe
     WHERE d.id = ANY(${[...ids]}::text[]) AND d.state = 'accepted'`;
 }
 
-/** Settles the pending deliveries of addresses that were removed. After the removal: none is written from then on. */
+/** Settles the pending deliveries of removed addresses. Call it after the removal, which stops new ones. */
 export async function supersedeDeliveries(db: Db, subscriptionIds: readonly string[]): Promise<void> {
   if (subscriptionIds.length === 0) return;
   await db.sql.execute`
@@ -85,8 +91,8 @@ export async function supersedeDeliveries(db: Db, subscriptionIds: readonly stri
 }
 
 /**
- * Deliveries that wait for another address of their group: its failure releases them, its success makes them needless. An address that
- * was paused meanwhile is not waited for: its delivery, or the one that has it in its message, is superseded.
+ * Deliveries that wait for another address of their group: its failure releases them, its success cancels them. They do
+ * not wait for an address that was paused since: its delivery, or the digest that contains it, is superseded.
  */
 export async function releaseGroups(db: Db): Promise<void> {
   const passedOver = await db.sql.query<{ id: string }>`

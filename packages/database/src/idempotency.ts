@@ -23,7 +23,7 @@ export async function findReplay(
   return row && { bodyHash: row.body_hash, status: row.status, response: row.response };
 }
 
-/** Saves an answer, in the transaction of its request. False when another request took the key meanwhile: roll back. */
+/** Saves an answer, in the transaction of its request. False if another request took the key first: roll back. */
 export async function keepReplay(
   db: Db,
   input: {

@@ -1,11 +1,14 @@
-/** Changes that time makes to an inbox: ends of snoozes, questions that expire, machines that stay away. Each change is the transaction of one person. */
+/**
+ * Time-based changes of an inbox: snoozes run out, questions expire, machines stay away. Each change is one transaction
+ * per person.
+ */
 import { sql } from './sql.ts';
 import type { Db, Transactions } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
 const atOnce = 500;
 
-/** Shows snoozed items whose time has come, and notifies again of those that are watched. Returns how many. */
+/** Shows snoozed items whose time has come, and notifies again of watched ones. Returns their number. */
 export async function endSnoozes(db: Transactions): Promise<number> {
   const due = await db.sql.query<{ user_id: string }>`
     SELECT DISTINCT user_id FROM (SELECT user_id FROM inbox_items WHERE state = 'snoozed' AND snoozed_until <= now()
@@ -30,7 +33,10 @@ const causes: Readonly<Record<string, string>> = {
   finished: 'done',
 };
 
-/** If the session is still watched; devices have no cause for it. The item takes the place of the task, so that no turn is taken for this one. */
+/**
+ * Only if the session is still watched; device items have no cause for it. The item replaces the task, so that no
+ * turn takes over this notification.
+ */
 async function notifyAgain(db: Db, item: { id: string; kind: string; session_key: string }): Promise<void> {
   const cause = causes[item.kind];
   if (cause === undefined) return;
@@ -44,7 +50,7 @@ async function notifyAgain(db: Db, item: { id: string; kind: string; session_key
 const close = (cause: string) =>
   sql`state = 'closed', version = 0, closed_at = now(), snoozed_until = NULL, closed_by = ${cause}`;
 
-/** Closes items whose time has ended: a question that expired, a conflict of a device that is over. */
+/** Closes overdue items: a question that expired, a conflict of a device that is over. */
 export async function endExpiredItems(db: Transactions): Promise<void> {
   const due = await db.sql.query<{ user_id: string }>`
     SELECT DISTINCT user_id FROM (SELECT user_id FROM inbox_items WHERE state <> 'closed' AND expires_at <= now()
@@ -61,8 +67,8 @@ export async function endExpiredItems(db: Transactions): Promise<void> {
 const hasWork = sql`EXISTS (SELECT 1 FROM tasks t WHERE t.device_id = d.id AND t.state = 'queued' AND t.expires_at > now())`;
 
 /**
- * Opens an item for each device that has been offline for `offlineMs` while work waits for it, and closes those whose device is back or has no
- * work. A device that comes back meanwhile closes its item itself, or the next round does.
+ * Opens an item for each device that has been offline for `offlineMs` while work waits for it, and closes items whose
+ * device is back or idle. If a device comes back during the sweep, it closes its item itself, or the next round does.
  */
 export async function sweepDeviceItems(db: Transactions, offlineMs: number): Promise<void> {
   const away = await db.sql.query<{ id: string; owner_id: string }>`

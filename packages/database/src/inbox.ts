@@ -106,7 +106,7 @@ interface InboxPage {
 
 const newestFirst = sql`ORDER BY i.created_at DESC, i.id DESC`;
 
-/** The statement that finds the items of a page, from the index of what is not closed; for tests of its plan. */
+/** The statement that finds the items of a page, from the index of open items; exported for tests of its plan. */
 export const inboxPageStatement = (userId: string, { limit, kind, snoozed, after }: InboxPage): Sql => {
   const conditions = [
     sql`i.user_id = ${userId}`,
@@ -155,7 +155,7 @@ export interface InboxNews extends InboxState {
   more: boolean;
 }
 
-/** Head, counts, and what changed since the newest publication; all of one snapshot. */
+/** Head, counts and changes since the newest publication, all from one snapshot. */
 export async function inboxNews(db: Db, userId: string): Promise<InboxNews> {
   const { changed: mostChanged, removed: mostRemoved } = inboxLimits;
   const since = sql`i.user_id = ${userId} AND i.version > (SELECT published FROM inbox_heads WHERE user_id = ${userId})`;
@@ -193,12 +193,12 @@ export async function unpublishedInboxes(db: Db, ms: number): Promise<string[]> 
 }
 
 const closing = sql`state = 'closed', version = 0, closed_at = now(), snoozed_until = NULL`;
-/** An item about a question ends only with the question, one about a device only with its recovery. */
+/** An item about a question closes only with the question, an item about a device only with its recovery. */
 const mayBeAcked = sql`kind IN ('failure', 'unknown', 'finished')`;
 
 type ItemChange = 'changed' | 'missing' | 'needsAnswer';
 
-/** Closes an item that needs no answer; one that is closed already stays so. `missing`: this person has no such item. */
+/** Closes an item that needs no answer; a closed item stays closed. `missing`: the person does not own this item. */
 export async function ackItem(db: Transactions, userId: string, id: string): Promise<ItemChange> {
   return db.sql.transaction(async (tx) => {
     const count = await tx.sql.execute`UPDATE inbox_items SET ${closing}, closed_by = 'ack'
@@ -218,7 +218,9 @@ export interface AckWhich {
   upToVersion: number;
 }
 
-/** Closes what needs no answer and changed at `upToVersion` or before: nothing that its person has not seen. */
+/**
+ * Closes items that need no answer and last changed at `upToVersion` or before: only items that the person has seen.
+ */
 export async function ackItems(
   db: Transactions,
   userId: string,
@@ -227,14 +229,14 @@ export async function ackItems(
   const conditions = [sql`user_id = ${userId}`, sql`state <> 'closed'`, sql`version <= ${upToVersion}`, mayBeAcked];
   if (kind) conditions.push(sql`kind = ${kind}`);
   if (sessionKey !== undefined) conditions.push(sql`session_key = ${sessionKey}`);
-  // An item that another transaction is changing now is no longer the one that the person saw.
+  // Skip an item that another transaction is changing: the person saw an older version.
   await db.sql.transaction(
     (tx) => tx.sql.execute`UPDATE inbox_items SET ${closing}, closed_by = 'ack'
       WHERE id IN (SELECT id FROM inbox_items WHERE ${sql.join(conditions, ' AND ')} ORDER BY id FOR UPDATE SKIP LOCKED)`,
   );
 }
 
-/** Hides an item until then; null shows it again. False: this person has no such item, or it is closed. */
+/** Hides an item until then; null shows it again. False: the person does not own this item, or it is closed. */
 export async function snoozeItem(db: Transactions, userId: string, id: string, until: Date | null): Promise<boolean> {
   const count = await db.sql.transaction(
     (tx) => tx.sql.execute`

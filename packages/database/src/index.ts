@@ -46,6 +46,7 @@ export * from './subscriptions.ts';
 export * from './answerers.ts';
 export * from './deliveries.ts';
 export * from './held-deliveries.ts';
+export * from './installation.ts';
 export * from './timeline.ts';
 export * from './idempotency.ts';
 export * from './access-notices.ts';

@@ -23,7 +23,7 @@ export function modelsThrough(
   });
 }
 
-/** Why a call of a model was refused: no such row, one that exists already, arguments of a wrong shape. Undefined for all else. */
+/** Why a model call was refused: missing row, existing row, invalid arguments. Undefined for other errors. */
 export function modelRefusal(error: unknown): 'missing' | 'taken' | 'invalid' | undefined {
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (code === 'P2025') return 'missing';

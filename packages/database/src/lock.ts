@@ -1,8 +1,9 @@
 /**
- * One process per embedded folder. PGlite takes no lock of its own, and two processes in one folder destroy it for good.
+ * One process per embedded folder. PGlite takes no lock of its own, and two processes in one folder destroy it for
+ * good.
  *
- * The lock is a listening local socket: the operating system frees it when the process ends, `kill -9` included, and a
- * second process can ask it who holds it. It protects the processes of one machine: two containers (network namespaces)
+ * The lock is a listening local socket: the operating system frees it when the process exits, also by `kill -9`, and a
+ * second process can ask it for the owner. It covers the processes of one machine: two containers (network namespaces)
  * that share a volume do not see each other's lock.
  */
 import { createHash } from 'node:crypto';

@@ -1,16 +1,17 @@
 /**
- * Applies `prisma/migrations/<name>/migration.sql` in the order of their names, with the bookkeeping of `prisma migrate
- * deploy`: the table `_prisma_migrations` and the same advisory lock, so that both can be used on one database. Prisma's
- * CLI and its engine are not needed where the server runs.
+ * Applies `prisma/migrations/<name>/migration.sql` in name order, with the bookkeeping of `prisma migrate deploy`: the
+ * table `_prisma_migrations` and the same advisory lock, so that both tools work on one database. The server needs
+ * neither Prisma's CLI nor its engine.
  *
- * A migration and its row are one transaction: killed or failed in the middle, it never happened and is tried again at the
- * next start. An *online* migration is one CREATE INDEX CONCURRENTLY, which holds up no writer and for which PostgreSQL allows no
- * transaction: what an attempt left behind is dropped before the next one. A *batched* migration (`-- batched`) is one UPDATE or DELETE of a
- * few rows that are not changed yet: it is repeated, each time in a transaction of its own, until there are none. An attempt that is killed
- * leaves the rest to the next. (`prisma migrate deploy` would run it once.)
+ * A migration and its row are one transaction: if it fails or is killed half-way, it leaves no trace and the next start
+ * repeats it. An *online* migration is one CREATE INDEX CONCURRENTLY, which blocks no writer and must run outside a
+ * transaction: each attempt first drops the remains of the previous one. A *batched* migration (`-- batched`) is one
+ * UPDATE or DELETE of a few unchanged rows: it repeats, each time in its own transaction, until it finds no more. A
+ * killed attempt leaves the rest to the next. (`prisma migrate deploy` would run it once.)
  *
- * A migration says in a comment which release is the oldest that runs with it (`-- compatible-with: 1.4.0`). That is noted in the database, so
- * that an instance of that release, which does not know the migration, still starts: `rollout undo` is the way back (rules, 15.18).
+ * A migration declares in a comment the oldest release that runs with it (`-- compatible-with: 1.4.0`). The database
+ * records this, so that an instance of that release, which does not know the migration, still starts: `rollout undo` is
+ * the way back (rules, 15.18).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -55,7 +56,7 @@ interface Migration {
   name: string;
   sql: string;
   checksum: string;
-  /** The oldest release that runs with it; undefined for a migration of a time before this was said. */
+  /** The oldest release that runs with it; undefined for a migration older than this declaration. */
   compatibleWith: string | undefined;
   /** The index that it makes, when it is an online migration. */
   index: string | undefined;
@@ -82,13 +83,13 @@ function ownRelease(): string {
 }
 
 /**
- * Migrates the database to the schema of this code. `client` is one session, connected directly (an advisory lock does not
- * survive a pooler in transaction mode), outside a transaction. Any number of processes may run this at the same time: one
- * applies, the others wait and find nothing to do. When there is nothing to do no lock is taken.
+ * Migrates the database to the schema of this code. `client` is one session, connected directly (an advisory lock does
+ * not survive a pooler in transaction mode), outside a transaction. Any number of processes can run this concurrently:
+ * one applies, the rest wait and find nothing to do. An up-to-date database takes no lock.
  *
- * Throws DatabaseError SCHEMA_NEWER when the database knows a migration that this code does not and that this release does not run with,
- * MIGRATION_FAILED when one fails (the ones before it stay applied) or an earlier tool left one
- * unfinished, MIGRATION_BUSY when the lock, or a table that others use, was not available in time.
+ * Throws DatabaseError SCHEMA_NEWER if the database has an unknown migration that this release does not run with,
+ * MIGRATION_FAILED if a migration fails (earlier ones stay applied) or an earlier tool left one unfinished,
+ * MIGRATION_BUSY if the lock, or a table in use, was not free in time.
  */
 export async function migrate(client: pg.ClientBase, options: MigrateOptions = {}): Promise<Migrated> {
   const { migrationsDir = ownMigrationsDir(), lockTimeoutMs = 60_000, onWarning = () => {} } = options;
@@ -139,7 +140,10 @@ const functions: Migration = {
   batched: false,
 };
 
-/** The migrations that are not applied yet, and those that only a newer release has. Throws when this release cannot run with them. */
+/**
+ * The pending migrations, and the migrations that only a newer release has. Throws if this release cannot run with
+ * them.
+ */
 async function compare(
   client: pg.ClientBase,
   migrations: Migration[],
@@ -235,9 +239,9 @@ async function patiently<T>({ name }: Migration, timeoutMs: number, attempt: () 
   }
 }
 
-/** How long others may have to wait because a migration waits. */
+/** How long a waiting migration can block other statements. */
 const tableLockMs = 1000;
-/** PostgreSQL: no lock in that time; a deadlock of which we were the victim. */
+/** PostgreSQL: lock not available in time; deadlock victim. */
 const standBack: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
 const begun = 'INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)';

@@ -49,7 +49,7 @@ export async function move(
   return moved;
 }
 
-/** Settles the messages into the turns of these tasks, which ended. A message whose outcome the daemon still owes stays `sent`. */
+/** Settles the steers of these tasks, which are over. A steer whose outcome the daemon still owes stays `sent`. */
 async function settleSteers(db: Db, into: readonly string[], how: NonNullable<Move['steers']>): Promise<void> {
   const which = sql`t.into_task = ANY(${into}::text[]) AND t.kind = 'steer'`;
   if (how === 'cancel') return void (await move(db, 'cancel', which));
@@ -73,6 +73,6 @@ function written({ result, code, error, note, keepsInstruction }: Ending): Sql[]
   return keepsInstruction ? [ending] : [ending, sql`instruction = ''`];
 }
 
-/** Follow-ups behind a first task that ended without a name. */
+/** Follow-ups of a first task that finished without a name. */
 const isStranded = (keys: readonly string[]) =>
   sql`t.session_key = ANY(${keys}::text[]) AND t.kind = 'resume' AND NOT ${isStarting('t.session_key')}`;

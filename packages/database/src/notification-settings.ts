@@ -9,7 +9,7 @@ import {
 import type { Db } from './transaction.ts';
 
 export interface Choices {
-  /** Without defaults. */
+  /** Only the person's own choices, not the defaults. */
   causes: CauseLevels;
   quietHours: QuietHours | null;
 }
@@ -20,7 +20,7 @@ export async function readChoices(db: Db, userId: string): Promise<Choices> {
   return { causes: row?.levels ?? {}, quietHours: row?.quiet ?? null };
 }
 
-/** The settings as the person sees them, with what is held. */
+/** The settings as the person sees them, including held deliveries. */
 export async function readNotificationSettings(db: Db, userId: string): Promise<NotificationSettings> {
   const { causes, quietHours } = await readChoices(db, userId);
   const [held] = await db.sql.query<{ count: number; until: Date | null }>`

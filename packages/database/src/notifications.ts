@@ -15,10 +15,12 @@ import { callOf } from './turn-functions.ts';
 import { newUlid } from './ulids.ts';
 
 /**
- * Enqueues a notification of the owner, if the session is watched or the person wants this cause of all sessions. One turn notifies once: the cause by a task and the cause by a
- * `session_activity` (no task) are the same turn within `windowMs`, unless the task was sent only afterwards; two tasks
- * are two turns. `isNext`: the task notified before, and this is news: the next question of its turn, or its end after a question that was taken
- * back. An end notifies only if no later task of the session does. Returns whether a notification was written. Must run inside `withDevice`.
+ * Enqueues a notification of the owner, if the session is watched or the person wants this cause for all sessions. One
+ * turn notifies once: the cause by a task and the cause by a `session_activity` (no task) are the same turn within
+ * `windowMs`, unless the task was sent only afterwards; two tasks are two turns. `isNext`: the task notified before,
+ * and this is news: the next question of its turn, or its completion after a withdrawn question. A completion notifies
+ * only as long as no later task of the session does. Returns whether it wrote a notification. Must run inside
+ * `withDevice`.
  */
 export async function addNotification(
   db: Db,
@@ -60,16 +62,16 @@ export interface DueNotification {
 
 interface OutboxClaim {
   limit: number;
-  /** The person after whom to begin; empty for the first. */
+  /** Begins after this person; empty for the first. */
   afterUser: string;
-  /** From the claim of one that failed until it is claimed again. */
+  /** Pause from a failed claim to the next. */
   pauseMs: number;
 }
 
 /**
- * Claims up to `limit` notifications to send; no other caller gets them while they are `sending`. Each of the next people in the order of their
- * ids has the same share, and of one person the oldest come first, so that one with thousands delays no other. `next`: where to go on;
- * empty when the last person was reached. `more`: others may be due.
+ * Claims up to `limit` notifications to send; while they are `sending`, no other caller gets them. Each of the next
+ * people, by id, has the same share, oldest notifications first, so that thousands of one person delay no other.
+ * `next`: where to continue; empty after the last person. `more`: other notifications might be due.
  */
 export async function claimNotifications(
   db: Db,
@@ -124,12 +126,12 @@ export async function claimNotifications(
         ],
   );
   const next = rows[0]?.last ?? '';
-  // One of several people may have more than their share.
+  // One of several people can have more than their share.
   const more = due.length === limit || next !== '' || due.some(({ userId }) => userId !== due[0]!.userId);
   return { due, next, more };
 }
 
-/** The age of the oldest notification that is not sent, in seconds; 0 when none waits. */
+/** The age of the oldest unsent notification, in seconds; 0 for an empty outbox. */
 export async function outboxLag(db: Db): Promise<number> {
   const [row] = await db.sql.query<{ seconds: number | null }>`
     SELECT extract(epoch FROM now() - min(created_at))::double precision AS seconds
@@ -137,7 +139,10 @@ export async function outboxLag(db: Db): Promise<number> {
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Saves the outcome of sending a notification; a failed one is retried until `maxAttempts`. `unaddressed`: its person has no address. */
+/**
+ * Saves the outcome of sending a notification; a failed one is retried until `maxAttempts`. `unaddressed`: the person
+ * has no address.
+ */
 export async function finishNotification(
   db: Db,
   id: string,

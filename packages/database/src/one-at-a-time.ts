@@ -4,7 +4,10 @@ import type { Db } from './transaction.ts';
 /** Each kind of row has a lock of its own for each person. */
 type Counted = 'agent_turns' | 'devices' | 'images' | 'invitations' | 'later' | 'watches';
 
-/** Waits until no other transaction counts this of the person. The lock ends with the transaction. Comes after the lock of a device. */
+/**
+ * Waits until other transactions stop counting this for the person. The transaction releases the lock. Take it after
+ * the lock of a device.
+ */
 export async function oneAtATime(tx: Db, counted: Counted, userId: string): Promise<void> {
   await tx.sql.execute`SELECT pg_advisory_xact_lock(hashtextextended(${`${counted} ${userId}`}, 0))`;
 }

@@ -1,6 +1,6 @@
 /**
- * The entrance of the database: opens PostgreSQL or the embedded one, migrates it to the schema of this code and connects
- * Prisma. Both kinds are reached by the same driver and adapter, so that callers cannot tell them apart.
+ * Entry point of the database: opens PostgreSQL or the embedded one, migrates it to the schema of this code and
+ * connects Prisma. Both kinds share driver and adapter, so that callers see no difference.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
@@ -28,34 +28,39 @@ const noJit = 'SET jit = off';
 const transactionOptions = { maxWait: 10_000, timeout: 10_000 };
 
 /**
- * `sql` sends hand-written statements: everything hot or set-based. `models` are Prisma's, for all else. Inside a transaction only
- * its own client may be used: in the embedded database the other one waits for its end.
+ * `sql` sends hand-written statements: everything hot or set-based. `models` are Prisma's, for the rest. Inside a
+ * transaction use only its own client: in the embedded database, another client waits for the commit and deadlocks.
  */
 export interface Database extends Whole {
   readonly kind: 'embedded' | 'postgres';
   /** Migrations of a newer release, which this one runs with: it was started after them, by a rollback or in the middle of a rollout. */
   readonly newerMigrations: readonly string[];
-  /** Asks whether the database may be written, at most 2 s. Never rejects; `probeMs` is how long it took. */
+  /** Checks whether the database is writable, at most 2 s. Never rejects; `probeMs` is the duration. */
   health(): Promise<{ ok: boolean; probeMs: number }>;
   /** Counts: all connections, the idle ones, and the callers that wait for one. */
   pool(): { total: number; idle: number; waiting: number };
   /**
-   * Calls `listener` after each commit of this process that changed inboxes, with their people, until the returned function is called. A hint:
-   * the listener may read an older state or a newer one, and other processes report their own commits only.
+   * Calls `listener` after each commit of this process that changed inboxes, with their people; the returned function
+   * stops it. A hint:
+   * the listener can read an older state or a newer one, and other processes report their own commits only.
    */
   watchInboxes(listener: OnInboxRaised): () => void;
   /**
-   * Embedded in a folder: copies the folder to `target`, a new folder that can be used in its place. Everything that was answered is in it.
-   * Statements wait meanwhile, those that wait longer than 10 s fail. Throws DatabaseError BACKUP_REFUSED. Absent for PostgreSQL, which has
-   * pg_dump.
+   * Embedded in a folder: copies the folder to `target`, a new folder that can replace it. It contains everything
+   * committed.
+   * Statements wait during the copy and fail after 10 s. Throws DatabaseError BACKUP_REFUSED. Absent for PostgreSQL,
+   * which has pg_dump.
    */
   backup?: (target: string) => Promise<BackupResult>;
-  /** Disconnects and releases the folder. Waits for running statements: embedded 2 s, PostgreSQL 5 s. May be called twice. */
+  /**
+   * Disconnects and releases the folder. Waits for running statements: embedded 2 s, PostgreSQL 5 s. Safe to call
+   * twice.
+   */
   close(): Promise<void>;
 }
 
 export interface OpenDatabaseOptions {
-  /** Address of a PostgreSQL (15 or newer), or of a pooler before one that is migrated. Absent: embedded. */
+  /** Address of a PostgreSQL (15 or newer), or of a pooler before an already migrated one. Absent: embedded. */
   url?: string | undefined;
   /** Folder of the embedded database, made with mode 700 on first use. Absent: in memory, for tests. */
   dataDir?: string | undefined;
@@ -63,7 +68,10 @@ export interface OpenDatabaseOptions {
   template?: Uint8Array | Blob | undefined;
   /** Default: `prisma/migrations` of this repository. */
   migrationsDir?: string | undefined;
-  /** PostgreSQL: whether statements are prepared. Not behind a pooler in transaction mode that knows none (PgBouncer before 1.21). Default true. */
+  /**
+   * PostgreSQL: whether to prepare statements. Turn it off for a transaction-mode pooler without support for them
+   * (PgBouncer before 1.21). Default true.
+   */
   prepare?: boolean | undefined;
   /** This release, as `1.4.0`. Default: the one of this repository. */
   release?: string | undefined;
@@ -91,7 +99,9 @@ export async function openDatabase(options: OpenDatabaseOptions = {}): Promise<D
   return options.url === undefined ? openEmbeddedDatabase(options) : openPostgres(options.url, options);
 }
 
-/** The files of a new embedded database with all migrations applied: what `template` takes. About 5 MB; takes seconds. */
+/**
+ * The files of a new embedded database with all migrations applied, for use as `template`. About 5 MB; takes seconds.
+ */
 export async function createTemplate(options: Pick<OpenDatabaseOptions, 'migrationsDir'> = {}): Promise<Uint8Array> {
   const { embedded } = await migratedEmbedded(options);
   try {
@@ -149,8 +159,8 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Not as parameters of the start, which poolers refuse. An instance that froze must not hold the lock of a device forever.
-    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool waits for it; its types do not say so
+    // Not as startup parameters, which poolers refuse. A frozen instance must not hold the lock of a device forever.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it despite its types
     onConnect: async (client) => {
       const idleMs = 2 * transactionOptions.timeout;
       await client
@@ -166,7 +176,7 @@ async function openPostgres(url: string, options: OpenDatabaseOptions): Promise<
   return connect('postgres', pool, newer, options, async () => void (await succeedsWithin(closeTimeoutMs, pool.end())));
 }
 
-/** Migrates over a connection of its own, which has no statement timeout. Needs DATABASE_URL-like text. */
+/** Migrates over a connection of its own, without a statement timeout. Takes a URL like DATABASE_URL. */
 export async function migratePostgres(
   url: string,
   options: Pick<MigrateOptions, 'migrationsDir' | 'release' | 'onWarning'> = {},
@@ -203,8 +213,8 @@ function connect(
   closeBelow: () => Promise<void>,
 ): Database {
   const { onStatement, transactionTimeoutMs: timeoutMs = transactionOptions.timeout } = options;
-  // The pool handles errors of idle connections only. One that fails while it is being handed out, or in use, would end the process;
-  // the statement under way gets its error, or the next one does.
+  // The pool handles errors of idle connections only. An error during checkout or use would crash the process; the
+  // current statement gets its error, or the next one does.
   pool.on('connect', (connection) => void connection.on('error', () => {}));
   const nameOf = options.prepare === false ? () => '' : statementNames();
   // A server keeps no plans for Prisma's statements: there are too many texts, and planning is cheap there.

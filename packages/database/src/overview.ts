@@ -6,7 +6,7 @@ interface Overview {
   people: number;
   devices: number;
   devicesOnline: number;
-  /** Tasks that have not ended, by state. */
+  /** Open tasks, by state. */
   tasks: Readonly<Record<'queued' | 'sent' | 'running', number>>;
   /** The age of the oldest notification that is not sent. */
   outboxSeconds: number;
@@ -30,14 +30,14 @@ export async function readOverview(db: Db): Promise<Overview> {
 
 interface DeviceOfPerson {
   id: string;
-  /** Empty for a person whom another service knows. */
+  /** Empty for a person with an external identity. */
   email: string;
   name: string;
   status: string;
   lastSeenAt: Date | null;
 }
 
-/** Devices, those that were seen last first; with `email` those of one person. */
+/** Devices, last seen first; with `email` only that person's. */
 export async function listDevicesOf(db: Db, email: string, limit: number): Promise<DeviceOfPerson[]> {
   return db.sql.query<DeviceOfPerson>`
     SELECT d.id, COALESCE(u.email, '') AS email, d.name, d.status, d.last_seen_at AS "lastSeenAt"
@@ -65,7 +65,10 @@ export async function listWaiting(db: Db, limit: number): Promise<WaitingQueue[]
   return rows.map((row) => ({ ...row, waiting: Number(row.waiting) }));
 }
 
-/** The fleet: every registered device, those that were seen within a day, and those that count as online. Reads all of them: for one instance at a time. */
+/**
+ * The fleet: registered devices, devices seen within a day, and online devices. Reads all of them: run it on one
+ * instance at a time.
+ */
 export async function countDevices(db: Db): Promise<Record<'registered' | 'today' | 'online', number>> {
   const [row] = await db.sql.query<Record<'registered' | 'today' | 'online', bigint>>`
     SELECT count(*) AS registered, count(*) FILTER (WHERE last_seen_at > now() - interval '1 day') AS today,

@@ -1,5 +1,5 @@
 /**
- * The ends of a question (rules, chapter 5): by its answer, with the turn, by the daemon. Must run inside `withDevice`.
+ * How questions close (rules, chapter 5): by their answer, with the turn, by the daemon. Must run inside `withDevice`.
  */
 import { type QuestionEffect, moveTasks } from './task-moves.ts';
 import { type Sql, sql } from './sql.ts';
@@ -34,7 +34,8 @@ export const answerOf = (
     WHERE session_key = ${key} AND uuid = ${uuid} AND state = 'open'`;
 
 /**
- * Ends the open and answered questions `p` of which `which` is true, and frees the tasks that would have answered them and were not sent.
+ * Closes the open and answered questions `p` that match `which`, and frees the unsent tasks that would have answered
+ * them.
  * Returns the keys of their sessions.
  */
 export async function endPrompts(db: Db, which: Sql, state: Sql = sql`'superseded'`): Promise<string[]> {
@@ -46,7 +47,10 @@ export async function endPrompts(db: Db, which: Sql, state: Sql = sql`'supersede
   return [...new Set(rows.map(({ session_key: key }) => key))];
 }
 
-/** Settles unsent answers to questions that have ended: a choice is never applied, words become a message behind all questions. */
+/**
+ * Settles unsent answers to closed questions: a choice is never applied, a text becomes a message that waits for all
+ * questions.
+ */
 async function free(db: Db, taskIds: readonly string[]): Promise<void> {
   const which = sql`t.id = ANY(${taskIds}::text[])`;
   const isChoice = sql`(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL)`;
@@ -55,8 +59,9 @@ async function free(db: Db, taskIds: readonly string[]): Promise<void> {
 }
 
 /**
- * Settles the questions of sessions whose tasks moved. A task that was never sent reopens its question. One that was sent ends
- * the question it answered (`own`, or `failed` if it is uncertain that the answer was applied), and with the turn (`over`) all others.
+ * Settles the questions of sessions whose tasks moved. A task that was never sent reopens its question. A sent task
+ * closes the question it answered (`own`, or `failed` if it is uncertain whether the answer was applied), and with the
+ * turn (`over`) all other questions.
  */
 export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: QuestionEffect): Promise<void> {
   const idsOf = (tasks: readonly MovedTask[]) => tasks.map(({ id }) => id);
@@ -73,7 +78,7 @@ export async function settlePrompts(db: Db, moved: readonly MovedTask[], how: Qu
   if (unsent.length > 0) await reopen(db, unsent);
 }
 
-/** Reopens the question; a message that waits behind the lost answer is the next one (rules, 5.6). */
+/** Reopens the question; the first message queued after the lost answer becomes the next one (rules, 5.6). */
 async function reopen(db: Db, taskIds: readonly string[]): Promise<void> {
   const rows = await db.sql.query<{ session_key: string; uuid: string; answered_by: string }>`
     UPDATE prompts p SET state = 'open', answered_at = NULL, answered_on = NULL, option_id = NULL, answer_task_id = NULL

@@ -11,8 +11,9 @@ import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 /**
- * `open`: may be answered. `answered`: has the one answer, which is with its task. `closed`: that answer reached the daemon, or it was
- * answered on the machine. `failed`: the answer came too late, or it is unknown whether it came. `superseded`, `expired`: never answered.
+ * `open`: can be answered. `answered`: has its only answer, which is with its task. `closed`: that answer reached the
+ * daemon, or the person answered on the machine. `failed`: the answer came too late, or its arrival is unknown.
+ * `superseded`, `expired`: never answered.
  */
 type PromptState = 'open' | 'answered' | 'closed' | 'failed' | 'superseded' | 'expired';
 
@@ -30,7 +31,7 @@ export interface PromptRecord {
   /** `expired` as soon as its time has passed. */
   state: PromptState;
   prompt: NamedPrompt;
-  /** Its answer, once it has one; of an answer in words only the time and the author. */
+  /** Its answer, once it has one; for a text answer only the time and the author. */
   answer?: { option?: string; label?: string; at: string; by?: string; on?: string };
 }
 
@@ -47,7 +48,7 @@ export async function readPrompt(db: Db, key: string, uuid: string): Promise<Pro
     SELECT q.state, q.expires_at <= now() AS late, q.payload, q.option_id, q.answered_at, q.answered_by, q.answered_on
     FROM prompts q WHERE q.session_key = ${key} AND q.uuid = ${uuid}`;
   if (!row) return undefined;
-  // A question that has ended is empty.
+  // A closed question has an empty payload.
   const { options = [] } = row.payload as Partial<NamedPrompt>;
   const label = options.find(({ id }) => id === row.option_id)?.label;
   const answer = row.answered_at && {
@@ -67,7 +68,7 @@ export async function readPrompt(db: Db, key: string, uuid: string): Promise<Pro
 
 export interface Asked {
   prompt: NamedPrompt;
-  /** The task that ends with it; absent for one that is asked beside another. */
+  /** The task that the question completes; absent for a question beside a running task. */
   taskId?: string;
 }
 
@@ -91,7 +92,7 @@ export async function openPrompt(db: Db, key: string, { prompt, taskId }: Asked,
   return count > 0;
 }
 
-/** Whether the session has as many open questions as it may, without this one: `openPrompt` refused it for that. */
+/** Whether the session is at its limit of open questions without this one: then `openPrompt` refuses it. */
 export async function isBeyondOpen(db: Db, key: string, uuid: string): Promise<boolean> {
   const [row] = await db.sql.query<{ full: boolean }>`
     SELECT count(*) FILTER (WHERE state = 'open') >= ${openPerSession} AND NOT bool_or(uuid = ${uuid} AND state IN ('open', 'answered', 'closed')) AS full
@@ -107,8 +108,9 @@ export async function openBeside(db: Db, key: string, prompt: NamedPrompt): Prom
 }
 
 /**
- * Saves the end of a question as the daemon reports it; later words of the daemon are no answer to it. `state` as on the wire: an unknown one
- * means superseded. `status`: of the session, where the daemon names it. Returns whether anything changed.
+ * Saves the closing of a question as the daemon reports it; later reports do not count as an answer. `state` as on the
+ * wire: an unknown one means superseded. `status`: of the session, if the daemon sends it. Returns whether anything
+ * changed.
  */
 export async function closePrompt(
   db: Db,
@@ -117,13 +119,14 @@ export async function closePrompt(
 ): Promise<boolean> {
   const to = state === 'answered' ? 'closed' : state === 'expired' ? 'expired' : 'superseded';
   const keys = await endPrompts(db, sql`p.session_key = ${key} AND p.uuid = ${uuid}`, sql`${to}::text`);
-  // Without a status the turn goes on if the agent has its answer or needs none; the next report corrects this if it is wrong.
+  // If the status is missing, the turn continues when the agent has its answer or needs none; the next report corrects
+  // a mistake.
   const otherwise = state === 'answered' || state === 'superseded' ? 'active' : 'idle';
   await settleUnasked(db, keys, status === 'active' || status === 'idle' ? status : otherwise);
   return keys.length > 0;
 }
 
-/** After a connect: the daemon has no other questions than these. Returns the keys of the sessions concerned. */
+/** After a connect: the daemon has only these open questions. Returns the keys of the changed sessions. */
 export async function supersedeOmitted(db: Db, deviceId: string, open: readonly string[]): Promise<string[]> {
   const which = sql`p.device_id = ${deviceId} AND p.state = 'open' AND p.uuid <> ALL(${open}::text[])`;
   const keys = await endPrompts(db, which);
@@ -147,8 +150,9 @@ export async function dismissedAmong(db: Db, deviceId: string, asked: readonly s
 }
 
 /**
- * A question `p` of a session `s` whose turn is over: an instance of an older release, which knows no questions, ended the turn during a
- * rollout and removed it from the session alone. A minute old at least, and with no task that could still move it.
+ * A question `p` of a session `s` whose turn is over: during a rollout, an instance of an older release without
+ * question support completed the turn and removed the question from the session alone. At least a minute old, and
+ * without a task that could still move it.
  */
 const isLeft = sql`p.ended_at IS NULL AND p.asked_at < now() - interval '1 minute' AND s.prompt IS NULL AND s.status <> 'waiting'
   AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_key = s.key AND t.state IN ${open})`;
@@ -160,7 +164,7 @@ export async function devicesWithLeftPrompts(db: Db): Promise<string[]> {
   return rows.map((row) => row.device_id);
 }
 
-/** Ends them, at most 500 of a device at a time. Returns the keys of their sessions. */
+/** Closes them, at most 500 of a device at a time. Returns the keys of their sessions. */
 export const endLeftPrompts = (db: Db, deviceId: string): Promise<string[]> =>
   endPrompts(
     db,

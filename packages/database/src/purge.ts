@@ -1,4 +1,4 @@
-/** Deletes what need not be kept any longer. Run rarely, by one instance at a time; running twice does no harm. */
+/** Deletes expired data. Run rarely, by one instance at a time; a second run does no harm. */
 import { cutText, limits } from '@relay/protocol';
 import { trimAudit } from './audit.ts';
 import { eraseLeftovers } from './erase.ts';
@@ -12,8 +12,8 @@ const resultsAtOnce = 100;
 type Step = (db: Db, idempotencyTtlSeconds: number) => Promise<unknown>;
 
 /**
- * A few thousand rows per statement, found by `which`, so that none takes long or holds many. Each condition has an index: those of states
- * that few rows are in are partial, and their words must be found here as they are in the migration.
+ * A few thousand rows per statement, found by `which`, to keep each one short. Each condition has an index; indexes for
+ * rare states are partial, and the condition must match the migration's literally.
  */
 const inBatches =
   (table: string, which: Sql | ((idempotencyTtlSeconds: number) => Sql), change?: Sql): Step =>
@@ -25,7 +25,10 @@ const inBatches =
     while ((await db.sql.execute(statement)) === rowsAtOnce);
   };
 
-/** Each table on its own. Rotated refresh tokens stay until they expire: a stolen one that comes back late is recognised by its row. */
+/**
+ * Each table on its own. Rotated refresh tokens stay until they expire: their row reveals a stolen token that comes
+ * back late.
+ */
 const steps: readonly Step[] = [
   inBatches('device_codes', sql`expires_at < now() - interval '1 hour'`),
   inBatches('device_keys', sql`expires_at < now()`),
@@ -69,7 +72,7 @@ const steps: readonly Step[] = [
   inBatches('oauth_refresh_tokens', sql`expires_at < now() - interval '1 day'`),
   inBatches('invitations', sql`expires_at < now() - interval '30 days'`),
   inBatches('revocations', sql`revoked_at < now() - interval '1 hour'`),
-  // Devices of deleted accounts, when their credential would have ended anyway.
+  // Devices of deleted accounts, once their credential would have expired anyway.
   inBatches(
     'devices',
     sql`owner_id = '' AND removed_at < now() - ${limits.deviceTokenIdleSeconds}::double precision * interval '1 second'`,
@@ -78,12 +81,12 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Deletes registrations an hour after they ended, registration keys and idempotency keys after their time, entries of the audit after 90
- * days and all but the newest 10,000 of a person, notifications, deliveries, closed
- * items of inboxes, questions that ended and slash commands that no report repeated for 30 days; of the sign-in, what has expired. Discards
- * after 7 days the first words of a session that was never named. Cuts results an hour after their task ended. Erases what is left of deleted
- * sessions.
- * @throws AggregateError after all were tried, with what failed; a table that fails keeps no other from being purged
+ * Deletes registrations an hour after they close; expired registration keys and idempotency keys; audit entries after
+ * 90 days and all but the newest 10,000 of a person; after 30 days notifications, deliveries, closed inbox items,
+ * closed questions and slash commands that no report repeated; and expired sign-in data. After 7 days discards the
+ * first message of a session without a name. Shortens results an hour after their task finished. Erases leftovers of
+ * deleted sessions.
+ * @throws AggregateError with all failures, after trying every table; one failure does not stop the rest
  */
 export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void> {
   const errors: unknown[] = [];
@@ -95,8 +98,8 @@ export async function purge(db: Db, idempotencyTtlSeconds: number): Promise<void
 }
 
 /**
- * Deletes ended tasks after 30 days, all but the newest of each session, which loses its result. In the order of their index, so that none is
- * read twice; those that stay are read each time, which is why it runs less often than `purge`.
+ * Deletes finished tasks after 30 days, except the newest of each session, which loses its result. Follows the index,
+ * so that each row is read once; the remaining rows are read in each run, which is why it runs less often than `purge`.
  */
 export async function purgeTasks(db: Db): Promise<void> {
   let after = { id: '', finished_at: new Date(0) };
@@ -105,7 +108,8 @@ export async function purgeTasks(db: Db): Promise<void> {
       SELECT id, finished_at FROM tasks
       WHERE finished_at < now() - interval '30 days' AND (finished_at, id) > (${after.finished_at}::timestamptz, ${after.id})
       ORDER BY finished_at, id LIMIT ${tasksAtOnce}`;
-    // The maximum is read from its index, row by row. EXISTS would be a join, which may be planned as a scan of the whole table.
+    // PostgreSQL reads the maximum from its index, row by row. It could plan EXISTS, a join, as a scan of the whole
+    // table.
     await db.sql.execute`
       DELETE FROM tasks t WHERE t.id = ANY(${page.map(({ id }) => id)}::text[])
         AND t.seq < (SELECT max(n.seq) FROM tasks n WHERE n.session_key = t.session_key)`;
@@ -117,7 +121,9 @@ export async function purgeTasks(db: Db): Promise<void> {
   }
 }
 
-/** A result was shown when its task ended; an hour later what is left of it is a hint, as long as a last message. */
+/**
+ * A result was shown when its task finished; an hour later the relay keeps only a preview, as long as a last message.
+ */
 async function shortenResults(db: Db): Promise<void> {
   const long = sql.raw(
     `(instruction <> '' OR octet_length(result) > ${limits.lastMessageBytes} OR octet_length(error_text) > ${limits.lastMessageBytes})`,
@@ -126,7 +132,7 @@ async function shortenResults(db: Db): Promise<void> {
     const rows = await db.sql.query<{ id: string; result: string | null; error_text: string | null }>`
       SELECT id, result, error_text FROM tasks WHERE finished_at < now() - interval '1 hour' AND ${long} LIMIT ${resultsAtOnce}`;
     for (const { id, result, error_text: error } of rows)
-      // The instruction is one of an end whose text was never found.
+      // The instruction of a task whose final text was never found.
       await db.sql.execute`
         UPDATE tasks SET instruction = '', result = ${result === null ? null : cutText(result, limits.lastMessageBytes)},
           error_text = ${error === null ? null : cutText(error, limits.lastMessageBytes)} WHERE id = ${id}`;

@@ -1,6 +1,6 @@
 /**
- * The queue of a session, and the changes its user may make to it before a task is claimed: edit, move, withdraw. Every write must run
- * inside `withDevice`, as claiming does: a message is either changed or sent, and never both.
+ * The queue of a session, and the changes its user can make to it before a task is claimed: edit, move, withdraw. Every
+ * write must run inside `withDevice`, as claiming does: a message is either changed or sent, and never both.
  */
 import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } from '@relay/protocol';
 import { userItemUuid } from '@relay/protocol/identity';
@@ -52,7 +52,7 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
 
 const isChoice = sql`COALESCE(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL, false)`;
 
-/** Where a task of this session is; undefined when it has no such task. */
+/** The position of a task of this session; undefined if the session does not have it. */
 export async function placeOf(
   db: Db,
   key: string,
@@ -67,8 +67,8 @@ export async function placeOf(
 }
 
 /**
- * Gives a message that waits another text, and what was made of the old one: the last message and the title of its session. False when it is
- * a choice. The caller knows that it waits.
+ * Changes the text of a queued message, and the last message and title of its session if they came from the old text.
+ * False for a choice. The caller knows that the message waits.
  */
 export async function editQueued(db: Db, key: string, taskId: string, content: string): Promise<boolean> {
   const [edited] = await db.sql.query<{ kind: QueuedTask['kind']; before: string }>`
@@ -101,8 +101,8 @@ export async function withdrawQueued(db: Db, key: string, taskId?: string): Prom
 }
 
 /**
- * Puts a message right before or behind another one; the caller knows that both wait. False when one of them cannot be there: the
- * transaction must then end without effect.
+ * Puts a message right before or after another; the caller knows that both wait. False if the order is impossible: the
+ * transaction must then roll back.
  */
 export async function moveQueued(
   db: Db,
@@ -114,7 +114,7 @@ export async function moveQueued(
     (await readQueue(db, key)).tasks.filter(({ kind }) => kind !== 'steer').map((task) => task.taskId);
   const wanted = (await idsOf()).filter((id) => id !== taskId);
   wanted.splice('before' in to ? wanted.indexOf(to.before) : wanted.indexOf(to.after) + 1, 0, taskId);
-  // Their places are dealt again among them, so that a message accepted later comes behind all of them.
+  // Redistribute their places among them, so that a later message stays last.
   await db.sql.execute`
     UPDATE tasks t SET place = p.place
     FROM (SELECT COALESCE(place, seq) AS place, row_number() OVER (ORDER BY COALESCE(place, seq)) AS at

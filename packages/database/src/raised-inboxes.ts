@@ -1,10 +1,10 @@
 /**
- * Tells the rest of this process whose inbox a transaction changed. The trigger that raises a head (ADR 45) sends a notice to the connection
- * that commits: no statement asks for it, and a transaction that changes no inbox costs nothing.
+ * Notifies this process of inboxes that a transaction changed. The trigger that raises a head (ADR 45) sends a notice
+ * to the committing connection: this needs no extra statement, and a transaction without inbox changes costs nothing.
  */
 import type pg from 'pg';
 
-/** In the notice; its detail is the person. */
+/** Text of the notice; its detail is the person. */
 const notice = 'relay inbox';
 
 /** Is called after a commit, with the people whose inbox has a new version. Must not throw. */

@@ -1,6 +1,6 @@
 /**
- * Saves what daemons report about their sessions, in batches: one statement for 500 entries, and rows that would not change
- * are not touched. Must run inside `withDevice`.
+ * Saves daemons' session reports in batches: one statement for 500 entries, without touching unchanged rows. Must run
+ * inside `withDevice`.
  */
 import { tombstoneOf } from './erase.ts';
 import { reportedStatus } from './session-status.ts';
@@ -31,9 +31,9 @@ const batchSize = 500;
 export interface Reading {
   /** Also creates rows for sessions not seen before: a report, not the activity of one session. */
   discover: boolean;
-  /** The least by which the clock of the daemon is ahead of ours. */
+  /** The minimum by which the daemon's clock is ahead of ours. */
   clockAheadMs: number;
-  /** The most sessions that the device may have; absent: no bound. */
+  /** Session limit of the device; absent: unlimited. */
   maxSessions?: number;
 }
 
@@ -41,15 +41,17 @@ export interface Reading {
 const clockSlackMs = 2_000;
 
 /**
- * Updates the rows of a device from the report of its daemon, and returns the keys of those that changed. Empty texts
- * and a count of 0 mean "not known" and overwrite nothing.
+ * Updates the rows of a device from the report of its daemon, and returns the keys of the changed rows. Empty texts and
+ * a count of 0 mean "not known" and overwrite nothing.
  *
- * A title that the user gave stays. While a task of the relay is open in a session, the report changes neither its status nor
- * its last message: the task's own events are newer. A waiting session waits until its answer is sent, and a failed one stays failed.
- * After the end of a task only what is newer than this end makes the session active or has its last message: `last_activity` after it
- * or, when the clock of the daemon is ahead, after what it reported since. Without `last_activity` a report is believed a minute later.
- * `last_activity` moves a session only when it rose (rules, 4.6). A deleted session comes back when it was active after its deletion;
- * until then nothing of it but times is written.
+ * A title from the user stays. While a relay task is open in a session, the report changes neither its status nor its
+ * last message: the task's own events are newer. A waiting session waits until its answer is sent, and a failed session
+ * stays failed.
+ * After a task is over, only newer facts make the session active or set its last message: `last_activity` must be later
+ * or, if the daemon's clock is ahead, later than its reports since. Without `last_activity` the relay believes a report
+ * a minute later.
+ * `last_activity` moves a session only if it rose (rules, 4.6). A deleted session comes back after activity later than
+ * its deletion; until then the report writes only its times.
  */
 export async function applyFacts(
   db: Db,
@@ -107,8 +109,9 @@ async function applyBatch(
     active: fact.active,
     activity: fact.lastActivity,
   }));
-  // OFFSET 0 keeps the planner at one look into the index for each name of each entry. It does not know how many sessions this device has,
-  // and would compare each entry with each of them. Each name has a comparison of its own: of several in one, it may make a filter.
+  // OFFSET 0 keeps the planner at one index lookup per name of each entry. It does not know the number of sessions of
+  // this device, and would compare every entry with every session. Each name has its own comparison: it could turn a
+  // combined one into a filter.
   const named = (table: Sql) => sql`
     (VALUES (1, r.native_id), (2, NULLIF(r.tombstone, r.native_id))) AS names(n, name) CROSS JOIN LATERAL (
     SELECT ${table} AS whole FROM ${table} WHERE device_id = ${device.id} AND agent_type = r.agent_type AND native_id = names.name OFFSET 0) found`;

@@ -15,7 +15,7 @@ export interface Resolved {
   previousId?: string;
   /** The row that was merged into `key` and is gone. */
   mergedKey?: string;
-  /** With `mergedKey`: the instructions of the tasks under way that moved. */
+  /** Set with `mergedKey`: the instructions of the moved open tasks. */
   instructions?: string[];
 }
 
@@ -28,16 +28,17 @@ interface Row {
 }
 
 /**
- * The most former names of one session: each is a row for as long as the session lives. Some agents give a conversation a new id with each
- * turn, and one that keeps an older id forgets what came since: so many are not a conversation.
+ * Limit of former names per session: each is a row for the lifetime of the session. Some agents give a conversation a
+ * new id with each turn, and an agent that resumes an older id forgets later messages, so this many are not one
+ * conversation.
  */
 const maxAliases = 1000;
 
 /**
- * Makes `name` the native id of the session `key`; of a deleted one, its tombstone. If the daemon had reported that native session before, the session is
- * merged into that row, which keeps the older `createdAt`. `rename` says that the daemon insists (SESSION_STARTED); any other
- * event that carries an id the session once had changes nothing. Nor does a new name of a session that had a
- * thousand others.
+ * Makes `name` the native id of the session `key`; for a deleted session, its tombstone. If the daemon reported that
+ * native session before, the session is merged into that row, which keeps the older `createdAt`. `rename`: the daemon
+ * insists (SESSION_STARTED); any other event with a former id of the session changes nothing. A session with a thousand
+ * former names takes no new one.
  */
 export async function resolveSession(
   db: Db,
@@ -88,8 +89,8 @@ async function addAlias(db: Db, deviceId: string, agentType: string, nativeId: s
 }
 
 /**
- * The reported row survives; tasks, aliases, watches and what the user chose move over. `runs`: a task moves that is under way, whose
- * events are newer than any report. After its end the report is newer, unless the user is waited for.
+ * The reported row survives; tasks, aliases, watches and the user's choices move over. `runs`: the moved task is open,
+ * so its events are newer than any report. Otherwise the report is newer, unless the session waits for the user.
  */
 async function merge(db: Db, from: string, into: string, runs: boolean): Promise<void> {
   const isNews = sql`(${runs} OR f.status = 'waiting' OR t.status = 'idle')`;
@@ -99,7 +100,7 @@ async function merge(db: Db, from: string, into: string, runs: boolean): Promise
       AND NOT EXISTS (SELECT 1 FROM prompts o WHERE o.session_key = ${into} AND o.uuid = p.uuid)`;
   await db.sql.execute`UPDATE session_aliases SET session_key = ${into} WHERE session_key = ${from}`;
   await db.sql.execute`UPDATE notifications SET session_key = ${into} WHERE session_key = ${from}`;
-  // One that both have stays where it is, and is closed with its session.
+  // An item that both sessions have stays, and is closed with its session.
   await db.sql.execute`
     UPDATE inbox_items i SET session_key = ${into}, version = 0 WHERE i.session_key = ${from} AND i.state <> 'closed'
       AND i.user_id = (SELECT owner_id FROM sessions WHERE key = ${from})

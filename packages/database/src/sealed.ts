@@ -12,8 +12,8 @@ export async function sealedAddresses(db: Db, afterId: string): Promise<Sealed[]
 }
 
 /**
- * Replaces what is sealed of an address, and its keyed hash, unless it has changed since it was read. Where the person has the same address
- * a second time, which instances with different secrets may add, the hash stays.
+ * Replaces the sealed part of an address, and its keyed hash, unless it changed since it was read. If the person has
+ * the same address twice, which instances with different secrets can cause, the hash stays.
  */
 export async function resealAddress(
   db: Db,
@@ -33,7 +33,7 @@ export async function sealedServerKeys(db: Db): Promise<string[]> {
   return rows.map(({ sealed }) => sealed);
 }
 
-/** Replaces the private half of a key, whatever it is called by now. */
+/** Replaces the private half of a key, even if the key was renamed. */
 export async function resealServerKey(db: Db, sealed: string, fresh: string): Promise<void> {
   await db.sql.execute`UPDATE server_keys SET sealed = ${fresh} WHERE sealed = ${sealed}`;
 }

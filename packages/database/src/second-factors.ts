@@ -34,12 +34,15 @@ export async function finishSecondFactor(db: WithModels, userId: string): Promis
   await db.models.secondFactor.updateMany({ where, data: { verified: true } });
 }
 
-/** Sign-ins of a person that wait for their code: they end. */
+/** Revokes the sign-ins of a person that wait for a code. */
 export async function forgetHalfSignIns(db: WithModels, userId: string): Promise<void> {
   await db.models.verification.deleteMany({ where: { value: userId, identifier: { startsWith: '2fa-' } } });
 }
 
-/** Removes the second factor of a person; false if there was none. Sign-ins that wait for a code end. */
+/**
+ * Removes the second factor of a person; false if the person has no second factor. Revokes sign-ins that wait for a
+ * code.
+ */
 export async function removeSecondFactor(db: WithModels, userId: string): Promise<boolean> {
   const { count } = await db.models.user.updateMany({
     where: { id: userId, twoFactorEnabled: true },
@@ -71,7 +74,7 @@ interface SealedFactor {
   backupCodes: string;
 }
 
-/** Up to 100 second factors behind `afterId` of which a part does not begin with `prefix`: it was encrypted with another secret. */
+/** Up to 100 second factors after `afterId` with a part that lacks `prefix`: it was encrypted with another secret. */
 export async function factorsSealedOtherwise(db: WithModels, prefix: string, afterId: string): Promise<SealedFactor[]> {
   const other = { not: { startsWith: prefix } };
   return db.models.secondFactor.findMany({
@@ -82,7 +85,7 @@ export async function factorsSealedOtherwise(db: WithModels, prefix: string, aft
   });
 }
 
-/** Replaces what is sealed, unless it has changed since it was read. */
+/** Replaces the sealed parts, unless they changed since they were read. */
 export async function resealFactor(
   db: WithModels,
   known: SealedFactor,

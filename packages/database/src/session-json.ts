@@ -7,12 +7,12 @@ import { openPrompts, shownStatus } from './session-status.ts';
 import { type Sql, sql } from './sql.ts';
 
 const text = (value: Sql) => sql`to_json(${value})::text`;
-/** Of a word of this code, which has nothing to escape. */
+/** Quotes an identifier of this code, which needs no escaping. */
 const word = (value: Sql) => sql`'"' || ${value} || '"'`;
 const time = (value: Sql) => word(sql`to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
 const trueIf = (condition: Sql) => sql`CASE WHEN ${condition} THEN 'true' END`;
 
-/** Of members that are the text of their JSON. A member that is null is left out. */
+/** Builds an object from members in JSON text. Skips null members. */
 const object = (members: Readonly<Record<string, Sql>>) => {
   const named = Object.entries(members).map(([name, value]) => sql`${sql.raw(`'"${name}":'`)} || ${value}`);
   return sql`'{' || concat_ws(',', ${sql.join(named)}) || '}'`;
@@ -55,5 +55,5 @@ const members = {
     WHERE d.id = s.device_id AND d.status = 'online' AND 'desk' = ANY(d.capabilities)) THEN s.held::text END`,
 } satisfies Readonly<Record<keyof Session, Sql>>;
 
-/** Of a session `s` with its `lastTask` `t` and its `line` `l`. */
+/** The JSON of a session `s` with its `lastTask` `t` and its `line` `l`. */
 export const sessionJson = object(members);

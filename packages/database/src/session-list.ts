@@ -1,4 +1,7 @@
-/** Finds sessions of a person by state, machine, words; for lists, and for changes to many at once. An index serves each filter. */
+/**
+ * Finds sessions of a person by state, machine, text; for lists, and for changes to many at once. An index serves each
+ * filter.
+ */
 import { type SessionStatus, limits } from '@relay/protocol';
 import { lastTask, shownStatus } from './session-status.ts';
 import { sessionsOf } from './sessions.ts';
@@ -43,8 +46,8 @@ export async function listSessions(
   const found = await conditionOf(db, ownerId, filter, limit + 1, after);
   if (!found) return [];
   const { source, condition } = found;
-  // The rows of the page first, and only then what belongs to each: without statistics all sessions of the person would be read, with their
-  // tasks, to be sorted.
+  // Select the rows of the page first, then their details: without statistics PostgreSQL would read and sort all
+  // sessions of the person with their tasks.
   const page = sql`(SELECT s.* FROM ${source} s ${tasksFor(filter)} WHERE ${condition} ${newestFirst} LIMIT ${limit + 1})`;
   return db.sql.query<ListedSession>`SELECT key, session AS json FROM (${sessionsOf(page)} ${newestFirst}) listed`;
 }
@@ -160,8 +163,8 @@ function isShownAs(status: SessionStatus, ownerId: string, source: Sql, others: 
 }
 
 /**
- * The query for the index of words; undefined when `q` has no word. A word of one letter or digit finds only itself: as a beginning it would match
- * nearly everything. In scripts without spaces one character is a word.
+ * The query for the full-text index; undefined if `q` contains no searchable term. A term of one letter or digit
+ * matches only itself: as a prefix it would match nearly everything. In scripts without spaces one character is a term.
  */
 async function wordsOf(db: Db, ownerId: string, q: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ wanted: string | null }>`

@@ -1,4 +1,7 @@
-/** Places of sessions: enough to ask a daemon about one. Read for every page of a conversation, those of many people by one statement. */
+/**
+ * Places of sessions: enough to query a daemon. Read for every page of a conversation, for many people in one
+ * statement.
+ */
 import { formatSessionId, parseSessionId } from '@relay/protocol';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -29,7 +32,7 @@ interface Row {
   last_message: string;
 }
 
-/** Without those that do not exist, are deleted or another person's, and without texts that are no session ids. */
+/** Skips missing, deleted and other people's sessions, and texts that are not session ids. */
 export async function findPlaces(db: Db, asked: readonly NamedSession[]): Promise<Map<NamedSession, SessionPlace>> {
   const found = new Map<NamedSession, SessionPlace>();
   await findBy(isName, db, asked, found);

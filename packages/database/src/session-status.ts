@@ -1,26 +1,27 @@
 /**
- * The state of a session (rules, 4.1): status, question, hold of the queue, progress. Everything that changes it is here: the change that
- * a move of a task asks of its session, the effect of a report, and the state as a reader sees it.
+ * The state of a session (rules, 4.1): status, question, hold of the queue, progress. Every change of it is here: by a
+ * move of a task, by a report, and the state as a reader sees it.
  *
- * It is no function of the tasks alone: a message that is cancelled while the agent waits leaves it waiting, one that is cancelled after
- * a failure makes it idle, a report makes it active without a task. So the session keeps its status, and each move says what becomes of it.
+ * The tasks alone do not determine it: a message cancelled while the agent waits leaves the session waiting, a message
+ * cancelled after a failure makes it idle, a report makes it active without a task. So the session stores its status,
+ * and each move declares its effect on it.
  */
 import { cutText, limits } from '@relay/protocol';
 import { isInLine, isOpen, isOverdue, queueVersion, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** The end of a task as its session shows it. */
+/** The outcome of a task as its session shows it. */
 export interface Shown {
   status: 'active' | 'idle' | 'failed' | 'waiting';
   /** The question, as JSON. */
   prompt: string | null;
-  /** Words of the conversation; '' without any. A function of the database has them, cut, in a parameter. */
+  /** The text to show; '' if there is none to show. A database function passes it, already cut, as a parameter. */
   words: string | Sql;
 }
 
 interface Ask {
-  /** For the documents: one sentence. */
+  /** One sentence for the documents. */
   readonly means: string;
   /** The new status, in SQL about `s`; absent: it stays. */
   readonly status?: Sql;
@@ -28,7 +29,7 @@ interface Ask {
   readonly prompt?: Sql;
   /** Whether the queue is held; absent: unchanged. */
   readonly held?: boolean;
-  /** Something for the user to read. Ends always are. */
+  /** The change is news to the user. Outcomes always are. */
   readonly news?: true;
   /** Removes the progress of the task before. */
   readonly clears?: true;
@@ -44,11 +45,11 @@ const othersUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s
   AND o.id NOT IN (SELECT id FROM moved))`;
 const someUnderWay = sql`EXISTS (SELECT 1 FROM tasks o WHERE o.session_key = s.key AND o.state IN ${underWay} AND o.kind <> 'steer')`;
 const isAsking = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')})`;
-/** Null when no other question is open than the one that is answered. */
+/** Null if only the question being answered is open. */
 const promptOfOthers = sql`CASE WHEN s.prompt IS NOT NULL AND ${isAsking} THEN s.prompt END`;
 const mayFail = sql`s.status <> 'waiting' AND NOT ${othersUnderWay}`;
 
-/** The changes that a move may ask of the session of its task. `end` and `endLate` show what they are given. */
+/** The changes that a move can ask of the session of its task. `end` and `endLate` show their parameter. */
 export const asks = {
   run: {
     means:
@@ -136,7 +137,10 @@ export type AskName = keyof typeof asks;
 const words = (text: string | Sql) =>
   sql`last_message = ${typeof text === 'string' ? cutText(text, limits.lastMessageBytes) : text}, message_count = s.message_count + 1`;
 
-/** The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: with `end` and `endLate`. */
+/**
+ * The statement that settles the sessions of the tasks in `moved` (a query of the same statement). `shown`: for the two
+ * asks that show an outcome.
+ */
 export function settleSessions(name: AskName, shown?: Shown): Sql {
   const ask: Ask = asks[name];
   const set = [sql`updated_at = now()`];
@@ -202,7 +206,7 @@ export async function settleAsked(db: Db, key: string, prompt: string): Promise<
     WHERE s.key = ${key}`;
 }
 
-/** The daemon ended questions of these sessions: sessions that waited for nothing else are now `status`. */
+/** The daemon closed questions of these sessions: sessions that waited only for these are now `status`. */
 export async function settleUnasked(db: Db, keys: readonly string[], status: 'active' | 'idle'): Promise<void> {
   if (keys.length === 0) return;
   const remains = sql`EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.state IN ('open', 'answered'))`;
@@ -212,21 +216,21 @@ export async function settleUnasked(db: Db, keys: readonly string[], status: 'ac
     WHERE s.key = ANY(${keys}::text[])`;
 }
 
-/** The open questions of a session `s`, oldest first, as JSON; null where there are none. */
+/** The open questions of a session `s`, oldest first, as JSON; null without open questions. */
 export const openPrompts = sql`CASE WHEN s.prompt IS NOT NULL OR s.status = 'waiting' THEN
   (SELECT json_agg(q.payload ORDER BY q.seq) FROM prompts q WHERE q.session_key = s.key AND ${isOpen('q')}) END`;
 
 /**
- * The status after a report, in SQL about `s`, the session, and `r`, its entry: `busy` while a task is open, `active` as reported, `news` if it
- * is newer than the end of the last task.
+ * The status after a report, in SQL about `s`, the session, and `r`, its entry: `busy` while a task is open, `active`
+ * as reported, `news` if it is newer than the outcome of the last task.
  */
 export const reportedStatus = sql`CASE WHEN r.busy OR s.status IN ('pending', 'waiting', 'failed') OR r.active IS NULL THEN s.status
   WHEN r.active AND r.news THEN 'active' WHEN s.status = 'active' AND NOT r.active THEN 'idle' ELSE s.status END`;
 
 /**
- * The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the one that the user must decide
- * about, which an answer to a question may have overtaken. Two branches, so that the usual one reads one row of its index. A message into a
- * running turn is part of the task that runs, unless its delivery is unknown.
+ * The newest task of a session `s` as a reader sees it, for `LEFT JOIN LATERAL`: while the queue is held, the task that
+ * the user must decide about, which an answer to a question can overtake. Two branches, so that the common case reads
+ * one row of its index. A steer is part of the running task, unless its delivery is unknown.
  */
 export const lastTask = sql`(
     SELECT id, CASE WHEN ${isOverdue('last')} THEN 'expired' ELSE state END AS state,
@@ -250,7 +254,7 @@ export const line = sql`(
   )`;
 
 /**
- * The status as a reader sees it, of a session `s` with its `lastTask` `t`: one whose only hope was a task that has expired is `failed` from that
- * moment on, not from the moment a sweep notices (rules, 2.6).
+ * The status as a reader sees it, of a session `s` with its `lastTask` `t`: if its only open task expired, it is
+ * `failed` from that moment on, not from the next sweep (rules, 2.6).
  */
 export const shownStatus = sql`CASE WHEN t.state = 'expired' AND s.status IN ('pending', 'idle') THEN 'failed' ELSE s.status END`;

@@ -75,8 +75,8 @@ export const toReturned = (row: ReturnedSession): SessionRecord => ({
 });
 
 /**
- * Finds a session of this owner by its id or by any id it ever had (rules, 1.5). Undefined when there is none,
- * it is another user's, deleted, or the text is no session id.
+ * Finds a session of this owner by its current or any former id (rules, 1.5). Undefined if it does not exist, is
+ * deleted or another user's, or if the text is not a session id.
  */
 export async function findSession(db: Db, ownerId: string, sessionId: string): Promise<SessionRecord | undefined> {
   const id = parseSessionId(sessionId);
@@ -133,7 +133,10 @@ export async function findNativeSession(
   return rows[0] && toSessionRecord(rows[0]);
 }
 
-/** For `findNativeSession`. The index begins with device and agent: the agents are skipped through, so that no other entry is read. */
+/**
+ * The statement of `findNativeSession`. The index begins with device and agent: it skips through the agents and reads
+ * no other entry.
+ */
 function findNativeStatement(deviceId: string, nativeId: string): Sql {
   const keyIn = (table: Sql, key: Sql) => {
     const nextAgent = (after: Sql) =>
@@ -149,7 +152,10 @@ function findNativeStatement(deviceId: string, nativeId: string): Sql {
     ${keyIn(sql`sessions`, sql`key`)}, ${keyIn(sql`session_aliases`, sql`session_key`)})`;
 }
 
-/** A title given here is the user's and no report overwrites it. A pin is no change of the session and moves it nowhere. */
+/**
+ * A title given here is the user's and no report overwrites it. A pin does not count as a change of the session and
+ * does not move it.
+ */
 export async function updateSession(
   db: Db,
   key: string,
@@ -192,7 +198,7 @@ export async function deleteSession(db: Db, key: string): Promise<string | undef
   return running[0]?.id;
 }
 
-/** Saves the newest progress of running sessions, many at once; sessions that stopped running meanwhile are left alone. */
+/** Saves the newest progress of running sessions, many at once; skips sessions that stopped running. */
 export async function saveProgress(db: Db, entries: readonly { key: string; progress: Progress }[]): Promise<void> {
   if (entries.length === 0) return;
   await db.sql.execute`

@@ -27,12 +27,12 @@ export async function saveSlashCommands(
       ORDER BY reported_at DESC OFFSET ${maxSessions - 1})`;
 }
 
-/** The set of the project, for a path with and without a slash at its end. */
+/** Removes trailing slashes, so that a path with and without them has one set. */
 const projectOf = (path: string) => path.replace(/(?<=.)\/+$/, '');
 
 /**
- * Saves the sets of a device, by project, in place of all its earlier sets. Each project may be named once. An unchanged set
- * is written at most once a day. Does nothing if the device is gone.
+ * Replaces all sets of a device, by project. Each project must appear once. Writes an unchanged set at most once a day.
+ * Does nothing if the device is gone.
  */
 export async function saveSlashCommandSets(db: Db, deviceId: string, sets: readonly SlashCommandSet[]): Promise<void> {
   const byProject = new Map(sets.map(({ project, commands }) => [projectOf(project), commands]));
@@ -49,7 +49,7 @@ export async function saveSlashCommandSets(db: Db, deviceId: string, sets: reado
     WHERE c.commands <> excluded.commands OR c.reported_at < now() - interval '1 day'`;
 }
 
-/** The commands reported for the session, else for its project, else for its device, else none. */
+/** The commands reported for the session, else for its project, else for its device, else an empty list. */
 export async function readSlashCommands(
   db: Db,
   deviceId: string,

@@ -1,16 +1,16 @@
 /**
- * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. The verdict itself, the caller
- * decides; here is what it needs to know, read under a lock of the person, so that two instances count the same.
+ * Notification → deliveries, one for each address, each with its verdict (rules, 14.11): one transaction. The caller
+ * decides the verdict; this file reads its inputs under a lock of the person, so that two instances count the same.
  */
 import type { CauseLevels, Hold, NotificationCause, QuietHours } from '@relay/protocol';
 import type { Db, Whole } from './transaction.ts';
 import { newUlid } from './ulids.ts';
 
-/** An address that may be notified, and what its person wants. */
+/** An address that can be notified, and its person's preferences. */
 export interface SplitAddress {
   id: string;
   levels: CauseLevels;
-  /** Empty: none. */
+  /** Empty: ungrouped. */
   group: string;
   delaySeconds: number;
   /** Deliveries of the last minute: of `done` if the notification is one, else of all other causes. */
@@ -49,8 +49,9 @@ interface Row {
 }
 
 /**
- * Writes a delivery of the notification for each address of the person. May be repeated: an address gets one. Of a group, every delivery
- * but the first waits for the one before. Returns the longest wait among those that are to be sent; undefined when the person has no address.
+ * Writes a delivery of the notification for each address of the person. Safe to repeat: each address gets one delivery.
+ * In a group, every delivery but the first waits for its predecessor. Returns the longest wait of the deliveries to
+ * send; undefined without an address.
  */
 export async function splitNotification(
   db: Whole,
@@ -79,7 +80,7 @@ export async function splitNotification(
 
 async function readAddresses(tx: Db, { id, userId, cause }: { id: string; userId: string; cause: string }) {
   await tx.sql.query`SELECT pg_advisory_xact_lock(hashtextextended(${`split:${userId}`}, 0))::text AS locked`;
-  // Locked: a removal waits for the end of this transaction, and so finds the delivery that it has to settle.
+  // Locked: a removal waits for this commit, and so finds the delivery that it has to settle.
   return tx.sql.query<Row>`
     SELECT a.id, a.levels, a.group_name, a.delay_seconds,
       (SELECT count(*) FROM deliveries d WHERE d.subscription_id = a.id AND d.created_at > now() - interval '1 minute'

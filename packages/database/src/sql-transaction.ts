@@ -6,7 +6,10 @@ import type { RaisedInboxes } from './raised-inboxes.ts';
 import type { Sql } from './sql.ts';
 import { type Observers, type Send, SqlError, type StatementOf, sendOver, statements } from './statements.ts';
 
-/** A transaction that took too long, went on after its end, or after a statement of it had failed. It is rolled back: a retry may succeed. */
+/**
+ * A transaction that took too long, or continued after its commit or after a failed statement. It is rolled back: a
+ * retry can succeed.
+ */
 class TransactionError extends Error {
   readonly code = 'TRANSACTION_FAILED';
 }
@@ -121,7 +124,7 @@ export function transactions(
   };
 }
 
-/** Ends the connection at once: the driver would wait for the statements that are under way. */
+/** Closes the connection immediately: the driver would wait for the running statements. */
 function drop(line: pg.PoolClient): void {
   line.connection.stream.destroy();
   line.release(true);

@@ -1,6 +1,6 @@
 /**
- * The tag of statements. A value in it is sent apart from the text; a piece made by the same tag becomes part of it. Nothing else gets into
- * the text, but what `sql.raw` is given: constants of this code.
+ * The tag of statements. It sends a value apart from the text, and inserts a piece made by the same tag. Only `sql.raw`
+ * adds other text: constants of this code.
  */
 
 /** A statement, or a piece of one, with its values. */

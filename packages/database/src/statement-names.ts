@@ -4,8 +4,9 @@
  */
 
 /**
- * Returns a function that names a statement: the same text always the same name. Past `limit` texts new ones get the empty
- * name, which PostgreSQL plans at every call: named statements stay in its memory until the connection ends.
+ * Returns a function that names a statement: the same text always gets the same name. After `limit` texts, new ones get
+ * the empty name, which PostgreSQL plans at every call: named statements stay in its memory until the connection
+ * closes.
  */
 export function statementNames(limit = 500): (statement: { sql: string }) => string {
   const names = new Map<string, string>();

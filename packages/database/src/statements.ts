@@ -7,7 +7,7 @@ import type { Statements } from './db.ts';
 import type { OnStatement } from './observed-adapter.ts';
 import { Sql } from './sql.ts';
 
-/** A statement that the database refused. `cause` is the error of the driver, whose details may quote values. */
+/** A statement that the database refused. `cause` is the driver's error, whose details can quote values. */
 export class SqlError extends Error {
   /** PostgreSQL's SQLSTATE. */
   readonly code: string;
@@ -69,7 +69,9 @@ export function sendOver(line: Pick<pg.ClientBase, 'query'>, { onStatement, onEr
 
 export type StatementOf = (statement: TemplateStringsArray | Sql, values: unknown[]) => pg.QueryConfig;
 
-/** `nameOf` names a text, so that it is parsed and planned once per connection; '' for one that is not to be kept. */
+/**
+ * `nameOf` names a text, so that PostgreSQL parses and plans it once per connection; '' for a text that is not kept.
+ */
 export function statementsNamedBy(nameOf: (statement: { sql: string }) => string): StatementOf {
   /** A template without pieces always has the same text. */
   const plain = new WeakMap<TemplateStringsArray, { text: string; name: string }>();

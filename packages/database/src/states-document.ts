@@ -7,7 +7,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 const code = (text: string) => `\`${text}\``;
 
-/** The page as Markdown: drawing, moves, and what they ask of sessions. */
+/** The page as Markdown: drawing, moves, and their effects on sessions. */
 export function statesMarkdown(): string {
   const moves = Object.entries(taskMoves);
   const arrows = moves.flatMap(([name, { from, to }]) =>

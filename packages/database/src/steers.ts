@@ -7,7 +7,7 @@ import { move, requeueSteers } from './move.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
-/** How long a message may wait for its way into the turn. */
+/** How long a message can wait for its way into the turn. */
 const intoMs = 30_000;
 /** Messages into the turns of one session in a minute. */
 export const steersPerMinute = 10;
@@ -67,7 +67,7 @@ export async function noteSteer(
   return moved?.sessionKey;
 }
 
-/** A claimed message that was not written, because the daemon takes none into its turns: it waits in its old place. */
+/** A claimed steer that was not written, because the daemon does not support steers: it waits in its old place. */
 export async function giveUpSteer(db: Db, taskId: string, fence: number): Promise<void> {
   await requeueSteers(db, sql`t.id = ${taskId} AND t.fence = ${fence} AND t.state = 'sent'`, 'old');
 }

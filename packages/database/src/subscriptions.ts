@@ -24,14 +24,16 @@ interface NewSubscription {
   address: string;
   levels: CauseLevels;
   installation: string | undefined;
-  /** Empty: none. */
+  /** Empty: ungrouped. */
   group: string;
   delaySeconds: number;
   detail: SubscriptionDetail;
   actions: SubscriptionActions;
-  /** The program in which a person typed it, for ntfy and webhooks. */
+  /** For ntfy and webhooks: the program that the person typed it in. */
   typedIn?: string | undefined;
-  /** For a browser or an app: its program, the sign-in, and the one of the program, that the address ends with. */
+  /**
+   * For a browser or an app: its program, its sign-in, and the program's sign-in, whose revocation removes the address.
+   */
   client?: string | undefined;
   login?: string | undefined;
   chain?: string | undefined;
@@ -61,7 +63,7 @@ interface Row {
   last: DeliveryRow | null;
 }
 
-/** A subscription with what only the relay may read. */
+/** A subscription and its secrets, which stay inside the relay. */
 export interface SealedSubscription {
   subscription: Subscription;
   sealed: string;
@@ -87,7 +89,7 @@ const toSealed = (row: Row): SealedSubscription => ({
   },
 });
 
-/** Up to `maxSubscriptions` of a person, oldest first; with an `id`, that one or none. */
+/** Up to `maxSubscriptions` of a person, oldest first; with an `id`, at most that one. */
 export async function listSubscriptions(db: Db, userId: string, id?: string): Promise<SealedSubscription[]> {
   const rows = await db.sql.query<Row>`
     SELECT s.id, s.user_id, s.kind, s.label, s.address, s.levels, s.installation, s.group_name, s.delay_seconds, s.detail, s.actions, s.paused, s.verified, s.reason, s.created_at, s.sealed,
@@ -104,9 +106,9 @@ export async function findSubscription(db: Db, userId: string, id: string): Prom
 }
 
 /**
- * Adds an address; the same address of the same person, or the one of this kind that its installation had before, is changed instead: it
- * keeps its id, and a pause ends. Another address is verified as given, whatever the one before was. Returns undefined when the person has
- * `maxSubscriptions` already.
+ * Adds an address, or changes an existing one: the person's same address, or the earlier address of this kind from its
+ * installation, which keeps its id and loses its pause. A new address is verified as given, independent of the old one.
+ * Returns undefined if the person has `maxSubscriptions` already.
  */
 export async function saveSubscription(
   db: Whole,
@@ -194,7 +196,7 @@ interface SubscriptionChange {
   sealed?: string | undefined;
 }
 
-/** Changes the given fields. An address that was never verified stays so when a pause ends. Returns whether the person has it. */
+/** Changes the given fields. Lifting a pause does not verify an address. Returns whether the person has it. */
 export async function changeSubscription(
   db: Db,
   userId: string,
@@ -255,7 +257,10 @@ export async function readServerKeys(db: Db, purpose: string): Promise<ServerKey
   return rows.map(({ public_key: publicKey, sealed }) => ({ publicKey, sealed }));
 }
 
-/** Makes `made` the current key pair of a purpose. The one before stays for those who were given it; those older than 90 days end. */
+/**
+ * Makes `made` the current key pair of a purpose. The previous pair stays for its recipients; pairs older than 90 days
+ * are deleted.
+ */
 export async function rotateServerKey(db: Whole, purpose: string, made: ServerKey): Promise<void> {
   await db.sql.transaction(async (tx) => {
     await tx.sql.execute`

@@ -1,6 +1,6 @@
 /**
- * How a task ends (rules, 2.2): completed, failed, waiting, unknown, expired, cancelled — each once, and never by a
- * guess. Must run inside `withDevice`. The moves, and the state in which each leaves its session, are in `task-moves.ts`.
+ * How a task completes (rules, 2.2): completed, failed, waiting, unknown, expired, cancelled — each once, and never by
+ * a guess. Must run inside `withDevice`. The moves, and their effect on the session, are in `task-moves.ts`.
  */
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
 import { holdAtLimit, releaseQueue } from './session-status.ts';
@@ -22,11 +22,12 @@ export type Outcome =
   | { kind: 'failed'; code: TaskErrorCode; error: string; limit?: { name: string; resetsAt?: string } };
 
 /**
- * The outcome of saving an ending: `ended` — the task ended with it; `resumed` — the task waited with a question, and this is the next end of its
- * turn, with a note; `settled` — the task was taken for lost, had its answer from the history, or was unknown until the history had it, and now
- * has this end, with a note; `late` — it was cancelled or is unknown, which it
- * stays, and only the text is news; `confirmed` — the daemon itself reports, without a text, the completion of a task whose answer was found in
- * the history: that may have more by now; `repeated` — the same text again, no text, or another end of a task that the daemon had ended.
+ * The effect of saving an outcome: `ended` — it completed the task; `resumed` — the task waited with a question, and
+ * this is the next outcome of its turn, with a note; `settled` — the task was taken for lost, had its answer from the
+ * history, or was unknown until the history had it, and now has this outcome, with a note; `late` — the task stays
+ * cancelled or unknown, and only the text is news; `confirmed` — the daemon itself reports, without a text, the
+ * completion of a task whose answer came from the history, which can have more by now; `repeated` — the same text
+ * again, no text, or another outcome after the daemon's first.
  * The last two change nothing.
  */
 export type Ended = 'ended' | 'resumed' | 'settled' | 'late' | 'confirmed' | 'repeated';
@@ -40,14 +41,14 @@ export const notes = {
 /** The bound for all devices of one call. */
 const maxUnfound = 1000;
 
-/** The move of an end, and the move when the task has another end already. */
+/** The move of an outcome, and the move if the task already has another outcome. */
 const moves = {
   completed: { first: 'complete', later: 'completeLate' },
   failed: { first: 'fail', later: 'failLate' },
   waiting: { first: 'ask', later: 'askLate' },
 } as const satisfies Record<Outcome['kind'], { first: MoveName; later: MoveName }>;
 
-/** `isAnswered`: the question that it ends with has its answer already, which is sent next. */
+/** `isAnswered`: the question in this outcome has its answer already, which is sent next. */
 function endingOf(outcome: Outcome, isAnswered: boolean): Omit<Ending, 'note'> {
   const none = { result: null, code: null, error: null, keepsInstruction: false };
   if (outcome.kind === 'failed') {
@@ -103,7 +104,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   }
   const said = ending.result ?? ending.error ?? '';
   const isLost = task.error_code === 'TASK_LOST';
-  // The same words may be asked again: a daemon that names its questions gives another id.
+  // The agent can ask the same text again: a daemon that names its questions sends another id.
   const asksAgain = asked?.alone === false && !known;
   // The history has the instruction: it was delivered after all.
   if (task.state === 'unknown' && note === notes.history) {
@@ -119,7 +120,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
     return task.state === 'waiting' ? 'resumed' : 'settled';
   }
   if (task.state !== 'cancelled' && task.state !== 'unknown') return 'repeated';
-  // Kept, so that a repetition by the daemon has no effect.
+  // Store it, so that a repetition by the daemon has no effect.
   await db.sql.execute`UPDATE tasks SET result = ${said} WHERE id = ${taskId}`;
   return 'late';
 }
@@ -131,8 +132,8 @@ interface Settled {
 }
 
 /**
- * The end of a task that runs, with its notification, in one statement that takes the lock of the device. `nativeId`: the name that the event
- * carries. Undefined, without a change, where more decides (see the function): then `endTask` does.
+ * Completes a running task, with its notification, in one statement that takes the lock of the device. `nativeId`: the
+ * name that the event carries. Undefined, without a change, in the cases that the function leaves to `endTask`.
  */
 export async function settleTask(
   db: Transactions,
@@ -160,24 +161,27 @@ export async function settleTask(
   );
 }
 
-/** Whether these words are known; of known words only the beginning may be kept. Trailing white space makes no difference. */
+/**
+ * Whether this text is known; of a known text the relay might have kept only the beginning. Ignores trailing white
+ * space.
+ */
 function isSaid(known: string | null, said: string): boolean {
   if (!known) return false;
   return known.trimEnd() === said.trimEnd() || (known.length >= 1024 && said.startsWith(known));
 }
 
-/** An ended task whose end the history of its daemon may complete. */
+/** A finished task whose outcome the daemon's history can complete. */
 interface UnfoundEnd {
   taskId: string;
   /**
-   * - wordless: it was completed without a text, and the history was not asked to the end.
+   * - wordless: completed without a text, and the history search did not finish.
    * - unnamed: a first task whose session has no name yet.
    * - doubtful: a first task that is unknown or lost, whose session got its name later.
    */
   lacks: 'wordless' | 'unnamed' | 'doubtful';
 }
 
-/** Returns such ends of the last hour by device, oldest first: the newest thousand of all these devices. */
+/** Returns such tasks of the last hour by device, oldest first: the newest thousand of all these devices. */
 export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise<Map<string, UnfoundEnd[]>> {
   const rows = await db.sql.query<{ id: string; device_id: string; lacks: UnfoundEnd['lacks'] }>`
     SELECT t.id, t.device_id,
@@ -194,7 +198,7 @@ export async function unfoundEnds(db: Db, deviceIds: readonly string[]): Promise
   return byDevice;
 }
 
-/** The history has nothing more to say about a task that ended without a text. */
+/** The history has nothing more about a task that completed without a text. */
 export async function forgetInstruction(db: Db, taskId: string): Promise<void> {
   await db.sql.execute`UPDATE tasks SET instruction = '' WHERE id = ${taskId} AND state = 'completed'`;
 }
@@ -212,7 +216,7 @@ export async function markLost(db: Db, taskIds: readonly string[]): Promise<stri
   return taskIds.length === 0 ? [] : sessionsOf(await move(db, 'lose', sql`t.id = ANY(${taskIds}::text[])`));
 }
 
-/** queued → expired for everything of the device whose time has ended. Returns the keys of the sessions concerned. */
+/** queued → expired for the device's overdue tasks. Returns the keys of their sessions. */
 export async function expireTasks(db: Db, deviceId: string): Promise<string[]> {
   return sessionsOf(await move(db, 'expire', sql`t.device_id = ${deviceId} AND ${isOverdue('t')}`));
 }
@@ -245,7 +249,7 @@ export async function cancelTask(
   return { taskId: victim.id, tellDaemon: victim.state !== 'queued' };
 }
 
-/** The task that ended although its agent works on after a message into its turn (rules, 23.7): the daemon stops that work by its id. */
+/** The completed task whose agent continues after a steer (rules, 23.7): the daemon stops that work by its id. */
 async function outlivedTask(db: Db, key: string): Promise<string | undefined> {
   const [row] = await db.sql.query<{ id: string }>`
     SELECT t.id FROM sessions s CROSS JOIN LATERAL (SELECT id FROM tasks
@@ -256,8 +260,8 @@ async function outlivedTask(db: Db, key: string): Promise<string | undefined> {
 }
 
 /**
- * Tasks under way on devices that have been away for so long that no outcome can be expected (rules, 3.8): a running task
- * is lost, and the delivery of one that was only sent is unknown.
+ * Open tasks on devices that have been away too long to expect an outcome (rules, 3.8): a running task is lost, and the
+ * delivery of a sent task is unknown.
  */
 export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId: string; taskId: string }[]> {
   const rows = await db.sql.query<{ device_id: string; id: string }>`
@@ -266,7 +270,7 @@ export async function abandonedTasks(db: Db, goneMs: number): Promise<{ deviceId
   return rows.map((row) => ({ deviceId: row.device_id, taskId: row.id }));
 }
 
-/** Devices that hold a queued task whose time has ended. */
+/** Devices with an overdue queued task. */
 export async function devicesWithExpired(db: Db): Promise<string[]> {
   const rows = await db.sql.query<{ device_id: string }>(
     sql`SELECT DISTINCT device_id FROM tasks t WHERE ${isOverdue('t')} LIMIT 500`,

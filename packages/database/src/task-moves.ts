@@ -6,15 +6,16 @@ import type { AskName, Shown } from './session-status.ts';
 import { type Sql, sql } from './sql.ts';
 
 /**
- * `own`: the question that the task answers is closed. `failed`: it is not certain that the answer was applied. `over`: `own`, and the turn
- * has ended with all its other questions. In all of these, and with `again` alone: a task that was never sent gives its question back.
+ * `own`: closes the question that the task answers. `failed`: it is uncertain whether the answer was applied. `over`:
+ * `own`, and the turn is over with all its other questions. In all of these, and with `again` alone: an unsent task
+ * reopens its question.
  */
 export type QuestionEffect = 'own' | 'failed' | 'over' | 'again';
 
 export interface Move {
   readonly from: readonly TaskState[];
   readonly to: TaskState;
-  /** For the documents: its cause. */
+  /** Its cause, for the documents. */
   readonly when: string;
   /** The reason, in the record of the task. */
   readonly code?: TaskErrorCode;
@@ -28,11 +29,14 @@ export interface Move {
    * The effect on messages into its turn (rules, chapter 23). `land`: injected messages complete, and queued messages are first in line. `lose`: the same, but the outcome of the injected ones is lost too. `cancel`: all of them are part of the cancelled turn.
    */
   readonly steers?: 'land' | 'lose' | 'cancel';
-  /** Cancels what then waits for a name that the session will never get (`strand`). */
+  /** Cancels the tasks that wait for a name that the session will never get (`strand`). */
   readonly strands?: true;
 }
 
-/** In SQL: `said` wipes the instruction too, unless the end has no text: by it the history finds the answer (see `Ending`). */
+/**
+ * In SQL: `said` wipes the instruction too, unless the outcome lacks a text: then the history search needs it (see
+ * `Ending`).
+ */
 const writes = {
   nothing: [],
   sent: [sql`sent_at = now()`],
@@ -47,7 +51,7 @@ const writes = {
 } as const;
 
 const delivered = ['sent', 'running'] as const;
-/** Has an outcome that a later word of the daemon may correct (rules, 3.10). */
+/** Has an outcome that a later report of the daemon can correct (rules, 3.10). */
 const settled = ['completed', 'failed', 'waiting'] as const;
 
 export const taskMoves = {
@@ -291,14 +295,14 @@ export const taskMoves = {
 
 export type MoveName = keyof typeof taskMoves;
 
-/** An end as the daemon reports it; replaces what was known. With the moves that write `said`. */
+/** An outcome as the daemon reports it; replaces the known one. For moves that write `said`. */
 export interface Ending {
   result: string | null;
   code: TaskErrorCode | null;
   error: string | null;
   /** The source of the outcome, when no event reported it in time. */
   note: string | null;
-  /** The instruction stays: it is needed to find the text of the end. */
+  /** Keeps the instruction: the search for the final text needs it. */
   keepsInstruction: boolean;
   shown: Shown;
 }
@@ -306,8 +310,9 @@ export interface Ending {
 const quoted = (states: readonly TaskState[]) => sql.raw(states.map((state) => `'${state}'`).join(', '));
 
 /**
- * The statement that moves the tasks of which `which` is true, in SQL about `t`, and that are in a state from which the move leads. Returns
- * id, seq, kind, session_key, sent_at, finished_at, instruction, has_images, prompt_uuid and answer. `also`: further columns.
+ * The statement that moves the tasks matching `which`, in SQL about `t`, that are in a source state of the move.
+ * Returns id, seq, kind, session_key, sent_at, finished_at, instruction, has_images, prompt_uuid and answer. `also`:
+ * further columns.
  */
 export function moveTasks(name: MoveName, which: Sql, also: readonly Sql[] = []): Sql {
   const { from, to, code, writes: times }: Move = taskMoves[name];

@@ -1,4 +1,4 @@
-/** Loading tasks: for events, for the search of an end in the history, and for their owner. */
+/** Loads tasks: for events, for the history search, and for their owner. */
 import {
   type Task,
   type TaskErrorCode,
@@ -36,7 +36,7 @@ export async function findDeviceTask(
   return row && { id: row.id, sessionKey: row.session_key, state: row.state };
 }
 
-/** The facts of a task for searching its end in the daemon's history. */
+/** The facts of a task for searching its outcome in the daemon's history. */
 export interface AskedTask {
   id: string;
   kind: TaskKind;
@@ -47,7 +47,7 @@ export interface AskedTask {
   ended: boolean;
   /** The outcome is not from the daemon: unknown, or taken for lost. */
   doubtful: boolean;
-  /** '' once it has ended, unless it ended without a text a moment ago. */
+  /** '' once the task is over, except for a short while after a completion without a text. */
   instruction: string;
   /** Its result, as far as it is known; '' without one. */
   said: string;
@@ -60,7 +60,7 @@ export interface AskedTask {
   steers: string[];
 }
 
-/** A task that was written to its daemon; undefined when there is none, or its session was deleted. */
+/** A task that was written to its daemon; undefined if it is missing or its session was deleted. */
 export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask | undefined> {
   const [row] = await db.sql.query<{
     kind: TaskKind;
@@ -105,7 +105,7 @@ export async function findAskedTask(db: Db, taskId: string): Promise<AskedTask |
   );
 }
 
-/** Returns the tasks of a device that ended by the daemon's own event: it need no longer list them. */
+/** Returns the tasks of a device that its daemon itself completed: it can omit them. */
 export async function endedAmong(db: Db, deviceId: string, taskIds: readonly string[]): Promise<string[]> {
   if (taskIds.length === 0) return [];
   const rows = await db.sql.query<{ id: string }>`
@@ -114,7 +114,7 @@ export async function endedAmong(db: Db, deviceId: string, taskIds: readonly str
   return rows.map((row) => row.id);
 }
 
-/** GET /api/tasks/:id. A task is shown as expired from the moment its time ended. */
+/** GET /api/tasks/:id. Shows a task as expired from its deadline on. */
 export async function readTask(db: Db, ownerId: string, taskId: string): Promise<Task | undefined> {
   const rows = await db.sql.query<{
     id: string;
@@ -165,7 +165,7 @@ export async function queuedUntil(db: Db, ownerId: string, taskId: string): Prom
   return row?.expires_at.toISOString();
 }
 
-/** Whether a task of the session is under way, or ended within `windowMs`. */
+/** Whether a task of the session is open, or completed within `windowMs`. */
 export async function taskWithin(db: Db, key: string, windowMs: number): Promise<boolean> {
   const rows = await db.sql.query<{ id: string }>`
     SELECT id FROM tasks WHERE session_key = ${key} AND (state IN ${underWay}

@@ -7,8 +7,9 @@ export const underWay = sql.raw(`('sent', 'running')`);
 export const open = sql.raw(`('queued', 'sent', 'running')`);
 
 /**
- * The daemon has task `t` of session `s` and gets its cancellation: under way, the one whose question waits for the user, or, where the turn
- * continues without its question (rules, 5.13), the one that asked. Of several, one that is under way comes first.
+ * The daemon has task `t` of session `s` and gets its cancellation: the running task, the task whose question waits for
+ * the user, or, if the turn continues without its question (rules, 5.13), the task that asked. A running task comes
+ * first.
  */
 export const isWithDaemon = sql`((t.state IN ${underWay}
   OR (s.status = 'waiting' AND t.id = (SELECT id FROM tasks WHERE session_key = s.key AND state = 'waiting' ORDER BY sent_at DESC, seq DESC LIMIT 1))
@@ -21,15 +22,15 @@ export const isDue = (task: string) => sql.raw(isDueText(task));
 /** Waits: queued and in time, or on its way into a running turn. */
 export const isInLine = (task: string) =>
   sql.raw(`(${isDueText(task)} OR (${task}.kind = 'steer' AND ${task}.state = 'sent'))`);
-/** Queued, and its time has ended: to every reader it is expired (rules, 2.6). */
+/** Queued and past its deadline: every reader sees it as expired (rules, 2.6). */
 export const isOverdue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
 /** The time of message `task` has come, and it has not joined its queue. */
 export const isTimeUp = (task: string) => sql.raw(`(${task}.state = 'later' AND ${task}.not_before <= now())`);
 
 /**
- * The order in which the queued tasks `t` of a session `s` are sent: the first message, answers, messages accepted
- * after the question while it is open, and else by place.
+ * The sending order of the queued tasks `t` of a session `s`: the first message, answers, messages accepted after the
+ * question while it is open, and else by place.
  */
 export const lineOrder = sql`t.kind = 'resume', COALESCE(t.prompt_uuid, '') = '',
   t.seq <= s.prompt_seq AND NOT EXISTS (SELECT 1 FROM tasks a
@@ -44,10 +45,10 @@ export const queueVersion = (task: string) => {
     ORDER BY ${t}.seq) FILTER (WHERE ${isInLine(task)}), ''), 0)::text`;
 };
 
-/** The session with this key (a column, a constant of the code) has a first task that is not over, and may still get its name. */
+/** The session with this key (a column, a constant of the code) has an open first task, and can still get its name. */
 export const isStarting = (key: string) => sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${sql.raw(key)}
   AND f.kind = 'start' AND (f.state = 'later' OR f.state IN ${underWay} OR ${isDue('f')}))`;
 
-/** A question that may be answered. `prompt`: the alias of the table. */
+/** A question that can be answered. `prompt`: the alias of the table. */
 export const isOpen = (prompt: string) =>
   sql.raw(`(${prompt}.state = 'open' AND (${prompt}.expires_at IS NULL OR ${prompt}.expires_at > now()))`);

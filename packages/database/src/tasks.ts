@@ -1,6 +1,6 @@
 /**
- * The noun task: accepting and queueing (rules, 2.3). How tasks are written to daemons is in `claims.ts`, how they end in `task-ends.ts`, the
- * moves of both in `task-moves.ts`. Every write must run inside `withDevice`.
+ * The noun task: accepting and queueing (rules, 2.3). `claims.ts` writes tasks to daemons, `task-ends.ts` completes
+ * them, and `task-moves.ts` has the moves of both. Every write must run inside `withDevice`.
  *
  * The delivery promise lives here: a task is accepted once, claimed (queued → sent) at most once, in order per session.
  */
@@ -23,7 +23,7 @@ export interface NewSession {
   images?: string | undefined;
   title: string | undefined;
   projectPath: string;
-  /** A ULID of the app, of which the first id of the session is made; else one of the relay's. */
+  /** A ULID of the app, the base of the session's first id; else the relay generates one. */
   pendingId?: string | undefined;
   ttlMs: number;
   /** The most sessions of the device; absent: no limit. */
@@ -70,7 +70,7 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   return { key, taskId };
 }
 
-/** The parts of an answer other than its words: a choice, and the digest of the question that the person saw. */
+/** The non-text parts of an answer: a choice, and the digest of the question that the person saw. */
 export interface PromptAnswer {
   option?: string | undefined;
   fields?: FieldValues | undefined;
@@ -98,9 +98,10 @@ const enqueuedOf = (row: EnqueuedRow, taskId: string): Enqueued =>
   row.r_outcome === 'queued' ? { kind: 'queued', taskId, record: toReturned(row) } : { kind: row.r_outcome };
 
 /**
- * Enqueues a follow-up behind the running and queued tasks, and returns its session as it then is. `unresolved`: the first task ended without
- * the daemon ever naming the session. `full`: `queueLimit` tasks wait already, and none of them waits for this message. A message also lets go of a queue that an
- * unknown delivery stopped; that one, and the first answer to a question, are taken however many wait: nothing else moves the queue.
+ * Enqueues a follow-up after the running and queued tasks, and returns its session as it then is. `unresolved`: the
+ * first task finished without a name for the session. `full`: `queueLimit` tasks wait already, and none of them waits
+ * for this message. A message also releases a queue that an unknown delivery stopped. The relay accepts such a message,
+ * and the first answer to a question, at any queue length: nothing else moves the queue.
  */
 export async function enqueueMessage(
   db: Db,
@@ -108,7 +109,10 @@ export async function enqueueMessage(
     key: string;
     /** Data URLs; a JSON array. */
     images?: string | undefined;
-    /** The open question that it answers, however many messages wait; null: none, it waits behind all. Absent: the oldest one, if any. */
+    /**
+     * The open question that it answers, at any queue length; null: it waits for all questions. Absent: the oldest one,
+     * if any.
+     */
     answers?: (PromptAnswer & { uuid: string }) | null;
     /** The choice about a program that has the session open. */
     desk?: DeskChoice | undefined;
@@ -170,7 +174,7 @@ export async function acceptMessage(
     taskId: string;
     agentType: string;
     nativeId: string;
-    /** It waits behind all questions; else it answers the oldest one, if any. */
+    /** It waits for all questions; else it answers the oldest one, if any. */
     isBehind: boolean;
     isBound: boolean;
     replay?: Replayable | undefined;

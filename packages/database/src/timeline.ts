@@ -13,7 +13,7 @@ export interface Mark {
   atMs: number;
 }
 
-/** Raises the number: above what it was, and above `atLeast`. One statement. */
+/** Raises the number above its old value and above `atLeast`. One statement. */
 export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
   const [row] = await db.sql.query<{ value: bigint; raised_at: Date }>`
     INSERT INTO timeline AS t (id, value, raised_at) VALUES (1, ${atLeast}::bigint + 1, now())
@@ -32,8 +32,8 @@ export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[
 }
 
 /**
- * queued → sent → unknown for tasks accepted before `atMs`, whose time came before: each may have been written in the time that is lost, and is never written
- * twice. Returns the keys of the sessions concerned. Must run inside `withDevice`.
+ * queued → sent → unknown for tasks accepted before `atMs`, whose time came before: each might have been written in the lost time, and is never
+ * written twice. Returns the keys of their sessions. Must run inside `withDevice`.
  */
 export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
   const before = sql`${isDoubtful(atMs)} AND t.expires_at > now()`;

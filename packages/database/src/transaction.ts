@@ -1,6 +1,6 @@
 /**
- * One way to change state: a short transaction that begins by locking the row of its device. All changes to the sessions
- * and tasks of a device are thereby in one order, whichever instance makes them, and nothing deadlocks.
+ * The only way to change state: a short transaction that begins by locking the row of its device. This orders all
+ * changes to the sessions and tasks of a device, on whichever instance they run, and prevents deadlocks.
  */
 import type { Db, Transactions } from './db.ts';
 import { type Sql, sql } from './sql.ts';
@@ -22,8 +22,9 @@ export interface Claim {
 }
 
 /**
- * Runs `work` in a transaction that holds the lock of the device. `work` gets undefined when there is no such device (or it
- * was removed). Everything in `work` must use the transaction's client. Throws what `work` throws, after a rollback.
+ * Runs `work` in a transaction that holds the lock of the device. `work` gets undefined if the device does not exist
+ * (or was removed). Everything in `work` must use the transaction's client. Throws the error of `work`, after a
+ * rollback.
  */
 export async function withDevice<T>(
   db: Transactions,
@@ -33,7 +34,7 @@ export async function withDevice<T>(
   return withDeviceAnd(db, deviceId, undefined, work);
 }
 
-/** As `withDevice`; `read` is sent along with the lock, and sees what the lock protects. `work` gets its rows. */
+/** As `withDevice`; sends `read` along with the lock, so that it sees the protected state. `work` gets its rows. */
 export async function withDeviceAnd<T, Row>(
   db: Transactions,
   deviceId: string,
@@ -68,17 +69,19 @@ interface LockedRow {
   connection_fence: bigint;
 }
 
-/** The statement that takes the lock; a statement behind it sees all that was committed under the lock before. */
+/** The statement that takes the lock; a later statement sees everything committed under the lock before. */
 const lockOf = (deviceId: string): Sql => sql`
   SELECT id, owner_id, agent_type, status, connection_fence FROM devices
   WHERE id = ${deviceId} AND removed_at IS NULL FOR NO KEY UPDATE`;
 
 /**
- * As `withDevice`, if `claim` is still the newest one on the device; otherwise resolves to undefined without running `work`.
+ * As `withDevice`, if `claim` is still the newest one on the device; otherwise resolves to undefined without running
+ * `work`.
  *
- * For everything that an instance does or concludes on behalf of a connection: claiming tasks, and judging them by a `status`, a report
- * or the daemon's history. A newer connection has its own view of the same tasks. An event needs no claim: it is the daemon's own
- * statement about a task or session, so it is true over whichever connection it came, and the daemon does not repeat it.
+ * For everything that an instance does or concludes on behalf of a connection: claiming tasks, and judging them by a
+ * `status`, a report or the daemon's history. A newer connection has its own view of the same tasks. An event needs no
+ * claim: it is the daemon's own statement about a task or session, so it is true over any connection, and the daemon
+ * does not repeat it.
  */
 export async function withOwned<T>(
   db: Transactions,

@@ -1,9 +1,10 @@
 /**
- * The steps of a turn as functions of the database: accept a message, claim it, confirm it, settle it. Each takes the lock of the device, changes
- * state and returns the session: one statement instead of a transaction of several (ADR 89).
+ * The steps of a turn as database functions: accept a message, claim it, confirm it, settle it. Each takes the lock of
+ * the device, changes state and returns the session: one statement instead of a transaction of several (ADR 89).
  *
- * The texts are made here, from the same pieces as the statements of this package: the moves are those of `task-moves.ts`. The name of a function ends
- * with a hash of all texts, and `migrate` creates what the database lacks, so each release calls its own functions during a rollout.
+ * Their texts use the same pieces as the statements of this package, and the moves of `task-moves.ts`. A function name
+ * carries a hash of all texts, and `migrate` creates missing functions, so each release calls its own functions during
+ * a rollout.
  */
 import { createHash } from 'node:crypto';
 import { answerOf } from './prompt-ends.ts';
@@ -14,12 +15,15 @@ import { moveTasks } from './task-moves.ts';
 import { isDue, isStarting, lineOrder, open, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 
-/** While a session waits: answers to a question may be sent whenever they were accepted, other messages only if accepted after the question. */
+/**
+ * In a waiting session, answers to a question can be sent regardless of when they were accepted, other messages only if
+ * accepted after the question.
+ */
 const mayGo = sql`CASE WHEN t.prompt_uuid IS NULL THEN s.status <> 'waiting' OR t.seq > s.prompt_seq
   WHEN t.prompt_uuid = '' THEN s.status <> 'waiting'
   ELSE EXISTS (SELECT 1 FROM prompts q WHERE q.session_key = s.key AND q.uuid = t.prompt_uuid AND q.state = 'answered') END`;
 
-/** Task `t` of session `s` waits for nothing but to be claimed. An answer passes a message on its way into the turn, which may wait for it. */
+/** Task `t` of session `s` is ready to be claimed. An answer overtakes a steer on its way, which can wait for it. */
 export const isNext = sql`${isDue('t')} AND t.kind <> 'steer' AND NOT s.queue_held AND (t.kind = 'start' OR NOT s.placeholder) AND ${mayGo}
   AND NOT EXISTS (SELECT 1 FROM tasks r WHERE r.session_key = t.session_key AND r.state IN ${underWay}
     AND (r.kind <> 'steer' OR COALESCE(t.prompt_uuid, '') = ''))`;
@@ -222,7 +226,10 @@ const definitions = {
   RETURN NEXT;`,
   },
 
-  /** Claims what is due on a device whose newest claim has this fence. A row for each task, with its session as the claim leaves it. */
+  /**
+   * Claims due tasks on a device whose newest claim has this fence. A row for each task, with its session as the claim
+   * leaves it.
+   */
   claim: {
     takes: { p_device: 'text', p_fence: 'bigint' },
     returns: { ...taskColumns, ...sessionColumns },
@@ -258,8 +265,8 @@ const definitions = {
   },
 
   /**
-   * The end of a task that runs, completed or failed, in a named session without questions, and its notification. Returns no row in every other case,
-   * where nothing has changed: `endTask` decides.
+   * Completes or fails a running task, in a named session without questions, with its notification. Returns no row in
+   * every other case, and changes nothing: `endTask` decides.
    */
   settle: {
     takes: {

@@ -1,9 +1,9 @@
-/** Distinguishes our errors from those of a database that cannot do it now: 500 or 503. */
+/** Separates our errors from a database that is unavailable: 500 or 503. */
 
 /**
- * Prisma: cannot be reached, login refused, no such database, timed out, access denied, TLS, connection closed, no connection free,
- * write conflict, too many connections. P2028: a transaction did not start or did not end in its time, as happens on a connection
- * that is dead without being noticed; it is rolled back.
+ * Prisma: unreachable, login refused, unknown database, timeout, access denied, TLS, connection closed, pool exhausted,
+ * write conflict, too many connections. P2028: a transaction did not start or complete in time, as happens on a dead
+ * connection; it is rolled back.
  */
 const prismaCodes = new Set([
   'P1000',
@@ -47,10 +47,10 @@ const socketCodes = new Set([
   'TRANSACTION_FAILED',
 ]);
 /**
- * PostgreSQL (Appendix A, Error Codes). Classes: 08 connection, 28 login, 53 resources (a full disk), 57 operator (shutdown, a cancelled
- * statement), 58 system (an I/O error), XX internal (a damaged page). Single codes: read-only, as a standby is after a failover; a
- * transaction ended because it was idle; no such database; a conflict or a deadlock, which a retry does not meet;
- * a lock that was not free.
+ * PostgreSQL (Appendix A, Error Codes). Classes: 08 connection, 28 login, 53 resources (a full disk), 57 operator
+ * (shutdown, a cancelled statement), 58 system (an I/O error), XX internal (a damaged page). Single codes: read-only,
+ * as a standby is after a failover; an idle transaction was terminated; unknown database; a conflict or a deadlock,
+ * which a retry avoids; a lock that was not free.
  */
 const postgresCode = /^(?:(?:08|28|53|57|58|XX)[0-9A-Z]{3}|25006|25P03|3D000|40001|40P01|55P03)$/;
 const tlsCode = /^ERR_(?:TLS|SSL)_/;
@@ -63,7 +63,7 @@ const driverTexts = [
   'Query read timeout',
 ];
 
-/** True when `error`, or what caused it, `fits`. */
+/** True if `fits` accepts `error` or one of its causes. */
 function anyCause(error: unknown, fits: (value: object) => boolean): boolean {
   const seen = new Set<unknown>();
   const look = (value: unknown): boolean => {
@@ -83,16 +83,16 @@ function anyCause(error: unknown, fits: (value: object) => boolean): boolean {
 }
 
 /**
- * True when `error`, or what caused it, says that the database cannot do this now and may do it later: it cannot be reached, refuses the
- * login, has no connection, no memory or no room on its disk, may only be read, dropped the connection, or did not end a
- * statement or a transaction in its time. False for what would fail again. After a dropped connection it is unknown whether a
+ * True if `error`, or its cause, shows a temporary failure of the database: it is unreachable, refuses the login, has
+ * run out of connections, memory or disk, is read-only, dropped the connection, or exceeded the time limit of a
+ * statement or transaction. False for errors that would repeat. After a dropped connection it is unknown whether a
  * commit happened.
  */
 export function isUnavailable(error: unknown): boolean {
   return anyCause(error, saysSo);
 }
 
-/** True when the database refused a value: one it cannot store (class 22), or one that violates a constraint (class 23). */
+/** True when the database refused a value: not storable (class 22), or a violated constraint (class 23). */
 export function isRefusedContent(error: unknown): boolean {
   return anyCause(error, (value) => codesOf(value).some((code) => /^2[23][0-9A-Z]{3}$/.test(code)));
 }

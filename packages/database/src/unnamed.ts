@@ -13,7 +13,7 @@ export interface UnnamedStart {
   /** `firstWordsOf` its instruction. */
   firstWords: string;
   sentAtMs: number;
-  /** False while the task runs: the daemon may still name the session itself. */
+  /** False while the task runs: the daemon can still name the session itself. */
   ended: boolean;
 }
 
@@ -29,7 +29,10 @@ const maxStarts = 50;
 export const firstWordsOf = (key: string, instruction: string): string =>
   createHash('sha256').update(`${key}\n${instruction.trim()}`).digest('base64url');
 
-/** About `s`: not named, and its first task runs or ended a few minutes ago: daemons report every 30 s, after a reconnect at once. */
+/**
+ * About `s`: unnamed, and its first task runs or finished a few minutes ago: daemons report every 30 s, and directly
+ * after a reconnect.
+ */
 const isUnnamed = sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_at IS NULL
   AND s.created_at > now() - interval '7 days'
   AND EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = s.key AND f.kind = 'start'
@@ -38,7 +41,7 @@ const isUnnamed = sql`s.placeholder AND s.first_words IS NOT NULL AND s.deleted_
 /** Whether the device has a session that it has not named, as an SQL condition about `devices`. */
 export const hasUnnamed = sql`EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = devices.id AND ${isUnnamed})`;
 
-/** The newest 50 first tasks of a device that were written and whose sessions have no name; running ones too. */
+/** The newest 50 written first tasks of a device whose sessions are unnamed, including running tasks. */
 export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedStart[]> {
   const rows = await db.sql.query<{ key: string; task_id: string; first_words: string; sent_at: Date; ended: boolean }>`
     SELECT s.key, t.id AS task_id, s.first_words, t.sent_at, t.state NOT IN ${open} AS ended
@@ -53,7 +56,10 @@ export async function unnamedStarts(db: Db, deviceId: string): Promise<UnnamedSt
   }));
 }
 
-/** The oldest sessions of a device that became known after `key`, which no task of the relay began, without those in `except`. */
+/**
+ * The oldest sessions of a device after `key` that the daemon reported and no relay task began, except those in
+ * `except`.
+ */
 export async function discoveredSince(
   db: Db,
   deviceId: string,

@@ -7,15 +7,15 @@ import type pg from 'pg';
 const checkpointIntervalMs = 60_000;
 /** As the autovacuum of a server. Statistics matter as much as room: without them the planner reads whole tables. */
 const changedIntervalMs = 60_000;
-/** The first round of all tables comes soon, because what an earlier process left behind was counted by that process. */
+/** The first round of all tables comes soon, because the counters of an earlier process are lost. */
 const firstVacuumMs = 300_000;
 /** Half of `max_wal_size` in embedded-pglite.ts. Also about the most that a start after `kill -9` has to replay. */
 const checkpointBytes = 32 * 1024 * 1024;
 
 interface UpkeepOptions {
-  /** Between the end of one round of VACUUM and the begin of the next. */
+  /** Pause after each round of VACUUM. */
   vacuumIntervalMs: number;
-  /** Runs work that may take longer than an ordinary statement. */
+  /** Runs work that can take longer than an ordinary statement. */
   patiently<T>(work: () => Promise<T>): Promise<T>;
   onWarning: (message: string) => void;
 }
@@ -33,7 +33,7 @@ export function startUpkeep(pool: pg.Pool, options: UpkeepOptions): () => void {
   return () => stops.forEach((stop) => stop());
 }
 
-/** All tables, those of the catalog included. */
+/** All tables, including the catalog. */
 export async function vacuum(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name
@@ -43,7 +43,7 @@ export async function vacuum(pool: pg.Pool): Promise<void> {
   await vacuumEach(pool, rows);
 }
 
-/** Tables with many old row versions, or of which much has changed since they were last counted: thresholds of PostgreSQL. */
+/** Tables with many old row versions, or with many changes since their last ANALYZE: thresholds of PostgreSQL. */
 export async function vacuumChanged(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `SELECT quote_ident(t.schemaname) || '.' || quote_ident(t.relname) AS name
@@ -73,7 +73,7 @@ export async function checkpoint(pool: pg.Pool): Promise<void> {
   if (rows[0]?.due && !pool.ending) await pool.query('CHECKPOINT');
 }
 
-/** One round at a time: the next is timed from the end of the one before. */
+/** One round at a time: the pause begins after each round. */
 function repeat(
   name: string,
   { everyMs, firstMs }: { everyMs: number; firstMs: number },

@@ -1,4 +1,7 @@
-/** Whether the database may be written: it can be there and be read-only (a standby after a failover), or have a full disk. */
+/**
+ * Whether the database is writable: it can be reachable but read-only (a standby after a failover), or have a full
+ * disk.
+ */
 import type pg from 'pg';
 
 const roomBytes = 256 * 1024;
@@ -6,7 +9,7 @@ const roomBytes = 256 * 1024;
 interface Writability {
   /** Must be called with every error of a statement. */
   readonly note: (error: unknown) => void;
-  /** Rejects when the database does not answer or may not be written. */
+  /** Rejects if the database does not answer or is not writable. */
   probe(): Promise<void>;
 }
 
@@ -19,7 +22,7 @@ const unset =
 /** `onWarning` gets a warning once, at the first probe that finds a session without our settings. */
 export function writability(pool: pg.Pool, onWarning?: (message: string) => void): Writability {
   let warned = false;
-  /** A statement found the disk full. Reading says nothing about that, and trying to fill it is for this case alone. */
+  /** A statement found the disk full. Reads do not show that, and only this case justifies the write test. */
   let full = false;
   return {
     note: (error) => {
@@ -37,7 +40,7 @@ export function writability(pool: pg.Pool, onWarning?: (message: string) => void
         onWarning?.(unset);
       }
       if (!full) return;
-      // One message is one transaction: the table is gone when it ends, committed or not.
+      // One message is one transaction: the table disappears with it, committed or not.
       await pool.query(`
         CREATE TEMP TABLE relay_room ON COMMIT DROP AS
         SELECT repeat('x', 1000) AS text FROM generate_series(1, ${roomBytes / 1000})`);

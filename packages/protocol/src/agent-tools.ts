@@ -1,6 +1,6 @@
 /**
- * The tools at `/mcp` (rules, chapter 19): what an agent may do on the other machines of its person. Their fields are those of the REST
- * bodies. The descriptions are read by models.
+ * The tools at `/mcp` (rules, chapter 19), which let an agent work on its person's other machines. Their fields equal
+ * those of the REST bodies. Models read the descriptions.
  */
 import { type Static, type TSchema, Type, flag, id, limits, maybe, oneOf, sessionId, text } from './schema.ts';
 import { changeScopes } from './rest/changes.ts';
@@ -8,14 +8,14 @@ import { CancelSession, CreateSession, SendMessage, sessionStatuses } from './re
 import { AnswerPrompt } from './rest/prompts.ts';
 
 export const agentLimits = {
-  /** How long one call of `wait_for_turn` may wait, in seconds. Clients give up a call after 60 s. */
+  /** Longest wait of one `wait_for_turn` call, in seconds. Clients give up a call after 60 s. */
   waitSeconds: 55,
   waitSecondsDefault: 50,
-  /** Calls of one person that may wait at one instance at a time. */
+  /** Calls of one person that can wait at one instance at a time. */
   waits: 20,
   /** Turns of one person that agents started and that are not over. */
   openTurns: 8,
-  /** A turn that a person started is 0 deep, one that its agent starts on another machine 1, … */
+  /** Nesting depth: a turn that a person started has 0, a turn that its agent starts on another machine has 1, … */
   depth: 3,
   sessionsDefault: 20,
   sessions: 50,

@@ -1,4 +1,4 @@
-/** The header in which a daemon declares its agents (rules, 7.11): written by daemons, read by the relay. */
+/** The header that declares a daemon's agents (rules, 7.11): written by daemons, read by the relay. */
 import type { Static } from '@sinclair/typebox';
 import type { Device } from './rest/people.ts';
 import { agentTypePattern, limits } from './schema.ts';
@@ -16,7 +16,7 @@ export function formatAgents(agents: readonly DeviceAgent[]): string {
 
 const type = new RegExp(agentTypePattern);
 
-/** Each type once, at most 16; anything that is no agent is left out, and so is a name that cannot be shown. */
+/** Each type once, at most 16. Skips invalid agents and unprintable names. */
 export function parseAgents(header: string): DeviceAgent[] {
   const agents = new Map<string, DeviceAgent>();
   for (const entry of header.split(',').slice(0, limits.agents)) {

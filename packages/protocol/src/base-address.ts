@@ -1,6 +1,9 @@
 /** The base address of a relay, as a person types it and as it is stored. Pure. */
 
-/** The address as it is stored; `why` for anything but http and https, and for one that carries a user, a query or a fragment. */
+/**
+ * The address in stored form; `why` for schemes other than http and https, and for addresses with a user, a query or a
+ * fragment.
+ */
 export function baseAddress(text: string): { address: string } | { why: string } {
   if (!URL.canParse(text)) return { why: 'it is not a URL' };
   const url = new URL(text);

@@ -1,6 +1,6 @@
 /**
- * Every close code that the relay sends (rules, 13.1): number, reason, and whether the peer may come back. Their meaning is for documents
- * (`documents/close-meanings.ts`): clients, which have this table, show none of it.
+ * Every close code that the relay sends (rules, 13.1): number, reason, and whether the peer should reconnect. Their
+ * meaning is only for documents (`documents/close-meanings.ts`): clients, which have this table, never show it.
  */
 export const closeCodes = {
   normal: { code: 1000, reason: 'normal', comeBack: true },

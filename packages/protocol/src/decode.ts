@@ -1,6 +1,7 @@
 /**
- * Text → frame, at the edge of a gateway or an api; code behind it does not check again (rules, 9.4).
- * Malformed = not a JSON object with a text `type`. Unknown types and unknown event types pass as `unknown`, to be counted.
+ * Text → frame, at the edge of a gateway or an api; later code does not check again (rules, 9.4).
+ * Malformed = not a JSON object with a text `type`. Unknown types and unknown event types pass as `unknown`, to be
+ * counted.
  * A known type with wrong fields is `invalid`, with a reason that names the field.
  */
 import type { TSchema } from '@sinclair/typebox';
@@ -31,7 +32,7 @@ export type Decoded<F> =
       frame: F;
       /** One reason per report entry that was left out */
       dropped: readonly string[];
-      /** Texts and lists that were too long and are here shorter, or not at all. Absent: none */
+      /** Number of overlong texts and lists that were shortened or dropped. Absent: 0. */
       shortened?: number;
     }
   | { kind: 'malformed' | 'invalid' | 'unknown'; reason: string };
@@ -64,7 +65,7 @@ const lenient = (schemas: Readonly<Record<string, TSchema>>) => {
   return table;
 };
 
-/** The fields of a frame that came later, each with what says whether a value fits. */
+/** The fields that were added to a frame later, each with its validator. */
 function addedFields(schema: TSchema): [string, (value: unknown) => boolean][] {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema & { [later]?: true }>);
   return properties.filter(([, field]) => field[later]).map(([name, field]) => [name, predicate(field)]);
@@ -97,7 +98,7 @@ function object(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** A name from a peer, made fit for a log line: frames may be 16 MiB. */
+/** A name from a peer, shortened for a log line: frames can be 16 MiB. */
 const named = (name: string) => (name.length <= 64 ? name : `${name.slice(0, 64)}…`);
 
 function typed(text: string): { type: string; value: Record<string, unknown> } | undefined {
@@ -159,8 +160,8 @@ function decodeReport(value: Record<string, unknown>): Decoded<FromDaemonFrame> 
 }
 
 /**
- * Keeps the good messages. An answer that cannot be decoded, or of which nothing is left, becomes a failure with its reason: a
- * caller waits for it (rules, 9.8).
+ * Keeps the valid messages. An undecodable answer, or one without a valid message, becomes a failure with its reason,
+ * because a caller waits for it (rules, 9.8).
  */
 function decodeMessages(value: Record<string, unknown>): Decoded<FromDaemonFrame> {
   const dropped: string[] = [];
@@ -183,14 +184,14 @@ function decodeMessages(value: Record<string, unknown>): Decoded<FromDaemonFrame
   return { kind: 'frame', frame: { type: 'messages', request_id: requestId, error: frame.reason }, dropped };
 }
 
-/** Shortens what is too long, in place. False when it is no object. */
+/** Shortens overlong values in place. False if it is not an object. */
 function fitted(schema: TSchema, candidate: unknown): boolean {
   if (typeof candidate !== 'object' || candidate === null) return false;
   fit(schema, candidate as Record<string, unknown>, () => undefined);
   return true;
 }
 
-/** The entries with the newest `last_activity`, those without one that can be read last. */
+/** The entries with the newest `last_activity`; entries without a readable time come last. */
 function newest(candidates: readonly unknown[]): unknown[] {
   return candidates
     .map((candidate) => ({ candidate, at: activityOf(candidate) }))
@@ -204,7 +205,10 @@ function activityOf(candidate: unknown): number {
   return (typeof at === 'string' ? readTime(at)?.getTime() : undefined) ?? -Infinity;
 }
 
-/** Puts a good entry into `sessions`; returns why it did not. Explaining costs more than checking, so it ends at a bound. */
+/**
+ * Puts a valid entry into `sessions`, or returns the reason against it. Explaining costs more than checking, so the
+ * number of reasons is bounded.
+ */
 function takeEntry(
   candidate: unknown,
   sessions: ReportEntry[],
@@ -253,7 +257,7 @@ function decodeCommands(value: Record<string, unknown>): Decoded<FromDaemonFrame
   return { kind: 'frame', frame: { ...value, type: 'report_slash_commands', ...good }, dropped };
 }
 
-/** The good ones; together they hold as many commands as ten sets may. */
+/** The valid sets; together they hold at most as many commands as ten full sets. */
 function takeSets(sets: readonly unknown[], dropped: string[]): SlashCommandSet[] {
   const good: SlashCommandSet[] = [];
   let left: number = limits.slashCommands * 10;
@@ -325,7 +329,7 @@ const instanceDecoder = <F>(schemas: Readonly<Record<string, TSchema>>) => {
 /** Frames between instances; undefined for a kind this release does not know. */
 export const decodeCommand = instanceDecoder<Command>(commands);
 export const decodeReply = instanceDecoder<Reply>(replies);
-/** A reply, and the text behind its line: of `items` alone. */
+/** A reply and, for `items`, the text after its line. */
 export function decodeAnswer(text: string): { reply: Reply; rest: string } | undefined {
   const end = text.indexOf('\n');
   const reply = decodeReply(end < 0 ? text : text.slice(0, end));

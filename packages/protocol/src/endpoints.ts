@@ -6,8 +6,9 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   /**
-   * none: no credential needed. user: an access token. user-or-device: also the device's own refresh token. optional: may be sent. answer:
-   * the one-use token of a notification, and no other.
+   * none: needs no credential. user: an access token. user-or-device: also the device's own refresh token. optional:
+   * the caller can send one. answer:
+   * only the one-use token of a notification.
    */
   credential: 'none' | 'optional' | 'user' | 'user-or-device' | 'answer';
   /** Accepts Idempotency-Key. */

@@ -256,7 +256,7 @@ export const pollErrors = {
 
 export type PollError = keyof typeof pollErrors;
 
-/** Codes that `Task.error.code` and `Session.lastTask.code` may carry (rules, 2.13). */
+/** Codes for `Task.error.code` and `Session.lastTask.code` (rules, 2.13). */
 export const taskErrors = {
   AGENT_ERROR: 'The agent reported that it failed.',
   DELIVERY_UNKNOWN: 'The connection died while the task was being delivered. It may have run; it is never sent again.',
@@ -287,11 +287,11 @@ interface ErrorBody {
   [detail: string]: unknown;
 }
 
-/** An error for clients: it has a stable code, a status and a text that says what to do. */
+/** An error for clients: a stable code, a status and a text with advice. */
 export class RelayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
+  /** Seconds until a retry makes sense, as an integer; becomes `Retry-After`. */
   readonly retryAfter: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Further members of the body. */

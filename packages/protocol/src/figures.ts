@@ -4,7 +4,7 @@ import type { Cost, UsageLimit } from './transcript/figures.ts';
 const maxAmount = 1_000_000;
 const maxLimits = 10;
 
-/** Undefined for an amount that is no money: negative, huge, or in a currency of other than three letters. */
+/** Undefined for an invalid amount: negative, huge, or with a currency that does not have three letters. */
 export function costIn(value: unknown): Cost | undefined {
   const { amount, currency } = (value ?? {}) as Record<string, unknown>;
   if (typeof amount !== 'number' || !(amount >= 0 && amount <= maxAmount)) return undefined;

@@ -22,10 +22,13 @@ export const foreignUuid = (sessionId: string, id: string): string => uuidFor(`$
 /** The USER item of a task: the api answers with it before the daemon has it. */
 export const userItemUuid = (taskId: string): string => uuidFor(`task\n${taskId}\nUSER`);
 
-/** The message that ends a task of a daemon that names none; the same for every repetition of the event. */
+/** The uuid of a task's final message, for a daemon that sends no uuid; the same for every repetition of the event. */
 export const endItemUuid = (taskId: string, eventType: string): string => uuidFor(`task\n${taskId}\n${eventType}`);
 
-/** Binds an answer to the words that were read: the first 32 hexadecimal digits of SHA-256 over the JSON of title, subject and options. */
+/**
+ * Binds an answer to the question the person read: the first 32 hexadecimal digits of SHA-256 over the JSON of title,
+ * subject and options.
+ */
 export const questionDigest = ({ title, subject, options }: Pick<Question, 'title' | 'subject' | 'options'>): string =>
   createHash('sha256')
     .update(JSON.stringify([title, subject ?? null, options]))

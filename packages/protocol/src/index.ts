@@ -1,4 +1,7 @@
-/** The protocol, written once: schemas, and the types, validators and documents that follow from them. Every other package may import it; it imports none of ours. */
+/**
+ * The single source of the protocol: schemas, and the types, validators and documents derived from them. Every other
+ * package can import it; it imports only libraries.
+ */
 export { limits, agentTypePattern, type Static, type TSchema } from './schema.ts';
 export * from './base-address.ts';
 export * from './retry-after.ts';

@@ -15,19 +15,19 @@ export function lastString(text: string, key: string): string | undefined {
   if (!text.endsWith('"}') || text.includes('\\u')) return undefined;
   const name = `"${key}":`;
   const at = text.indexOf(name);
-  // A quote without a backslash before it begins a string or ends one, and one that ends a string is not followed by a name: this is
-  // a member, perhaps of an object within this one.
+  // A quote that is not escaped opens or closes a string, and a closing quote is not followed by a name: so this is a
+  // member, perhaps of an object within this one.
   if (at < 1 || text.charCodeAt(at - 1) === backslash) return undefined;
   let begin = at + name.length;
   if (text[begin] === ' ') begin += 1;
   if (text[begin] !== '"') return undefined;
-  // The string that ends the text belongs to the outermost object. Is it this one?
+  // The last string of the text belongs to the outermost object. Is it this one?
   let quote = text.indexOf('"', begin + 1);
   while (quote < end && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
   return quote === end ? text.slice(begin, end + 1) : undefined;
 }
 
-/** Behind an odd number of backslashes. */
+/** Escaped: preceded by an odd number of backslashes. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === backslash) first -= 1;

@@ -1,4 +1,7 @@
-/** The part of the protocol that clients need at run time: data without schemas, the application of operations to items, the words of a text in markdown, and what fits the fields of a form. Everything else they import as types. */
+/**
+ * The part of the protocol that clients need at run time: data without schemas, the application of operations to items,
+ * plain text from markdown, and the validation of form fields. They import everything else as types.
+ */
 export * from './close-codes.ts';
 export * from './endpoints.ts';
 export * from './figures.ts';

@@ -14,7 +14,9 @@ type ParamsIn<Path extends string> = Path extends `${string}:${infer Name}/${inf
 /** `{ id: string }` of `/api/sessions/:id`. */
 export type RouteParams<N extends RouteName> = { readonly [Name in ParamsIn<Routes[N]['path']>]: string };
 
-/** The checked body of a request; partial where the query may carry it instead; undefined on routes without one. */
+/**
+ * The checked body of a request; partial if the route also reads it from the query; undefined on routes without a body.
+ */
 export type RouteBody<N extends RouteName> = Routes[N] extends { body: infer Body extends TSchema }
   ? Routes[N] extends { bodyInQuery: true }
     ? Partial<Static<Body>>

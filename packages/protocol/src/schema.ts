@@ -18,7 +18,7 @@ export type { Static, TObject, TSchema };
 /** Sizes in characters (text) or bytes (bodies, frames). See rules, 1.10, 6.8 and 9.3. */
 export const limits = {
   requestBodyBytes: 1024 * 1024,
-  /** Requests that may carry images: the images in base64, and the largest message in its longest spelling. */
+  /** Requests with images: the images in base64, and the largest message in its longest spelling. */
   imageRequestBytes: 16 * 1024 * 1024,
   images: 8,
   /** One image, decoded. */
@@ -28,7 +28,7 @@ export const limits = {
   /** All images that wait for one device, as data URLs. */
   waitingImageBytes: 64 * 1024 * 1024,
   messageBytes: 256 * 1024,
-  /** Any text of a frame that has no closer bound. Apps get `messageBytes` of it, marked as cut. */
+  /** Any text of a frame without a tighter limit. Apps get `messageBytes` of it, marked as cut. */
   textCharacters: 1024 * 1024,
   /** A name, an action, a version: a text of one line. */
   lineCharacters: 1024,
@@ -40,11 +40,11 @@ export const limits = {
   tokenCharacters: 32 * 1024,
   /** One image as a data URL: its bytes in base64, with their prefix. */
   imageCharacters: 7 * 1024 * 1024,
-  /** Any list that has no closer bound. */
+  /** Any list without a tighter limit. */
   listItems: 10_000,
   /** A list of an export, which is streamed. */
   exportItems: 10_000_000,
-  /** Entries of one report, those with the newest activity first. */
+  /** Entries of one report; the newest activity comes first. */
   reportEntries: 10_000,
   /** Ids in one `status`. Never cut: a task missing there counts as lost. */
   runningTasks: 100_000,
@@ -62,7 +62,7 @@ export const limits = {
   hostnameCharacters: 255,
   daemonFrameBytes: 16 * 1024 * 1024,
   attentionFrameBytes: 64 * 1024,
-  /** A prompt with as many images as a message may have. */
+  /** A prompt with the maximum number of images. */
   acpFrameBytes: 17 * 1024 * 1024,
   lastMessageBytes: 2048,
   historyPage: 200,
@@ -92,7 +92,7 @@ export const limits = {
   laterOfPerson: 200,
   laterFromMs: 30_000,
   laterUntilMs: 90 * 86_400_000,
-  /** The credential of a device that was not connected for so long is no longer valid (rules, 7.7). */
+  /** A device's credential expires after this time without a connection (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;
 
@@ -107,8 +107,8 @@ export const agentTypePattern = '^[a-z0-9][a-z0-9_-]{0,63}$';
 export const overlong: unique symbol = Symbol('overlong');
 
 /**
- * An optional field that was added to a frame later: daemons in the field may give the name another meaning. A value that does not fit
- * counts as not given, so that it does not cost the frame around it.
+ * An optional field that was added to a frame later: daemons in the field can use the name for something else. An
+ * invalid value counts as absent, so that the rest of the frame survives.
  */
 export const later: unique symbol = Symbol('later');
 
@@ -118,7 +118,7 @@ export const text = (description: string, options: TextOptions = {}) =>
   Type.String({ description, maxLength: limits.textCharacters, ...options });
 /** A text of one line. */
 export const line = (description: string) => text(description, { maxLength: limits.lineCharacters });
-/** A text that must not be cut, because half of it would mean something else: one that is too long counts as not given. */
+/** A text that must not be cut, because half of it would have another meaning: an overlong text counts as absent. */
 export const opaque = (description: string, maxLength: number = limits.idCharacters) =>
   text(description, { maxLength, [overlong]: 'unknown' });
 export const id = (description: string) => Type.String({ description, minLength: 1, maxLength: limits.idCharacters });

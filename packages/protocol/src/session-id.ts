@@ -17,9 +17,9 @@ export function formatSessionId({ deviceId, agentType, nativeId }: SessionIdPart
 }
 
 /**
- * Splits on the first two colons only: a native id may contain colons and slashes.
- * Returns undefined for anything that cannot be a session id (a part is empty, or the whole exceeds 512 characters plus
- * the two other parts).
+ * Splits on the first two colons only: a native id can contain colons and slashes.
+ * Returns undefined for an invalid session id (a part is empty, or the whole exceeds 512 characters plus the two other
+ * parts).
  */
 export function parseSessionId(sessionId: string): SessionIdParts | undefined {
   const first = sessionId.indexOf(':');
@@ -36,9 +36,14 @@ export function parseSessionId(sessionId: string): SessionIdParts | undefined {
 /** The native id of a session that the daemon has not named yet. `ulid` makes it unique. */
 export const placeholderNativeId = (ulid: string): string => placeholderPrefix + ulid;
 
-/** Whether a native id is a placeholder of the relay for "not named yet". A daemon may never report such an id (rules, 1.7). */
+/**
+ * Whether a native id is a placeholder of the relay for "not named yet". A daemon must never report such an id (rules,
+ * 1.7).
+ */
 export const isPlaceholder = (nativeId: string): boolean => nativeId.startsWith(placeholderPrefix);
 
-/** Whether a daemon may use this as the native id of a session (rules, 1.7: no placeholder, at most 512 characters). */
+/**
+ * Whether a daemon can use this as the native id of a session (rules, 1.7: not a placeholder, at most 512 characters).
+ */
 export const isNativeId = (nativeId: string): boolean =>
   nativeId.length > 0 && nativeId.length <= limits.idCharacters && !isPlaceholder(nativeId);

@@ -4,9 +4,9 @@
  */
 
 /**
- * C0, DEL and C1, line and paragraph separators, what reorders text in the eye of the reader (Unicode TR 36), halves of
- * characters, and whatever else has no picture of its own. Not among them: newline and tab, the two joiners that languages and
- * emoji need, and variation selectors, which only choose between pictures.
+ * C0, DEL and C1, line and paragraph separators, bidirectional controls (Unicode TR 36), lone surrogates, and all other
+ * characters without a glyph. Excludes newline and tab, the two joiners that languages and emoji need, and variation
+ * selectors, which only choose between glyphs.
  */
 const hidden =
   /(?![\n\t\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
@@ -19,8 +19,8 @@ const escaped = (character: string): string => {
 };
 
 /**
- * The same text with every control and invisible character written as JSON writes it (`\u001b`), so that it is seen and does
- * nothing. A line that ends with CR LF ends with LF. Text that is a JSON document stays one, with the same meaning.
- * Applying it twice changes nothing more.
+ * The same text with every control and invisible character in JSON notation (`\u001b`), which makes it visible and
+ * harmless. Converts CR LF to LF. A JSON document keeps its meaning.
+ * Idempotent.
  */
 export const visible = (text: string): string => text.replaceAll('\r\n', '\n').replace(hidden, escaped);

@@ -11,7 +11,7 @@ const addFormats = formatsModule as unknown as (ajv: Ajv) => void;
 const createAjv = ({ coerceTypes = false, unicode = true }) => {
   const ajv = new Ajv({ strict: false, coerceTypes, useDefaults: coerceTypes, addUsedSchema: false });
   addFormats(ajv);
-  // Not an option of the constructor, which warns that this one may go. Tests see when it does.
+  // Not a constructor option, because the constructor warns that ajv might remove it. Tests notice the removal.
   Object.assign(ajv.opts, { unicode });
   return ajv;
 };
@@ -75,7 +75,8 @@ const escapes = new RegExp(
 );
 
 /**
- * JSON.parse without what PostgreSQL cannot store: U+0000 is removed from every text, half a surrogate pair becomes U+FFFD.
+ * JSON.parse that removes characters PostgreSQL cannot store: deletes U+0000 from every text, and replaces half a
+ * surrogate pair by U+FFFD.
  * Throws SyntaxError like JSON.parse. Takes any depth of nesting.
  */
 export function parseJson(text: string): unknown {

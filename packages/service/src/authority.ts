@@ -1,8 +1,14 @@
-/** The private authority of PostgreSQL and Redis: Node trusts it besides those of the system, and says nothing of its end. */
+/**
+ * The private certificate authority of PostgreSQL and Redis: Node trusts it in addition to the system's, but never
+ * reports its expiry.
+ */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** When the first of the certificates in this PEM text ends, in seconds since 1970. Undefined without one. Throws for a certificate that is none. */
+/**
+ * The earliest expiry of the certificates in this PEM text, in seconds since 1970. Undefined for a text without
+ * certificates. Throws for an invalid certificate.
+ */
 export function firstEnd(pem: string): number | undefined {
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const ends = certificates.map((one) => Date.parse(new X509Certificate(one).validTo) / 1000);
@@ -16,7 +22,7 @@ interface AuthorityOptions {
   readonly logger: { warn(fields: object, message: string): void };
 }
 
-/** Tells when the private authority ends; nothing where there is none. A file that cannot be read is a warning. */
+/** Reports when the private authority expires, if one is configured. Logs a warning for an unreadable file. */
 export function watchAuthority({ file = process.env.NODE_EXTRA_CA_CERTS, metrics, logger }: AuthorityOptions): void {
   if (!file) return;
   try {

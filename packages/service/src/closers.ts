@@ -1,14 +1,14 @@
-/** Everything that a process opened, closed again in reverse order: each within its time, whatever became of the others. */
+/** Everything that a process opened, closed again in reverse order: each within its time, even if others fail. */
 
 export interface Closers {
   /**
-   * Adds what must be closed: it runs once, after everything that is pushed later.
+   * Adds a resource to close: its `close` runs once, after those of all resources pushed later.
    * @param withinMs after which `close` counts as failed and the next one runs. Default 10 s
    */
   push(name: string, close: () => unknown, withinMs?: number): void;
   /**
-   * Closes all, one after the other, and resolves when the last one has ended. Every call returns the same promise.
-   * @throws the error of the only one that failed, or an AggregateError of several, after all have run
+   * Closes all, one after the other, and resolves when the last is closed. Every call returns the same promise.
+   * @throws the error of the only failed close, or an AggregateError of several, after all have run
    */
   close(): Promise<void>;
 }

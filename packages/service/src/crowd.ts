@@ -8,13 +8,13 @@ import type { Socket } from 'node:net';
 import { Server as SecureServer } from 'node:tls';
 
 export interface CrowdOptions {
-  /** Sockets that have not asked for anything yet. The one that has been silent longest makes room for the next. */
+  /** Sockets without a request yet. The longest silent socket makes room for the next. */
   readonly silentLimit: number;
-  /** Files this process may open; undefined: not known, then there is no bound. */
+  /** Files this process can open; undefined: unknown, then there is no limit. */
   readonly openFiles: number | undefined;
-  /** Until a request has its head, from the connection or the request before. Default 10 s. */
+  /** Time limit for a request's head, from the connection or the previous request. Default 10 s. */
   readonly headMs?: number;
-  /** Until a request is here, with its body. Default 60 s. */
+  /** Time limit for a complete request, including its body. Default 60 s. */
   readonly requestMs?: number;
   /** How often late ones are looked for. Default 1 s. */
   readonly lookMs?: number;
@@ -23,7 +23,7 @@ export interface CrowdOptions {
 }
 
 export interface Crowd {
-  /** Ends every socket. */
+  /** Destroys every socket. */
   cut(): void;
 }
 
@@ -65,7 +65,7 @@ export function boundCrowd(server: Server, options: CrowdOptions): Crowd {
   spare.emit('listening');
   server.once('close', () => spare.close(() => undefined));
 
-  // With TLS a socket comes after its handshake, which has a time of its own.
+  // A TLS socket appears after its handshake, which has its own time limit.
   const arrival = server instanceof SecureServer ? 'secureConnection' : 'connection';
   const accept = server.listeners(arrival) as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners(arrival);

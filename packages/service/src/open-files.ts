@@ -1,12 +1,12 @@
-/** The number of sockets this process may hold: better noticed at the start than by the daemons. */
+/** The number of sockets this process can hold: better noticed at the start than by the daemons. */
 import { readFileSync } from 'node:fs';
 
 /** Fewer than this and one door cannot take the 5,000 daemons or apps that an autoscaler gives it, twice over. */
 const enough = 10_000;
 
 /**
- * The soft limit of open files, which counts sockets too. Undefined where the system does not tell (it is read from Linux).
- * Node raises the soft limit to the hard one at its start, so this is what the process really has.
+ * The soft limit of open files, which includes sockets. Undefined if the system does not report it (read from Linux).
+ * Node raises the soft limit to the hard limit at its start, so this is the effective limit.
  */
 export function openFilesLimit(file = '/proc/self/limits'): number | undefined {
   let text: string;

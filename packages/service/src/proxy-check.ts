@@ -1,6 +1,7 @@
 /**
- * After the start: does a socket live through `PUBLIC_URL` as long as the relay may be silent? A proxy that cuts it earlier makes
- * every daemon and app reconnect over and over, for no visible reason. Only warns, in the background; never stops a start.
+ * After the start: does a socket through `PUBLIC_URL` survive the relay's longest silence? A proxy with a shorter
+ * timeout makes every daemon and app reconnect over and over, for no visible reason. Only warns, in the background;
+ * never stops a start.
  */
 import { randomBytes } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
@@ -26,7 +27,9 @@ interface ProxyCheck {
   stop(): void;
 }
 
-/** How one attempt ended. `left`: the instance on the other side was leaving, which says nothing about the network. */
+/**
+ * The outcome of one attempt. `left`: the instance on the other side was leaving, which does not concern the network.
+ */
 type Outcome = { kind: 'quiet' | 'left' } | { kind: 'cut'; afterMs: number } | { kind: 'unreachable'; why: string };
 
 const answerMs = 10_000;
@@ -106,7 +109,7 @@ async function check(options: ProxyCheckOptions, signal: AbortSignal): Promise<v
     const outcome = await attempt(options, signal);
     if (signal.aborted || outcome.kind === 'quiet') return;
     if (outcome.kind === 'unreachable') why = outcome.why;
-    // Once may be an accident: the instance on the other side was killed.
+    // A single cut can be an accident: the instance on the other side was killed.
     if (outcome.kind === 'cut' && (cuts += 1) === 2) {
       log.warn(
         { path, afterMs: Math.round(outcome.afterMs), pingIntervalMs },

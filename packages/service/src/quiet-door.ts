@@ -1,12 +1,14 @@
 /**
- * A door for one guest: the relay itself, who comes through the load balancer to see how long a socket may be silent on the way.
- * It says nothing for so long, then goodbye. Knows nothing about daemons and apps; strangers have no ticket and never see it.
+ * A door for one guest: the relay itself, which connects through the load balancer to measure how long a socket can be
+ * silent on the way.
+ * The door stays silent for that time, then closes. Independent of daemons and apps; strangers lack a ticket and never
+ * see it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Stored where every instance finds them: the load balancer may choose any of them. */
+/** Stored where every instance finds them: the load balancer can choose any instance. */
 export interface Tickets {
   put(key: string, value: string, ttlMs: number): Promise<void>;
   /** Get and delete. */
@@ -15,16 +17,16 @@ export interface Tickets {
 
 interface QuietDoorOptions {
   readonly tickets: Tickets;
-  /** How long it says nothing: a little longer than the relay ever does. */
+  /** How long the door stays silent: a little longer than the relay ever does. */
   readonly quietMs: number;
 }
 
 export interface QuietDoor {
   /** A ticket for one socket, to be sent as the header `ticketHeader` within a minute. */
   issue(): Promise<string>;
-  /** Takes the upgrade of a guest with a ticket; everybody else is `next`'s. */
+  /** Takes the upgrade of a guest with a ticket; passes other requests to `next`. */
   upgrade(request: IncomingMessage, duplex: Duplex, next: () => void): void;
-  /** Says that it leaves to who is inside. */
+  /** Closes the sockets of its guests because the instance leaves. */
   close(): void;
 }
 

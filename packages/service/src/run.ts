@@ -1,4 +1,4 @@
-/** A main program: start → SIGTERM → leave. Errors of the start say what to do, in one line, and exit with 1. */
+/** A main program: start → SIGTERM → leave. A startup error prints one line with advice and exits with 1. */
 
 export interface Service {
   /** The text for people on standard error when it is ready; the log on standard output is for machines. */
@@ -25,15 +25,15 @@ function explain(error: unknown, { isForPeople }: RunOptions): string {
 }
 
 /**
- * Starts the service and ends the process with it: 0 after a signal (SIGTERM, SIGINT), 1 when it could not start or not leave.
- * A second signal ends the process at once, with 1.
+ * Starts the service and exits with it: 0 after a signal (SIGTERM, SIGINT), 1 if it could not start or leave.
+ * A second signal exits immediately, with 1.
  */
 export function runService(start: () => Promise<Service>, options: RunOptions): void {
   const fail = (error: unknown) => {
     process.stderr.write(`${explain(error, options)}\n`);
     process.exit(1);
   };
-  // A full disk below standard error, or a reader that has gone, must not end the process.
+  // A full disk below standard error, or a reader that left, must not crash the process.
   process.stderr.on('error', () => undefined);
   let stopping = false;
   const leaveOnSignal = (service: Service) => {
@@ -46,7 +46,7 @@ export function runService(start: () => Promise<Service>, options: RunOptions): 
     process.on('SIGTERM', leave);
     process.on('SIGINT', leave);
   };
-  // Nothing is left to wait for, and the start has neither ended nor failed: Node would end with 0, without a word.
+  // The event loop is empty, but the start neither completed nor failed: Node would exit with 0, silently.
   const stuck = () =>
     fail(
       'The start is stuck: it waits for something that can never happen. Start it again, and report this if it repeats.',

@@ -10,7 +10,7 @@ export interface Served {
   readonly port: number;
   /** Takes no new connections and waits until every request is answered and every socket closed, at most `withinMs`. */
   finish(withinMs: number): Promise<void>;
-  /** Cuts what is left. */
+  /** Cuts the remaining connections. */
   cut(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
-/** By then a start has compiled everything that it needs. */
+/** After this time, a start has compiled everything that it needs. */
 const keepAfterMs = 10_000;
 const digestBytes = 32;
 
@@ -17,7 +17,7 @@ const digestBytes = 32;
 const digestOf = (source: string, compiled: Buffer) =>
   createHash('sha256').update(source, 'latin1').update(compiled).digest();
 
-/** Returns the code that was kept for this source, undefined if there is no such code. */
+/** Returns the cached code for this source, undefined if it is missing. */
 function readKept(file: string, source: string): Buffer | undefined {
   try {
     const kept = readFileSync(file);

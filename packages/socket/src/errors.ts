@@ -1,4 +1,4 @@
-/** An upgrade request that is no WebSocket handshake. */
+/** The upgrade request is not a valid WebSocket handshake. */
 export class HandshakeError extends Error {
   readonly code = 'BAD_HANDSHAKE';
   /** The HTTP status to refuse it with; 0 when the peer has gone. */

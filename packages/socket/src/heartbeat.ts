@@ -2,27 +2,27 @@
 
 export interface HeartbeatTimers {
   now(): number;
-  /** Returns what `cancel` takes. */
+  /** Returns a handle for `cancel`. */
   after(ms: number, act: () => void): unknown;
   cancel(timer: unknown): void;
-  /** After whatever has arrived by now was read. Returns what `cancelSoon` takes. */
+  /** Runs after all received data was read. Returns a handle for `cancelSoon`. */
   soon(act: () => void): unknown;
   cancelSoon(timer: unknown): void;
 }
 
-/** May be shared by all heartbeats of a door. */
+/** All heartbeats of a door can share one object. */
 export interface HeartbeatOptions {
   readonly intervalMs: number;
-  /** Silence of so long is the end. */
+  /** Closes after this much silence. */
   readonly timeoutMs: number;
-  /** Until the first ping. Default: a random part of the interval, so that many sockets do not ping at once. */
+  /** Delay of the first ping. Default: a random part of the interval, so that many sockets do not ping at once. */
   readonly firstDelayMs?: number | undefined;
-  /** Everything that is due within so long is done in one turn, at its end. Default 0: each at its own time. */
+  /** Batches all work due within this time into one turn, at its close. Default 0: each at its own time. */
   readonly tickMs?: number | undefined;
   readonly timers?: HeartbeatTimers;
 }
 
-/** The heartbeats of a door: thousands of pings go out in turns of a few dozen, each of which wakes the process once. */
+/** The heartbeats of a door: thousands of pings leave in turns of a few dozen, and each turn wakes the process once. */
 export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatOptions => ({
   intervalMs,
   timeoutMs,
@@ -32,7 +32,7 @@ export const doorHeartbeat = (intervalMs: number, timeoutMs: number): HeartbeatO
 /** The sockets to ping. */
 export interface HeartbeatPeer {
   ping(): void;
-  /** When something was last heard, on the clock of the timers. */
+  /** When the last data arrived, on the clock of the timers. */
   readonly lastInboundAt: number;
   /** Once; the heartbeat has stopped then. */
   onSilence(): void;
@@ -47,13 +47,16 @@ export function startHeartbeat(options: HeartbeatOptions, peer: HeartbeatPeer): 
   return new Beat(options, peer);
 }
 
-/** One timer for both, because there may be thousands: the next ping, or the end of the allowed silence, whichever comes first. */
+/**
+ * One timer for both, because a door can have thousands of sockets: the next ping, or the silence limit, whichever
+ * comes first.
+ */
 class Beat implements Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #peer: HeartbeatPeer;
   readonly #act = (): void => this.#run();
   #pingAt: number;
-  /** The silence was too long by the clock: judged when what has arrived was read. */
+  /** The silence passed the limit: decide after reading the received data. */
   #judging = false;
   #timer: unknown;
   #stopped = false;
@@ -103,7 +106,7 @@ class Beat implements Heartbeat {
       if (this.#stopped) return;
     }
     if (!silent) return this.#plan();
-    // A process that was stuck finds its timers due before it has read what came meanwhile: read first, then judge.
+    // A process that was stuck finds its timers due before it has read the received data: read first, then judge.
     this.#judging = true;
     this.#timer = this.#timers.soon(this.#act);
   }

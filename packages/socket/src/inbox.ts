@@ -1,6 +1,6 @@
 /**
- * Incoming frames: handled one at a time, in the order of arrival; those that may pass do not wait for a frame that takes its time, but for
- * each other. Above its bounds it asks not to be filled.
+ * Incoming frames: handled one at a time, in order of arrival. Frames that can overtake a slow frame stay ordered among
+ * themselves. Above its bounds it asks the socket to pause.
  */
 
 export type Inbound =
@@ -11,11 +11,14 @@ export type Inbound =
   | { readonly kind: 'ping'; readonly payload: Buffer };
 
 interface InboxOwner {
-  /** Never throws and never rejects. The next frame waits for what it returns; nothing is a frame that has been handled. */
+  /**
+   * Never throws and never rejects. The next frame waits for the returned promise; undefined means that the frame is
+   * done.
+   */
   handle(frame: Inbound): Promise<void> | undefined;
   /** Whether `frame` is handled while `current`, which came before it, still takes its time. */
   mayPass(frame: Inbound, current: Inbound): boolean;
-  /** Asks for no more frames; those that were read already may still come. */
+  /** Pauses reading; frames that were read already can still arrive. */
   full(): void;
   room(): void;
 }
@@ -35,9 +38,9 @@ export class Inbox {
   /** 'held' until `open`: the server must hold the socket before the first frame is handled. */
   #state: 'held' | 'idle' | 'busy' = 'held';
   #onEnd: (() => void) | undefined;
-  /** The one that takes its time. */
+  /** The slow frame. */
   #current: Inbound | undefined;
-  /** Until the one that passes it is handled. */
+  /** Pending while a frame that overtakes it is handled. */
   #passing: Promise<void> | undefined;
 
   constructor(owner: InboxOwner, bounds: Bounds) {
@@ -66,14 +69,14 @@ export class Inbox {
     }
   }
 
-  /** Drops what waits. The frame in progress is not touched. */
+  /** Drops waiting frames. Does not touch the frame in progress. */
   clear(): void {
     this.#queue = undefined;
     this.#bytes = 0;
     this.#full = false;
   }
 
-  /** Calls back once, when what waits and what is in progress has been handled. Nothing may be pushed after it. */
+  /** Calls back once, after the waiting frames and the frame in progress. The caller must not push afterwards. */
   end(onEnd: () => void): void {
     this.#onEnd = onEnd;
     this.#run();
@@ -85,7 +88,7 @@ export class Inbox {
     this.#goOn();
   }
 
-  /** Handles what waits, until one takes its time; then it goes on after that one. */
+  /** Handles waiting frames until a slow one, then continues after it. */
   #goOn(): void {
     for (let next = this.#queue?.shift(); next; next = this.#queue?.shift()) {
       this.#taken(next.bytes);
@@ -112,7 +115,10 @@ export class Inbox {
     return false;
   }
 
-  /** Handles what may pass `current`, in its order. Pings keep their place: their answer says that all before them was handled. */
+  /**
+   * Handles the frames that can overtake `current`, in their order. Pings keep their place: their pong confirms all
+   * frames before them.
+   */
   #letPass(current: Inbound): void {
     for (;;) {
       const at = this.#queue?.findIndex(({ frame }) => frame.kind !== 'ping') ?? -1;

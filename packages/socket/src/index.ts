@@ -1,4 +1,4 @@
-/** The door of the socket room: one live WebSocket, its heartbeat, its bounded writes and its end. */
+/** Entry point of the socket room: one live WebSocket, its heartbeat, its bounded writes and its close. */
 export { HandshakeError } from './errors.ts';
 export { doorHeartbeat, startHeartbeat } from './heartbeat.ts';
 export type { Heartbeat, HeartbeatOptions, HeartbeatPeer, HeartbeatTimers } from './heartbeat.ts';

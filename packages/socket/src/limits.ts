@@ -5,19 +5,21 @@ export interface SocketLimits {
   maxFrameBytes: number;
   /** Inbound frames that wait to be handled: above it reading pauses, at half of it reading goes on. */
   maxQueuedFrames: number;
-  /** The same for their bytes. One frame may exceed it, so memory is bounded by this and the longest frame. */
+  /** The same for their bytes. A single frame can exceed it, so the bound on memory is this plus the longest frame. */
   maxQueuedBytes: number;
   /** Inbound pings and pongs with their headers: so many at once, which come back at 1 KiB a second; more closes the socket with 1008. */
   controlBurstBytes: number;
   /** Outbound: above it droppable frames are not written. */
   droppableUnsentBytes: number;
-  /** Outbound: a reader with more than this unsent, all of which it had `unsentGraceMs` or more to take, is too slow. */
+  /** Outbound: a reader is too slow if more than this is unsent although it had at least `unsentGraceMs` to take it. */
   maxUnsentBytes: number;
   /** Looked at in steps of this, so a reader is judged after one to two of them. */
   unsentGraceMs: number;
-  /** Outbound: what may wait in any case, for any time. */
+  /** Outbound: amount that can always wait, for any time. */
   maxBurstBytes: number;
-  /** Outbound: a reader that takes no frame for so long while some wait is too slow. A long frame may take longer. */
+  /**
+   * Outbound: a reader that takes no frame for this long while frames wait is too slow. A long frame can take longer.
+   */
   stallMs: number;
   /** How long a peer has to answer the close frame, and a refused one to read its refusal. */
   closeTimeoutMs: number;

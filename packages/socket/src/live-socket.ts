@@ -1,6 +1,6 @@
 /**
- * The socket behind the door's interface: `ws` on one side, inbox and outbox on the other. There may be thousands, most of them
- * silent: what they have in common is shared, and what a silent one does not need is not made.
+ * The socket behind the door's interface: `ws` on one side, inbox and outbox on the other. A process can have
+ * thousands, most of them silent, so sockets share common state and allocate the rest on demand.
  */
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -24,7 +24,7 @@ interface LiveSocketOptions {
 }
 
 const maxReasonBytes = 123;
-/** Never on the wire: the connection ended without a close frame (RFC 6455, 7.4.1). */
+/** Never on the wire: the connection closed without a close frame (RFC 6455, 7.4.1). */
 const abnormal = 1006;
 /**
  * Frames of one turn leave together: handing over costs the operating system more than the frames do. Past so many bytes they
@@ -53,14 +53,14 @@ export class LiveSocket implements Socket {
   readonly #outbox: Outbox;
   #lastInboundAt: number;
   #said: CloseCode | undefined;
-  /** This side has said goodbye and still hears what the peer says until it answers. */
+  /** This side sent its close frame and still handles the peer's frames until the peer answers. */
   #leaving = false;
   #cause: Error | undefined;
   #closed = false;
   #answered = false;
-  /** The bytes that were buffered when frames began to be gathered; undefined while none are. */
+  /** The buffered bytes at the start of a batch of frames; undefined without a batch. */
   #bufferedBefore: number | undefined;
-  /** Of control frames, less what time has forgiven since. */
+  /** Bytes of control frames, less the allowance regained since. */
   #controlBytes = 0;
   #controlAt = 0;
 
@@ -75,12 +75,12 @@ export class LiveSocket implements Socket {
     Object.assign(ws, { [live]: this });
     Object.assign(duplex, { [live]: this });
     duplex.on('data', onBytes);
-    // `ws` ends the connection on such an error and does not say why.
+    // `ws` closes the connection on such an error and does not report why.
     duplex.on('error', onBroken);
     ws.on('message', onMessage);
     ws.on('ping', onPing);
     ws.on('pong', onPong);
-    // Without this listener an error of one connection takes the process down.
+    // If this listener is missing, an error of one connection crashes the process.
     ws.on('error', onBroken);
     ws.on('close', onEnd);
   }
@@ -99,11 +99,11 @@ export class LiveSocket implements Socket {
   }
 
   get lastInboundAt(): number {
-    // While reading is paused, silence says nothing about the peer.
+    // While reading is paused, silence is not evidence about the peer.
     return this.#ws.isPaused ? this.#options.now() : this.#lastInboundAt;
   }
 
-  /** From now on frames are handled. */
+  /** Starts to handle frames. */
   open(): void {
     this.#inbox.open();
   }
@@ -139,7 +139,7 @@ export class LiveSocket implements Socket {
     this.#ws.terminate();
   }
 
-  /** For the outbox. */
+  /** Called by the outbox. */
   write(text: string, taken: () => void): void {
     if (this.#bufferedBefore === undefined) {
       this.#bufferedBefore = this.#ws.bufferedAmount;
@@ -152,27 +152,27 @@ export class LiveSocket implements Socket {
     if (this.#ws.bufferedAmount - this.#bufferedBefore >= gatheredBytes) this.#passOn();
   }
 
-  /** For the outbox. Gathered frames do not count: the peer has had no chance to read them yet. */
+  /** Called by the outbox. Frames in the current batch do not count: the peer could not read them yet. */
   get bufferedBytes(): number {
     return this.#bufferedBefore ?? this.#ws.bufferedAmount;
   }
 
-  /** For the outbox: the reader is too slow. */
+  /** Called by the outbox: the reader is too slow. */
   overdue(): void {
     this.#shut(this.#options.closes.tooSlow, 'drop');
   }
 
-  /** For the inbox. */
+  /** Called by the inbox. */
   full(): void {
     this.#ws.pause();
   }
 
-  /** For the inbox. */
+  /** Called by the inbox. */
   room(): void {
     this.#readOn();
   }
 
-  /** For the inbox. */
+  /** Called by the inbox. */
   handle(frame: Inbound): Promise<void> | undefined {
     try {
       if (frame.kind === 'ping') this.#pong(frame.payload);
@@ -188,7 +188,7 @@ export class LiveSocket implements Socket {
     return undefined;
   }
 
-  /** For the inbox. */
+  /** Called by the inbox. */
   mayPass(frame: Inbound, current: Inbound): boolean {
     return this.#handlers.passes?.(headOf(frame), headOf(current)) ?? false;
   }
@@ -233,8 +233,9 @@ export class LiveSocket implements Socket {
   }
 
   /**
-   * Reads on, because a reset would take the close frame from the peer, and keeps nothing: until the peer has left, its message
-   * would go on growing. The peer's close frame is not seen either; the connection ends with the peer or after `closeTimeoutMs`.
+   * Keeps reading, because a reset would discard the close frame at the peer, but stores nothing: otherwise the peer's
+   * message would grow until it leaves. This misses the peer's close frame as well; the connection closes with the peer
+   * or after `closeTimeoutMs`.
    */
   #discard(): void {
     this.#duplex.removeAllListeners('data');

@@ -1,19 +1,19 @@
 /**
- * A long frame takes many times its length of heap while it is handled. The long frames of all sockets of a server share a
- * budget, so that a few peers cannot fill the heap together; a later one waits, and its socket is not read meanwhile.
+ * Handling a long frame takes many times its length of heap. The long frames of all sockets of a server share a budget,
+ * so that a few peers cannot fill the heap together; a later frame waits, and its socket is not read during the wait.
  *
- * Frames are counted by payer, the person on whose account a socket is. While a payer has frames in work, its further ones leave a
- * quarter of the budget to payers that have none, and are passed by theirs: a payer waits behind its own frames alone.
+ * Frames count per payer, the person who owns the socket. While a payer has frames in work, its further frames leave a
+ * quarter of the budget to payers without one, whose frames overtake them: a payer waits only for its own frames.
  */
 import { getHeapStatistics } from 'node:v8';
 
 /** Shorter ones are not counted. */
 export const longBytes = 2 ** 16;
 
-/** Of what the heap may hold: decoded, checked and stored again, a frame takes about five times its length. */
+/** Share of the maximum heap: decoded, checked and stored again, a frame takes about five times its length. */
 const shareOfHeap = 1 / 8;
 
-/** Of the budget, for the further frames of payers who have one in work. */
+/** Share of the budget for further frames of payers with a frame in work. */
 const shareOfFurther = 3 / 4;
 
 interface Waiting {
@@ -25,7 +25,7 @@ interface Waiting {
 export class LongFrames {
   readonly #bytes: number;
   #inWork = 0;
-  /** By payer, how many are in work. */
+  /** Number of frames in work, by payer. */
   readonly #counts = new Map<unknown, number>();
   readonly #waiting: Waiting[] = [];
 
@@ -34,8 +34,8 @@ export class LongFrames {
   }
 
   /**
-   * Resolves when it is this frame's turn: in the order of asking among those of one payer, and among payers that have none in work. One
-   * that is longer than the budget is in work alone. Each call is followed by one of `end` with the same arguments.
+   * Resolves when it is this frame's turn: in call order among frames of one payer, and among payers without a frame in
+   * work. A frame longer than the budget runs alone. Pair each call with a call of `end` with the same arguments.
    */
   begin(bytes: number, payer: unknown): Promise<void> {
     return new Promise((begin) => {
@@ -53,7 +53,7 @@ export class LongFrames {
   }
 
   #next(): void {
-    /** Payers of whom an earlier frame waits. */
+    /** Payers with an earlier waiting frame. */
     const blocked = new Set<unknown>();
     for (let at = 0; at < this.#waiting.length;) {
       const { payer, bytes, begin } = this.#waiting[at]!;
@@ -65,7 +65,7 @@ export class LongFrames {
         begin();
         continue;
       }
-      // The room that is free is for this one, however short those behind it are.
+      // The free room belongs to this frame, however short later frames are.
       if (count === 0) return;
       blocked.add(payer);
       at += 1;

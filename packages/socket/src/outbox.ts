@@ -1,6 +1,6 @@
 /**
- * Outgoing frames. Most are written at once; frames that the peer does not read wait here, and a peer that is too slow is
- * told apart from one that has had no time yet: a burst within one turn says nothing about its reader.
+ * Outgoing frames. Most leave immediately; frames that the peer does not read wait here. A peer is too slow only if it
+ * had time to read: a burst within one turn is not evidence against its reader.
  */
 import type { SocketLimits } from './limits.ts';
 
@@ -20,7 +20,10 @@ type Limits = Pick<
 
 /** Bytes written ahead of the peer. Small, so that progress is seen frame by frame and not in bursts. */
 const windowBytes = 2 ** 16;
-/** A frame longer than the window is no progress until all of it is taken: it may take the time that this many bytes a second need. */
+/**
+ * A frame longer than the window shows progress only once it is completely taken: it gets the time that this rate
+ * needs.
+ */
 const longFrameBytesPerSecond = 2 ** 18;
 /** `drained` means below this. */
 const lowWaterBytes = 2 ** 14;
@@ -34,7 +37,7 @@ export class Outbox {
   #acceptedBytes = 0;
   #takenBytes = 0;
   #progressAt = 0;
-  /** Of the long frame that the line holds; 0 if it holds none. */
+  /** Size of the long frame in the line; 0 if absent. */
   #longBytes = 0;
   #check: NodeJS.Timeout | undefined;
   #open = true;
@@ -57,7 +60,7 @@ export class Outbox {
     const unsent = this.#queuedBytes + buffered;
     if (droppable && unsent > this.#limits.droppableUnsentBytes) return false;
     const bytes = Buffer.byteLength(text);
-    // One frame is always accepted, however long; limits apply to the frames that queue behind it.
+    // Always accept one frame, however long; limits apply to the frames that queue after it.
     if (unsent > 0 && unsent + bytes > this.#limits.maxBurstBytes) {
       this.#line.overdue();
       return false;
@@ -74,7 +77,7 @@ export class Outbox {
     return true;
   }
 
-  /** Whatever the line has not taken by now is watched. To be called too when the line has passed on what it had gathered. */
+  /** Watches the bytes that the line has not taken yet. Call it also after the line forwarded its batch. */
   look(): void {
     if (this.unsentBytes > 0) this.#watch();
   }
@@ -130,7 +133,7 @@ export class Outbox {
     this.#onDrained = undefined;
   }
 
-  /** While something waits: looks again after the grace, and judges by what waits now and did then. */
+  /** While frames wait: looks again after the grace, and compares the backlog of both times. */
   #watch(): void {
     if (this.#check) return;
     const graceMs = Math.min(this.#limits.unsentGraceMs, this.#limits.stallMs);

@@ -1,6 +1,6 @@
 /** Limits frames per second: a bucket that fills steadily and holds a burst. */
 
-/** May be shared by all buckets of a door. */
+/** All buckets of a door can share one object. */
 export interface TokenBucketOptions {
   ratePerSecond: number;
   /** The size of the bucket; it is full at first. */

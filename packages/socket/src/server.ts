@@ -11,7 +11,7 @@ import { createTextFrames } from './text-frames.ts';
 
 export interface SocketServerOptions {
   readonly limits: Partial<SocketLimits> & Pick<SocketLimits, 'maxFrameBytes'>;
-  /** The close frames for a peer that is too slow, and for one whose handler failed. */
+  /** The close frames for a slow peer, and for a failed handler. */
   readonly closes: SocketCloses;
   /** The clock of `lastInboundAt`. Default `performance.now`, as that of a heartbeat. */
   readonly now?: () => number;
@@ -19,12 +19,12 @@ export interface SocketServerOptions {
 
 export interface SocketServer {
   /**
-   * Sends the 101 and resolves with the socket; the first handler is called in a later turn. Without a `protocol` none is
-   * named; one that the client did not offer is not named either. A ping is answered at once; with `receipts` it takes its place
-   * among the frames, and its pong says that everything before it was handled. Nothing is said of what was not. `headers` are sent with
-   * the 101; the caller vouches that they are valid.
-   * @throws HandshakeError when the request is no WebSocket handshake: nothing was sent, the caller refuses it with the
-   *   error's `status`; or, with status 0, when the client has gone already.
+   * Sends the 101 and resolves with the socket; the first handler runs in a later turn. Selects `protocol` only if it
+   * is given and the client offered it. Answers a ping immediately; with `receipts` the ping keeps its place among the
+   * frames, and its pong confirms that all earlier frames were handled. Unhandled frames get no pong. Sends `headers`
+   * with the 101; the caller ensures that they are valid.
+   * @throws HandshakeError if the request is not a WebSocket handshake: nothing was sent, the caller refuses it with
+   * the error's `status`; or, with status 0, if the client has already left.
    */
   accept(
     request: IncomingMessage,
@@ -53,11 +53,11 @@ export function createSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Done by the socket, which knows what a pong says.
+    // The socket sends pongs itself, because a pong can be a receipt.
     autoPong: false,
     maxPayload: bounds.maxFrameBytes,
     maxBufferedChunks: Math.max(fewestChunks, Math.ceil(bounds.maxFrameBytes / smallestChunkBytes)),
-    // Of a message; each may keep the whole read that it came with, see `controlBurstBytes`.
+    // Fragments per message; each can retain the whole read buffer it came with, see `controlBurstBytes`.
     maxFragments: 16_384,
     closeTimeout: bounds.closeTimeoutMs,
     handleProtocols: (offered, request) => {

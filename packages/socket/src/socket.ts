@@ -1,6 +1,6 @@
 /**
- * One live WebSocket, as a door sees it: text comes in one frame at a time, text goes out without waiting, and the end is told
- * once. It has never heard of a daemon, an app or a frame type. Nothing here waits for a peer without a clock.
+ * One live WebSocket, as a door sees it: text comes in one frame at a time, text goes out without waiting, and the
+ * close is reported once. Independent of daemons, apps and frame types. Every wait for a peer has a time limit.
  */
 
 /** The content of a close frame. Entries of the protocol's table of close codes fit. */
@@ -10,12 +10,12 @@ export interface CloseCode {
   readonly reason: string;
 }
 
-/** How a socket ended. */
+/** How a socket closed. */
 export interface SocketClose extends CloseCode {
-  /** Code and reason are those of the side that closed first; 1006 when the connection was lost without a word. */
+  /** Code and reason of the side that closed first; 1006 if the connection was lost without a close frame. */
   readonly code: number;
   readonly reason: string;
-  /** Both sides said goodbye. */
+  /** Both sides sent a close frame. */
   readonly clean: boolean;
   /** The error that broke the connection, if there was one. */
   readonly cause?: Error;
@@ -28,17 +28,18 @@ export interface SocketHandlers {
    */
   onFrame(text: string, socket: Socket): Promise<void> | undefined | void;
   /**
-   * Whether a text frame may be handled while an earlier one, `current`, has not resolved. Of both the first 64 characters are given. Absent:
+   * Whether a text frame can be handled while an earlier frame, `current`, is pending. Gets the first 64 characters of
+   * both. Absent:
    * never.
    */
   passes?(head: string, current: string): boolean;
-  /** On whose account the long frames of this socket are, see `LongFrames`. Absent: its own. */
+  /** The payer of this socket's long frames, see `LongFrames`. Absent: the socket itself. */
   payer?(socket: Socket): string;
-  /** A binary frame, in its place among the others. Its content is dropped; closing is up to the door. */
+  /** A binary frame, in order with other frames. Its content is dropped; closing is up to the door. */
   onBinary(socket: Socket): void;
   /**
-   * Exactly once, after the frame in progress is finished. When the peer left, everything it had sent before is handled
-   * first; when this side closed, what was not yet handled is dropped, unless it closed with `leave`.
+   * Called exactly once, after the frame in progress. If the peer left, all its earlier frames are handled first; if
+   * this side closed, unhandled frames are dropped, unless it closed with `leave`.
    */
   onClose(close: SocketClose, socket: Socket): void;
   /** The error that a handler threw. */
@@ -46,7 +47,7 @@ export interface SocketHandlers {
 }
 
 export interface Socket {
-  /** `live`: frames go both ways. `closing`: one side has said so, and nothing more is sent. `closed`: gone. */
+  /** `live`: frames go both ways. `closing`: one side sent a close frame, and nothing more is sent. `closed`: gone. */
   readonly state: 'live' | 'closing' | 'closed';
   /** Bytes accepted by `send` that the operating system has not taken yet. */
   readonly unsentBytes: number;
@@ -59,18 +60,18 @@ export interface Socket {
    * not a delivery. Never throws. Frames leave in the order of the calls.
    */
   send(text: string, options?: { droppable?: boolean }): boolean;
-  /** Resolves when less than 16 KiB are unsent, or the socket is no longer live. Never rejects. */
+  /** Resolves when less than 16 KiB are unsent, or the socket is not live. Never rejects. */
   drained(): Promise<void>;
   /** A WebSocket ping; a peer that lives answers it, which shows in `lastInboundAt`. */
   ping(): void;
-  /** Sends what waits and the close frame; ends the connection when the peer answers, or after `closeTimeoutMs`. */
+  /** Sends waiting frames and the close frame; disconnects when the peer answers, or after `closeTimeoutMs`. */
   close(code: number, reason: string): void;
   /**
-   * Closes as `close` does, but what the peer says until it answers counts as if it had left by itself: frames are handled,
-   * and `onClose` comes after them. A `close` or `terminate` before the connection has ended drops what is not handled yet.
+   * Closes like `close`, but handles the peer's frames until it answers, as if the peer had left by itself; `onClose`
+   * comes after them. A later `close` or `terminate` drops unhandled frames.
    */
   leave(code: number, reason: string): void;
-  /** Ends the connection now. */
+  /** Closes the connection immediately. */
   terminate(): void;
 }
 

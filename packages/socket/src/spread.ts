@@ -12,8 +12,8 @@ const systemClock: SpreadClock = {
 };
 
 /**
- * Calls `act` with each of `all` in order, the first at once and the others evenly over `overMs`. A machine that wakes late does those
- * that are due by then together, so that the end is as late as one wait is and not as all of them are.
+ * Calls `act` with each of `all` in order, the first immediately and the rest evenly over `overMs`. A late wake-up
+ * handles all due items together, so that delays do not add up.
  */
 export async function spreadOver<T>(
   all: readonly T[],

@@ -1,14 +1,17 @@
-/** An upgrade request between its arrival and its answer; says no with a whole HTTP response, so that any client can read why. */
+/**
+ * An upgrade request between its arrival and its answer; refuses with a complete HTTP response, so that any client can
+ * read the reason.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 const goodbyeMs = 1_000;
-/** Headers that belong to this file: the response is framed here, and the connection ends. */
+/** Headers set only by this file: it frames the response, and the connection closes. */
 const ownHeaders = new Set(['connection', 'content-length', 'transfer-encoding']);
 
 /**
- * To be called when the upgrade arrives, before anything is awaited. The HTTP server has let go of the connection by then: a
- * client that resets it meanwhile would raise an unhandled error, and take the process down.
+ * Call it when the upgrade arrives, before the first await. The HTTP server has already released the connection: a
+ * reset by the client would raise an unhandled error and crash the process.
  */
 export function guardUpgrade(duplex: Duplex): void {
   duplex.on('error', destroy);
@@ -19,8 +22,8 @@ function destroy(this: Duplex): void {
 }
 
 /**
- * Writes the response and ends the connection; destroys it when the client has not left after a second.
- * Never throws, also when the client has gone already. Line breaks in header values are removed.
+ * Writes the response and closes the connection; destroys it if the client is still there after a second.
+ * Never throws, even if the client has already left. Removes line breaks from header values.
  */
 export function refuseUpgrade(duplex: Duplex, status: number, headers: Record<string, string>, body: string): void {
   guardUpgrade(duplex);

@@ -1,4 +1,4 @@
-/** The metrics of every instance, whatever its role: its build, whether its dependencies answer, its database. */
+/** The metrics of every instance, in any role: its build, the state of its dependencies, its database. */
 import { totalmem } from 'node:os';
 import { measured } from './measured.ts';
 import type { Metrics } from './metrics.ts';
@@ -17,9 +17,9 @@ interface PoolUse {
 export interface InstanceMetrics {
   /** Counts a statement of the database. */
   readonly statement: (kind: string, seconds: number, ok: boolean) => void;
-  /** The same backplane, every call counted; what a `route` ended with is its outcome. */
+  /** Wraps the backplane and counts every call; the result of a `route` is its outcome. */
   backplane<B extends object & { route: unknown }>(backplane: B): B;
-  /** From now on the pool is looked at with every reading. */
+  /** Reads the pool on every scrape from now on. */
   watchPool(read: () => PoolUse): void;
   /** The same checks, counted: up or not, and how long the answer took. */
   watchDependencies(checks: Readonly<Record<string, ReadinessCheck>>): Record<string, ReadinessCheck>;
@@ -27,7 +27,7 @@ export interface InstanceMetrics {
 
 const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-/** With a tracer, statements and calls to the backplane are spans below whatever runs. */
+/** If a tracer is given, statements and backplane calls become child spans of the current span. */
 export function createInstanceMetrics(
   metrics: Metrics,
   build: { role: string; version: string },
@@ -36,7 +36,7 @@ export function createInstanceMetrics(
   metrics
     .gauge('relay_build_info', 'Always 1; what runs here', ['role', 'version', 'node'])
     .set({ role: build.role, version: build.version, node: process.versions.node }, 1);
-  // Of the container, where it has one; else of the machine.
+  // The limit of the container if it has one, else of the machine.
   metrics
     .gauge('relay_memory_limit_bytes', 'Memory that this process may use')
     .set(Math.min(process.constrainedMemory() || Infinity, totalmem()));

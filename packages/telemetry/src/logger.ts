@@ -1,8 +1,8 @@
 /**
- * The log of one instance: one JSON object per line, from which no credential can be read.
+ * The log of one instance: one JSON object per line, without credentials.
  *
- * Two nets, because each alone has holes: `redactFields` knows names and structure but not the words of a sentence;
- * `maskSecrets` reads the finished line but knows a credential only by its look.
+ * Two filters, because each alone has holes: `redactFields` knows names and structure but not free text; `maskSecrets`
+ * reads the finished line but recognises a credential only by its form.
  */
 import { type LevelWithSilent, type Logger, type ChildLoggerOptions, pino } from 'pino';
 import { cutText, redactFields } from './redact.ts';
@@ -18,7 +18,10 @@ interface LoggerOptions {
   readonly name: string;
   /** The process of that program. */
   readonly instance: string;
-  /** Gets every line with its newline. Absent: standard output, which may lose lines and says so, and never holds up the process. */
+  /**
+   * Receives every line with its newline. Absent: standard output, which can lose lines, reports the loss, and never
+   * blocks the process.
+   */
   readonly destination?: { write(line: string): void };
   /** How often the number of repeated warnings is logged. Default one minute. */
   readonly repeatedMs?: number;
@@ -43,10 +46,10 @@ function withSafeChildren(logger: Logger): Logger {
 }
 
 /**
- * A logger with the fields `level` (as a word), `time` (ISO 8601), `name`, `instance` and `msg`. Errors go under `err`,
- * requests under `req`. Texts of conversation (`content`, `message`, `instruction`, `output`, `result`, `prompt`, …) are
- * logged as their length, wherever they stand. A warning whose message was written within the last minute is counted, by
- * whichever child it is said: a line per minute then says how many there were (`repeated`), with the fields of the newest.
+ * A logger with the fields `level` (as text), `time` (ISO 8601), `name`, `instance` and `msg`. Errors go under `err`,
+ * requests under `req`. It logs conversation texts (`content`, `message`, `instruction`, `output`, `result`, `prompt`,
+ * …) as their length, at any depth. It counts a warning whose message it logged within the last minute, from any child:
+ * then one line per minute reports the number (`repeated`), with the fields of the newest.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const counted = firstThenCounts(options.repeatedMs ?? 60_000);
@@ -64,7 +67,7 @@ export function createLogger(options: LoggerOptions): Logger {
     formatters: { level: (level: string) => ({ level }) },
     hooks: {
       logMethod(this: Logger, args: LogArguments, method: (...args: LogArguments) => void, level: number) {
-        // The first may be the fields, the others fill the placeholders of the message.
+        // The first argument can be the fields; the rest fill the placeholders of the message.
         const write = () => method.apply(this, args.map(safeArgument) as LogArguments);
         const kind = level === pino.levels.values.warn ? args.find((arg) => typeof arg === 'string') : undefined;
         if (kind === undefined) return write();

@@ -1,4 +1,4 @@
-/** How long the calls to something behind a network take, and how they end. Knows nothing about what is called. */
+/** Measures the duration and outcome of calls to a network dependency. Independent of the dependency. */
 import type { Metrics } from './metrics.ts';
 
 interface MeasuredOptions<T> {
@@ -6,14 +6,17 @@ interface MeasuredOptions<T> {
   /** The name of the histogram, in seconds, with the labels `operation` (the method) and `outcome`. */
   readonly name: string;
   readonly help: string;
-  /** Methods whose result is a word from a small fixed set: it is the outcome. The others end as `ok`. */
+  /**
+   * Methods whose result is a value from a small fixed set: it becomes the outcome. Other methods have the outcome
+   * `ok`.
+   */
   readonly outcomes?: readonly (keyof T & string)[];
-  /** Told of every call that has ended. */
+  /** Called after every call. */
   readonly onCall?: ((operation: string, seconds: number, outcome: string, ok: boolean) => void) | undefined;
 }
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Codes are written like this; anything else may be any text, and every value costs memory forever. */
+/** Codes have this form; anything else can be any text, and every label value costs memory forever. */
 const codeShape = /^[A-Z][A-Z_]{1,39}$/;
 
 const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise;

@@ -12,7 +12,7 @@ interface MetricsServerOptions {
   /** 0 takes any free one. */
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** False: a port that cannot be had is a warning, and there is no server. Absent: it is an error. */
+  /** False: an unavailable port causes a warning and disables the server. Absent: it is an error. */
   readonly required?: boolean;
   readonly log?: { warn(fields: object, message: string): void };
 }

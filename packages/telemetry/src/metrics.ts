@@ -6,7 +6,7 @@ export type { Counter, Gauge, Histogram } from 'prom-client';
 /** Seconds; from a call within the process to a daemon that thinks for a while. */
 const defaultBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Seconds, for what is promised to take less than half a second, or two: `docs/operations.md`. */
+/** Buckets in seconds, for operations with a target of less than half a second, or two: `docs/operations.md`. */
 export const promiseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
 interface MetricsOptions {
@@ -23,7 +23,7 @@ interface MetricsOptions {
  */
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  /** `collect` is called before every reading, to set what is easier counted than followed. */
+  /** `collect` runs before every scrape, to set values that are easier to count than to track. */
   gauge<L extends string = never>(
     name: string,
     help: string,

@@ -1,5 +1,8 @@
-/** Whether this instance should get work (GET /ready). Asks what it depends on; never says why something fails, strangers read it. */
-/** One dependency: the database, the backplane. May reject; that is a failure too. */
+/**
+ * Whether this instance should get work (GET /ready). Checks its dependencies; never reports why a check fails, because
+ * strangers read it.
+ */
+/** One dependency: the database, the backplane. A rejection counts as a failure too. */
 export type ReadinessCheck = () => Promise<{ ok: boolean; probeMs: number }>;
 
 export interface Readiness {
@@ -18,7 +21,7 @@ interface ReadinessOptions {
    * instance left.
    */
   readonly dispensable?: readonly string[];
-  /** The database has migrations of a newer release. Said in every answer, and no reason to be not ready. */
+  /** The database has migrations of a newer release. Included in every answer; does not affect readiness. */
   readonly schema?: 'newer' | undefined;
   /** A check that takes longer has failed. */
   readonly timeoutMs: number;
@@ -32,7 +35,7 @@ export interface ReadinessProbe {
    * a thousand times asks the database once. Never rejects.
    */
   check(): Promise<Readiness>;
-  /** From now on not ready, whatever the checks say. Cannot be taken back. */
+  /** Not ready from now on, regardless of the checks. Irreversible. */
   drain(): void;
 }
 
@@ -90,7 +93,7 @@ export function createReadiness({
       const failed = Object.keys(found).filter((name) => found[name] === 'failed');
       const verdict =
         failed.length === 0 ? 'ok' : failed.every((name) => dispensable.includes(name)) ? 'degraded' : 'unavailable';
-      // Read after waiting: an instance that starts to drain meanwhile must not be sent more work.
+      // Read after the wait: an instance that starts to drain during it must not get more work.
       const status = draining ? 'draining' : verdict;
       return {
         ready: status === 'ok' || status === 'degraded',

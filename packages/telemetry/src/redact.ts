@@ -1,4 +1,4 @@
-/** Makes a copy of a value that may be logged: credentials and what people wrote are replaced by their name, size stays bounded. */
+/** Makes a copy of a value for the log: replaces credentials and people's texts by their name, and bounds the size. */
 import { types } from 'node:util';
 import { safeUrl } from './safe-url.ts';
 
@@ -10,11 +10,14 @@ const maxText = 4_096;
 const maxName = 100;
 const maxCauses = 3;
 
-/** By their end: `refresh_token`, `x-api-key`, `oldPassword`, `set-cookie`. Compared in small letters, without `_` and `-`. */
+/**
+ * Matched by suffix: `refresh_token`, `x-api-key`, `oldPassword`, `set-cookie`. Compared in lower case, without `_` and
+ * `-`.
+ */
 const secretName =
   /(token|secret|password|passwd|passphrase|apikey|privatekey|cookie|authorization|credential|ticket|jwt|bearer|tokenhash|devicecode|usercode|codeverifier|secwebsocketprotocol|databaseurl|redisurl|rawheaders|auth|p256dh)s?$/;
 
-/** Words of people and agents (rules, 15.12) never reach the log. */
+/** Texts of people and agents (rules, 15.12) never reach the log. */
 const spokenName =
   /^(content|message|instruction|output|result|prompt|lastmessage|lasttext|argsummary|images?|options|transcript)$/;
 
@@ -36,7 +39,7 @@ const harmlessHeaders = [
 ];
 
 interface Walk {
-  /** The number of values that may still be copied: breadth and depth alone would not bound a wide and deep one. */
+  /** Remaining number of values to copy: limits on breadth and depth alone would not bound a wide and deep value. */
   left: number;
 }
 
@@ -47,7 +50,7 @@ const plainName = (name: string): string => name.replaceAll(/[_-]/g, '').toLower
 /** At most 4,096 characters of `text`. */
 export const cutText = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
 
-/** Also for errors that were made in another realm, as those of Node are in some test runners. */
+/** Also accepts errors from another realm, as Node's errors are in some test runners. */
 function isError(value: unknown): value is Error {
   return types.isNativeError(value) || value instanceof Error;
 }
@@ -113,7 +116,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** A request of Node or express, or what a serializer made of one. */
+/** A request of Node or express, or the output of a serializer. */
 function isRequest(value: object): boolean {
   return ['method', 'url', 'headers'].every((name) => name in value);
 }
@@ -165,9 +168,9 @@ function visit(value: unknown, name: string, depth: number, walk: Walk): unknown
 }
 
 /**
- * A copy of `fields` that may be logged; `fields` stays as it is. Values under names of credentials are replaced, texts under
- * names of conversation are replaced by their length, errors and requests by what is harmless about them, addresses lose
- * their credentials. At most 500 values, 6 deep, 4,096 characters each. Never throws.
+ * A copy of `fields` for the log; does not change `fields`. Replaces values under credential names, replaces texts
+ * under conversation names by their length, keeps only the harmless parts of errors and requests, and removes
+ * credentials from addresses. At most 500 values, 6 deep, 4,096 characters each. Never throws.
  */
 export function redactFields(fields: object): Fields {
   const walk: Walk = { left: maxValues };

@@ -1,10 +1,10 @@
-/** Addresses as they may be logged. */
+/** Makes addresses safe to log. */
 import { maskSecrets } from './secret-text.ts';
 
 const maxLength = 2_048;
 const redacted = '[redacted]';
 
-/** Query parameters that are credentials in this protocol (rules, 11.1), and those of sign-in redirects. */
+/** Query parameters that are credentials in this protocol (rules, 11.1), or in sign-in redirects. */
 const credentialParameters = new Set([
   'access_token',
   'token',
@@ -20,7 +20,7 @@ const credentialParameters = new Set([
   'password',
 ]);
 
-/** The name as a server may read it: percent-decoded, in any case, without the brackets of nested parameters. */
+/** The name as a server can read it: percent-decoded, in any case, without the brackets of nested parameters. */
 function parameterName(raw: string): string {
   const name = raw.replaceAll('+', ' ');
   try {

@@ -1,15 +1,19 @@
 /**
- * Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last net, for secrets without a label.
- * Every search is linear in the length of the text, because strangers decide what is in it.
+ * Finds credentials in plain text: messages, stacks, addresses, whole log lines. The last filter, for secrets without a
+ * label.
+ * Every search is linear in the length of the text, because strangers control it.
  */
 const redacted = '[redacted]';
 
-/** By the prefix that all tokens and keys of the relay have, so that a new kind is covered. */
+/** Matches the prefix of all relay tokens and keys, so that it covers new kinds. */
 const relaySecret = /(rly_[a-z]+_)[A-Za-z0-9_-]+/g;
 const dottedRun = /[A-Za-z0-9_.-]+/g;
-/** Long enough to be a token: "the bearer of this" is none. `bearer.` is how a WebSocket subprotocol carries one. */
+/**
+ * Must be long enough for a token: "the bearer of this" does not count. A WebSocket subprotocol carries a token as
+ * `bearer.`.
+ */
 const bearer = /(bearer(?: +|\.))[A-Za-z0-9._~+/=-]{16,}/gi;
-/** The backslash ends a value because the text may be part of a JSON line already. */
+/** A backslash terminates a value because the text can be part of a JSON line already. */
 const namedValue =
   /((?:token|ticket|secret|password|passwd|device_?code|api_?key)(?:=|%3D)|(?:[?&]|%3F|%26)(?:user_)?code(?:=|%3D))[^&\s"'\\#;,<>]+/gi;
 const addressPassword = /(:\/\/)[^\s/"\\]+@/g;

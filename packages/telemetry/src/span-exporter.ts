@@ -1,6 +1,6 @@
 /**
- * Finished spans → a collector, in batches, beside the work: a collector that is slow or away costs spans, never requests. What
- * travels is OpenTelemetry's own exporter's business; it is loaded only where a collector is configured.
+ * Sends finished spans to a collector, in batches, in the background: a slow or absent collector costs spans, never
+ * requests. OpenTelemetry's own exporter defines the format; it is loaded only if a collector is configured.
  */
 import type { Resource } from '@opentelemetry/resources';
 import type { BatchSpanProcessor, ReadableSpan } from '@opentelemetry/sdk-trace';
@@ -38,7 +38,7 @@ export interface SpanExporterOptions {
 
 interface SpanExporter {
   add(span: FinishedSpan): void;
-  /** Sends what is left, for 5 s at most, then nothing more. */
+  /** Sends the remaining spans, for 5 s at most, then stops. */
   stop(): Promise<void>;
 }
 
@@ -138,9 +138,9 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
 
   let pipe: Pipe | undefined;
   let stopped = false;
-  /** Ended while the exporter was being loaded. */
+  /** Spans that finished while the exporter was loading. */
   const early: FinishedSpan[] = [];
-  /** Given to the processor and not sent yet: it drops what is above its limit without a word. */
+  /** Passed to the processor but not sent yet: above its limit it drops spans silently. */
   let waiting = 0;
   const pass = ({ processor, resource }: Pipe, span: FinishedSpan): void => {
     if (waiting >= maxWaiting) return onLost(1, new Error(`more than ${maxWaiting} spans wait`));

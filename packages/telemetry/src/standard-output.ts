@@ -1,19 +1,19 @@
 /**
- * Standard output for a log: a reader that is too slow, a reader that has gone and a disk that is full cost lines, never the process.
- * A blocking write to a pipe that is not read stops everything else for good, and an unheard error of a write ends the process.
+ * Standard output for a log: a slow reader, a closed reader and a full disk cost lines, never the process.
+ * A blocking write to an unread pipe stops everything else for good, and an unhandled write error crashes the process.
  */
 import { fstatSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Writable } from 'node:stream';
 
-/** Characters that may wait for the reader of a pipe; what comes when they are reached is lost. */
+/** Characters that can wait for the reader of a pipe; at this limit new lines are lost. */
 const maxWaiting = 2 ** 20;
 
 interface LineOutput {
   write(line: string): void;
 }
 
-/** `lossOf` makes the line that says how many were lost; it is written as soon as there is room again. */
+/** `lossOf` formats the line that reports the number of lost lines; written as soon as there is room again. */
 export function standardOutput(lossOf: (lost: number) => string): LineOutput {
   const { stdout } = process;
   const kind = fstatSync(stdout.fd);
@@ -21,7 +21,7 @@ export function standardOutput(lossOf: (lost: number) => string): LineOutput {
   return isStream ? toReader(stdout, lossOf) : toFile(stdout.fd, lossOf);
 }
 
-/** Node writes to a pipe without blocking and keeps what the reader has not taken: that is what has a bound here. */
+/** Node writes to a pipe without blocking and buffers unread lines: this function bounds that buffer. */
 function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutput {
   let lost = 0;
   const tell = () => {
@@ -30,7 +30,7 @@ function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutpu
     lost = 0;
     stream.write(line);
   };
-  // The reader has gone. There is no other place to say so.
+  // The reader has gone, and this was the only channel to report it.
   stream.on('error', () => undefined);
   stream.on('drain', tell);
   return {
@@ -46,7 +46,7 @@ function toReader(stream: Writable, lossOf: (lost: number) => string): LineOutpu
   };
 }
 
-/** A file takes a line at once, or has no room for it. */
+/** A file takes a line immediately, or is full. */
 function toFile(fd: number, lossOf: (lost: number) => string): LineOutput {
   let lost = 0;
   /** The last line was written in part: the next one begins on a line of its own. */

@@ -1,6 +1,6 @@
 /**
- * Traces in the form of OpenTelemetry: W3C trace context in, OTLP over HTTP (JSON) out. A span belongs to whatever runs inside of
- * it, across awaits. Attributes are what the caller gives; nothing is taken from requests by itself.
+ * Traces in OpenTelemetry form: W3C trace context in, OTLP over HTTP (JSON) out. A span covers all work inside it,
+ * across awaits. The caller sets all attributes; the tracer reads none from requests.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
@@ -20,27 +20,27 @@ interface SpanOptions {
 }
 
 interface Span {
-  /** For the header `traceparent` of what is called inside. */
+  /** The `traceparent` header for calls inside the span. */
   readonly traceparent: string;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
   /** Runs `work` so that spans that begin inside, however deep and however late, are children of this one. */
   within<T>(work: () => T): T;
-  /** Counts once; what is set afterwards is lost. */
+  /** Only the first call counts; later changes are lost. */
   end(failed?: boolean): void;
 }
 
 export interface Tracer {
-  /** A span below the one that runs, or below `parent`, or of a trace of its own. */
+  /** Starts a child span of the current span or of `parent`, or else a new trace. */
   start(name: string, options?: SpanOptions): Span;
-  /** Something that has just ended, below the span that runs; without one it is not worth a trace of its own. */
+  /** Records a finished operation below the current span; without a current span it does not deserve its own trace. */
   note(name: string, seconds: number, ok: boolean, attributes?: SpanAttributes): void;
-  /** Sends what is left, at most for a few seconds. */
+  /** Sends the remaining spans, at most for a few seconds. */
   stop(): Promise<void>;
 }
 
 export interface TracerOptions extends SpanExporterOptions {
-  /** The share of traces that is sent, of those that begin here, 0 to 1; a caller decides about its own. Default 1. */
+  /** The share of sampled traces among those that begin here, 0 to 1; a caller decides for its own. Default 1. */
   readonly share?: number;
 }
 

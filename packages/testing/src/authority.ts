@@ -12,15 +12,15 @@ export interface TestAuthority {
   remove(): void;
 }
 
-export function makeAuthority(host = 'localhost'): TestAuthority {
+export function makeAuthority(host = 'localhost', days = 2): TestAuthority {
   const folder = mkdtempSync(join(tmpdir(), 'relay-authority-'));
   const file = (name: string) => join(folder, name);
   const openssl = (words: string) => runProgram('openssl', words.split(' '));
   const newKey = (name: string) => `-newkey rsa:2048 -nodes -keyout ${file(`${name}.key`)}`;
-  openssl(`req -x509 ${newKey('ca')} -days 2 -subj /CN=authority -out ${file('ca.crt')}`);
+  openssl(`req -x509 ${newKey('ca')} -days ${days} -subj /CN=authority -out ${file('ca.crt')}`);
   const names = `-subj /CN=${host} -addext subjectAltName=DNS:${host}`;
   openssl(`req ${newKey('server')} ${names} -out ${file('server.csr')}`);
-  const signed = `-CA ${file('ca.crt')} -CAkey ${file('ca.key')} -days 2 -copy_extensions copy`;
+  const signed = `-CA ${file('ca.crt')} -CAkey ${file('ca.key')} -days ${days} -copy_extensions copy`;
   openssl(`x509 -req -in ${file('server.csr')} ${signed} -out ${file('server.crt')}`);
   return {
     file: file('ca.crt'),

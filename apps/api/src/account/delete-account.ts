@@ -1,4 +1,7 @@
-/** DELETE /api/me (rules, 8.14): everything of the person, at once. The sweep of a gateway finishes whatever this process does not. */
+/**
+ * DELETE /api/me (rules, 8.14): erases the account with all its data at once. The sweep of a gateway finishes an interrupted
+ * erasure.
+ */
 import { beginAccountDeletion, eraseAccount } from '@relay/database';
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from '../sessions/forget-history.ts';

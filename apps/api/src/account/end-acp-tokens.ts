@@ -1,4 +1,4 @@
-/** Tokens of ACP clients that end: every instance refuses them and closes their connections, as those of a sign-in that ended. */
+/** Revokes tokens of ACP clients: every instance refuses them and closes their connections, as for a revoked sign-in. */
 import type { Backplane } from '@relay/backplane';
 import { type Database, revokeAllAcpTokens } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
@@ -9,7 +9,7 @@ interface Deps {
   logger: Logger;
 }
 
-/** A token in the place of a sign-in: the `sessionId` of its principal. */
+/** A token used as a sign-in: the `sessionId` of its principal. */
 export const acpLogin = (tokenId: string): string => `acp-token:${tokenId}`;
 
 /** Never rejects. A connection that misses the message is closed when its token is checked next. */
@@ -20,7 +20,7 @@ export async function announceAcpTokens({ backplane, logger }: Deps, ids: readon
   );
 }
 
-/** Ends every token of the person. */
+/** Revokes every token of the person. */
 export async function endAcpTokens(deps: Deps, userId: string): Promise<void> {
   await announceAcpTokens(deps, await revokeAllAcpTokens(deps.database, userId));
 }

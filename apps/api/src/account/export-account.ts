@@ -34,7 +34,7 @@ async function* listText(items: AsyncIterable<unknown>): AsyncGenerator<string> 
   yield separator === '[' ? '[]' : ']';
 }
 
-/** The document, in pieces. Rejects in the middle when the database goes away: what came until then is no JSON. */
+/** Yields the document in pieces. Rejects in the middle if the database goes away: the pieces up to then are invalid JSON. */
 export async function* exportAccount(
   deps: Pick<Operations, 'database'>,
   { userId, email, name }: UserPrincipal,

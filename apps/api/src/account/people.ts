@@ -31,17 +31,25 @@ export interface People {
   /** Everyone who has an account, oldest first. */
   list(): Promise<Person[]>;
   /**
-   * Sets a new password, returns it, removes the passkeys and signs the person out everywhere; a second factor stays. Undefined: no such account,
-   * or none with a password.
+   * Sets a new password, returns it, removes the passkeys and signs the person out everywhere; a second factor stays. Undefined
+   * for an unknown account, or an account without a password.
    */
   resetPassword(email: string): Promise<string | undefined>;
-  /** Removes the second factor of a person who has lost it: the password signs in. Undefined: no such account; false: there was none. */
+  /**
+   * Removes the second factor of a person who has lost it: the password signs in. Undefined for an unknown account; false if it
+   * had no second factor.
+   */
   resetSecondFactor(email: string): Promise<boolean | undefined>;
-  /** A link for one account, whatever AUTH_SIGNUP says of invitations by people. It ends after a week. */
+  /** Creates a link for one account, even if AUTH_SIGNUP does not let people invite. It expires after a week. */
   invite(): Promise<{ url: string; expiresAt: string | undefined }>;
-  /** Ends every sign-in of the person and refuses further ones, or allows them again. Their machines stay. False: no such account. */
+  /**
+   * Revokes every sign-in of the person and refuses further ones, or allows them again. The machines stay. False for an unknown
+   * account.
+   */
   setDisabled(email: string, disabled: boolean): Promise<boolean>;
-  /** A link for the first account, in the place of the one that this instance gave before. Undefined when there are accounts. */
+  /**
+   * Returns a link for the first account, which replaces the previous link of this instance. Undefined once an account exists.
+   */
   setupLink(): Promise<string | undefined>;
   /** Removes a device as its owner would. False: no such device. */
   removeDevice(deviceId: string): Promise<boolean>;
@@ -68,7 +76,7 @@ export function peopleOf(deps: PeopleDeps): People {
       if (!person) return undefined;
       const password = newPassword();
       if (!(await replacePassword(database, person.id, await hashPassword(password)))) return undefined;
-      // A person who no longer knows the password may have lost the account to another one.
+      // A person who no longer knows the password might have lost the account to another person.
       await removePasskeys(database, person.id);
       await signOutEverywhere(deps, person.id);
       await noteAction(deps, undefined, { userId: person.id, action: 'resetPassword', program: 'relay-admin' });
@@ -109,7 +117,7 @@ export function peopleOf(deps: PeopleDeps): People {
       try {
         await removeDevice({ ...deps, publisher: publisherOf(deps) }, userId, deviceId);
       } catch (error) {
-        // Its owner removed it meanwhile.
+        // Its owner removed it first.
         if (error instanceof RelayError && error.code === 'DEVICE_NOT_FOUND') return false;
         throw error;
       }

@@ -1,14 +1,14 @@
 /**
- * Whether a person has just shown who they are (rules, 8.11). A token lives on renewals for weeks; what gives a machine away or deletes an
- * account needs more than a token that was left on a table.
+ * Checks that a person has just proved who they are (rules, 8.11). Renewals keep a token alive for weeks; giving a machine away
+ * or deleting an account needs more than a token found on a table.
  */
 import type { UserPrincipal } from '@relay/auth';
 import type { Operations } from '../deps.ts';
 import { requireRecent, requireRecentLogin } from '../identity/recent-login.ts';
 
 /**
- * Of the built-in sign-in: the sign-in that the token comes from, or the password that was entered there since. Of another issuer: the
- * claim `auth_time`; a token without one counts from when it was issued.
+ * Built-in sign-in: the time of the token's sign-in, or of the last password check since. Another issuer: the claim `auth_time`;
+ * a token without it counts from its issue.
  * @throws RelayError SIGN_IN_NOT_RECENT
  */
 export async function requireRecentSignIn(

@@ -1,6 +1,6 @@
 /**
- * Tells every app of a person that a device or a program was allowed on the account (rules, 8.13), so that one that they did not allow is
- * seen. The notification was written before.
+ * Notifies every app of a person that a device or a program was allowed on the account (rules, 8.13), so that they notice an
+ * unwanted one. The notification was written before.
  */
 import type { Publisher } from '@relay/attention';
 import type { Shared } from '@relay/backplane';

@@ -1,4 +1,7 @@
-/** Notifies a person, wherever they are notified, that the sign-in to their account changed (rules, 8.24): they may not have done it. */
+/**
+ * Notifies a person at all their addresses that the sign-in to their account changed (rules, 8.24), in case another
+ * person changed it.
+ */
 import type { Shared } from '@relay/backplane';
 import { type Database, addAccountNotice } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
@@ -9,7 +12,7 @@ interface Changing {
   logger: Logger;
 }
 
-/** By the names of the audit. The services that deliver notifications show them as they are. */
+/** Keyed by the names of the audit. Notification services show these sentences unchanged. */
 const sentences: Readonly<Record<string, string>> = {
   turnOnSecondFactor: 'The second step at sign-in was turned on.',
   turnOffSecondFactor: 'The second step at sign-in was turned off.',

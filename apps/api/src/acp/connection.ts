@@ -1,4 +1,4 @@
-/** One ACP client on `/acp/<deviceId>`: its socket, the end of its credential, and the agent that it talks to. */
+/** One ACP client on `/acp/<deviceId>`: its socket, the expiry of its credential, and its agent. */
 import { type Budget, serveAcp } from '@relay/acp';
 import type { UserPrincipal } from '@relay/auth';
 import { type CloseReason, closeCodes } from '@relay/protocol';
@@ -22,7 +22,7 @@ export interface AcpOptions {
   /** The budget of the person, from the start of the connection until it is given back. */
   shareBudget: () => { budget: Budget; giveBack: () => void };
   expiryToleranceMs: number;
-  /** The limit of the frames it may send. */
+  /** The rate limit of its frames. */
   frameRate: TokenBucketOptions;
 }
 

@@ -59,7 +59,7 @@ export function createAcpDoor(deps: AcpDoorDeps, late: LateRefusals): Omit<Room<
     },
   });
 
-  /** Connected clients use their tokens; those whose token is gone are closed. */
+  /** Marks the tokens of connected clients as used, and closes clients whose token is gone. */
   const look = async () => {
     const ids = [...room.guests].flatMap(({ tokenId }) => tokenId ?? []);
     if (ids.length === 0) return;

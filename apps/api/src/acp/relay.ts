@@ -32,7 +32,7 @@ export class LocalRelay implements Relay {
 
   readonly call: Relay['call'] = async (name, ...[input]) => {
     try {
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- the table of routes says what each answers
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- the table of routes gives each answer its type
       return (await this.#options.call(name, input ?? {})) as never;
     } catch (error) {
       throw error instanceof RelayError ? asOfClient(error) : error;

@@ -1,4 +1,4 @@
-/** `/acp/<deviceId>`: who is connecting, and to which agent, or a refusal before a socket exists (rules, 18.9). */
+/** Authenticates an upgrade on `/acp/<deviceId>` and finds its agent, or refuses it before a socket exists (rules, 18.9). */
 import type { IncomingMessage } from 'node:http';
 import { type Device, deviceFor } from '@relay/acp';
 import { AuthError, type UserPrincipal, bearerFrom, hashAcpToken, isAcpToken } from '@relay/auth';
@@ -13,7 +13,7 @@ import { toRelayError } from '../http/errors.ts';
 import { requireAllowedOrigin } from '../http/origins.ts';
 
 export const acpPath = '/acp/';
-/** In order of preference: first the one that ACP clients offer. */
+/** In order of preference; ACP clients offer the first. */
 const subprotocols = ['acp.v1', subprotocol];
 
 interface AcpPeer {
@@ -23,7 +23,7 @@ interface AcpPeer {
   device: Device;
   /** Folder on the device for every session. */
   cwd: string | undefined;
-  /** How long a prompt may wait for a device that is offline, in seconds. */
+  /** How long a prompt waits for an offline device, in seconds. */
   queueSeconds: number;
   /** The subprotocol to answer with, if the client offered any. */
   protocol: string | undefined;
@@ -88,7 +88,7 @@ async function credentialOf(
   const principal: UserPrincipal = {
     kind: 'user',
     ...{ userId, issuer: deps.config.publicUrl, subject: userId },
-    // A token of an ACP client may read the folders of its one device.
+    // A token of an ACP client can read the folders of its one device.
     scopes: new Set([...scopes, 'devices:read']),
     sessionId: acpLogin(id),
     clientId: 'acp-client',

@@ -1,6 +1,6 @@
 /**
- * One app on `/ws/attention` (rules, chapter 11): which frames it gets and in which form, renewal and end of its credential. In what
- * order and without gap is the backplane's business (`follow`); how fast it must read is the socket's.
+ * One app on `/ws/attention` (rules, chapter 11): which frames it receives and in which form, renewal and expiry of its
+ * credential. The backplane (`follow`) owns order and completeness; the socket owns the reading speed.
  */
 import { AuthError, type UserPrincipal } from '@relay/auth';
 import { type Following, type UserFrame, type UserFrames, follow } from '@relay/backplane';
@@ -18,12 +18,12 @@ interface AppOptions {
   wantsOutput: boolean;
   wantsTranscript: boolean;
   expiryToleranceMs: number;
-  /** The limit of the frames it may send. */
+  /** The rate limit of its frames. */
   frameRate: TokenBucketOptions;
   prepare(frame: UserFrame): Delivery | undefined;
   /** A frame that was appended at this moment is on its way. */
   delivered(appendedAtMs: number): void;
-  /** How a connection that begins went: `fresh` had nothing to resume, `full` got everything it missed, `none` was told to reload. */
+  /** How a connection began: `fresh` had nothing to resume, `full` received every missed frame, `none` had to reload. */
   resumed(outcome: 'fresh' | 'full' | 'none'): void;
   /** The app shows this session. */
   showing(sessionId: string): void;
@@ -63,7 +63,7 @@ export class AppConnection implements Guest {
     });
   }
 
-  /** The socket is open: what was missed, then what comes. */
+  /** The socket is open: sends the missed frames, then the live ones. */
   async start(socket: Socket): Promise<void> {
     this.#socket = socket;
     this.#expiry.at(this.#principal.expiresAt);
@@ -135,7 +135,7 @@ export class AppConnection implements Guest {
     this.#socket?.close(closeCodes[reason].code, closeCodes[reason].reason);
   }
 
-  /** The socket has ended, or never was. */
+  /** The socket has closed, or never opened. */
   async ended(): Promise<void> {
     this.#expiry.stop();
     this.#socket = undefined;

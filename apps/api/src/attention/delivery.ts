@@ -17,7 +17,7 @@ export interface Delivery {
   text: string;
   /** The same with the offset, for clients that asked for offsets. */
   textWithOffset(): string;
-  /** The text that a transcript shows, as `task_output`, for sockets that asked for that alone. Undefined when it shows none. */
+  /** The transcript's text as `task_output`, for sockets that asked only for that. Undefined without text. */
   asOutput(): Delivery | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The end of the credential of a live connection. */
+/** Watches when the credential of a live connection expires. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export class Expiry {
@@ -11,7 +11,7 @@ export class Expiry {
     this.#onEnd = onEnd;
   }
 
-  /** In the place of an earlier time. Milliseconds since 1970. */
+  /** Replaces an earlier time. Milliseconds since 1970. */
   at(expiresAtMs: number): void {
     clearTimeout(this.#timer);
     const inMs = Math.max(0, expiresAtMs + this.#toleranceMs - Date.now());

@@ -1,4 +1,4 @@
-/** The session that an app shows to its person (rules, 14.12): known to all instances for 10 s after the app said so. */
+/** The session that an app shows to its person (rules, 14.12): known to all instances for 10 s after the app reported it. */
 import type { Shared } from '@relay/backplane';
 
 const scope = 'focus';
@@ -6,7 +6,7 @@ const keptMs = 10_000;
 
 const keyOf = (userId: string, sessionId: string) => JSON.stringify([userId, sessionId]);
 
-/** Bound: as many as apps may send frames in 10 s. */
+/** Bound: the number of frames that apps can send in 10 s. */
 export const keepFocus = (backplane: Pick<Shared, 'mark'>, userId: string, sessionId: string): Promise<void> =>
   backplane.mark(scope, [keyOf(userId, sessionId)], keptMs);
 

@@ -11,11 +11,11 @@ export interface Guest {
   frame(text: string): Promise<void> | void;
   binary(): void;
   close(reason: CloseReason): void;
-  /** The socket has ended, or never was. */
+  /** The socket has closed, or never opened. */
   ended(): Promise<void>;
 }
 
-/** The live socket of a guest, for its heartbeat. One that is silent is closed, and not waited for. */
+/** The live socket of a guest, for its heartbeat. A silent socket is closed without waiting. */
 export class Pulse implements HeartbeatPeer {
   readonly #guest: Pick<Guest, 'close'>;
   readonly #socket: Socket;

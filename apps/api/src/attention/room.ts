@@ -1,6 +1,6 @@
 /**
- * A WebSocket door of the api: upgrade → guest → heartbeat, and everything that ends a connection from outside. Bounds, drain and refusals are
- * the same for every such door; what is said on the socket is the business of the guest.
+ * A WebSocket door of the api: upgrade → guest → heartbeat, and everything that closes a connection from outside. Bounds, drain
+ * and refusals are the same for every such door; the guest owns the frames.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -32,7 +32,7 @@ interface Arrival<G extends Guest> {
 interface RoomOptions<G extends Guest> {
   /** The middle of the names of its metrics. */
   name: 'app' | 'acp';
-  /** For people: "app". */
+  /** A noun for people: "app". */
   title: string;
   limits: Pick<SocketLimits, 'maxFrameBytes' | 'maxUnsentBytes'>;
   /** Lets a client in. @throws RelayError, AuthError: the refusal */
@@ -46,7 +46,7 @@ export interface Room<G extends Guest> {
   control(control: Control): void;
   /** The live ones. */
   readonly guests: ReadonlySet<G>;
-  /** The user of every connection, including those that are still being accepted. */
+  /** The user of every connection, including connections being accepted. */
   users(): Iterable<string>;
   drain(overMs: number): Promise<void>;
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
   const { name, title } = options;
   const keepalive = doorHeartbeat(config.pingIntervalMs, config.silenceTimeoutMs);
   const guests = new Set<G>();
-  /** By user, including connections that are still being accepted. */
+  /** Keyed by user; includes connections being accepted. */
   const people = new Map<string, Set<G>>();
   const leaving = new Set<Promise<void>>();
   const gauge = deps.metrics.gauge(`relay_${name}_connections`, `Connections of ${title}s to this instance`);
@@ -133,7 +133,7 @@ export function createRoom<G extends Guest>(deps: ApiDeps, late: LateRefusals, o
       // Ordinary clients know three frame types: the ping is the WebSocket's own.
       const started = guest.start(socket);
       heartbeat = startHeartbeat(keepalive, new Pulse(guest, socket));
-      // Either may have come while this connection was being accepted and could not be found to be closed.
+      // A revocation or the drain can have happened while this connection was being accepted and was not in the list.
       if (deps.jwtVerifier.isRevoked(guest.principal)) guest.close('credential');
       else if (draining) guest.close('goingAway');
       await started;

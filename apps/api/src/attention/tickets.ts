@@ -23,7 +23,7 @@ export async function createTicket(
   return { ticket, ...(top === '' ? {} : { offset: top }) };
 }
 
-/** Whom a ticket stands for; undefined when it was used, has expired, or never was one. */
+/** Returns the user the ticket was issued to; undefined for a used, expired or unknown ticket. */
 export async function redeemTicket(
   deps: Pick<ApiDeps, 'backplane'>,
   ticket: string,

@@ -67,7 +67,7 @@ export async function authenticateApp(request: IncomingMessage, deps: ApiDeps): 
   };
 }
 
-/** Whom a ticket stands for. @throws AuthError */
+/** Returns the user the ticket was issued to. @throws AuthError */
 export async function principalOfTicket(ticket: string, deps: ApiDeps): Promise<UserPrincipal> {
   const principal = await redeemTicket(deps, ticket);
   if (!principal)

@@ -1,4 +1,7 @@
-/** The folders of a device: where its sessions worked, from the database, and what is in one of them, from its daemon (rules, 6.26). */
+/**
+ * The folders of a device: where its sessions worked, from the database, and the folders below a path, from its daemon (rules,
+ * 6.26).
+ */
 import { capabilitiesOf, findDevice, recentFolders } from '@relay/database';
 import { type FolderList, RelayError, capabilities } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

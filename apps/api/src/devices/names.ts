@@ -1,7 +1,9 @@
 /** Names that machines and programs give themselves, and that people decide by. */
 import { RelayError } from '@relay/protocol';
 
-/** Control characters, line and paragraph separators, what turns the direction of a text, and what has no picture of its own. */
+/**
+ * Control characters, line and paragraph separators, characters that change the direction of a text, and invisible characters.
+ */
 const deceptive = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 
 /** The characters among them that scripts and emoji need: joiners between letters of scripts that join, or between pictures, and the choice between two pictures. */

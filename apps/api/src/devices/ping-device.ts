@@ -1,4 +1,4 @@
-/** POST /api/devices/:id/ping (rules, 7.12): a round trip to the daemon of a device, through whichever instance holds it. */
+/** POST /api/devices/:id/ping (rules, 7.12): a round trip to the daemon of a device, through the instance that holds it. */
 import { findDevice } from '@relay/database';
 import { type DevicePing, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -33,8 +33,8 @@ interface RequestedCode {
 }
 
 /**
- * Begins a registration. `boundTo`: the user whose bearer was sent along; only that user may approve. With a registration key it is
- * approved at once, by the person who made the key.
+ * Begins a registration. `boundTo`: the user whose bearer token came with the request; only that user can approve. A registration
+ * key approves it at once, for the person who made the key.
  * @throws RelayError INVALID_REQUEST, KEY_NOT_VALID, TOO_MANY_DEVICES
  */
 export async function requestCode(
@@ -114,8 +114,8 @@ export type PollAnswer =
   | { kind: 'refused'; error: PollError; /** At the pace of a live code */ legal: boolean };
 
 /**
- * Answers a poll. `slow_down` is only said to callers of the standard's spelling (`patient`): daemons in the field take
- * anything but `authorization_pending` for the end.
+ * Answers a poll. Only callers of the standard's spelling (`patient`) receive `slow_down`: daemons in the field give up on
+ * anything but `authorization_pending`.
  */
 export async function pollCode(deps: Operations, deviceCode: string, patient: boolean): Promise<PollAnswer> {
   const tokenOf = (salt: string) => deriveDeviceToken(deviceCode, salt);

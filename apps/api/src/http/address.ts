@@ -7,8 +7,8 @@ export const addressOf = (request: Pick<Asking, 'ip' | 'socket'>): string =>
   request.ip ?? request.socket.remoteAddress ?? 'unknown';
 
 /**
- * Whom limits count (rules, 6.11). Of IPv6 the first 64 bits, as the lowest address in them: one customer has all of those. An IPv4
- * address that is written as IPv6 (`::ffff:192.0.2.1`) is the IPv4 address. Anything else stays as it is.
+ * Returns the network that limits count (rules, 6.11). IPv6: the first 64 bits, as the lowest address in them, since one customer
+ * owns all of those. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is the IPv4 address. Any other text stays unchanged.
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%', 1);

@@ -1,4 +1,4 @@
-/** CORS: pages of the origins that may open the WebSocket may use REST as well. */
+/** CORS: origins that can open the WebSocket can use REST as well. */
 import type { NextFunction, Request, Response } from 'express';
 import type { ApiDeps } from '../deps.ts';
 import { isAllowedOrigin } from './origins.ts';

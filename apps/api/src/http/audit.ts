@@ -1,4 +1,4 @@
-/** Writes down what is done in the name of a person (rules, 8.20): each request that changes something, with its outcome. */
+/** Records each request that changes something for a person, with its outcome (rules, 8.20). */
 import { addAuditEntry } from '@relay/database';
 import type { Scope, UserPrincipal } from '@relay/auth';
 import type { Route, RouteName } from '@relay/protocol';
@@ -43,7 +43,7 @@ interface Done {
   request: Parameters<typeof addressOf>[0];
   /** Absent for an upgrade. */
   response?: Answering;
-  /** From the access token. */
+  /** Taken from the access token. */
   asked: { userId?: string | undefined; program?: string | undefined };
   params: Readonly<Record<string, unknown>>;
   note: AuditNote;
@@ -68,7 +68,7 @@ async function write({ database, logger }: Deps, done: Done, outcome: string, bo
   const { name, request, response, asked, params, note } = done;
   const userId = note.userId ?? (name === 'requestCode' ? undefined : asked.userId);
   if (userId === undefined) return;
-  // A name that leads to nothing may be that of a session that was deleted; and made-up ones would make an entry each.
+  // A name that leads to nothing can belong to a deleted session; and made-up names would each make an entry.
   const isKnown = !outcome.endsWith('_NOT_FOUND') && !beforeLooking.has(outcome);
   const entry = {
     ...{ userId, action: name, outcome, program: note.program ?? asked.program, address: addressOf(request) },
@@ -101,7 +101,7 @@ export async function audited<A extends { body?: unknown }>(
   return answer;
 }
 
-/** Writes down that the token of a program does not reach so far, whatever the route. The request names no target that was looked for. */
+/** Records that a program's token lacks the scope of a route. The entry names no target, since none was looked up. */
 export const noteScopeRefusal = (deps: Deps, done: Omit<Done, 'params' | 'note'>): Promise<void> =>
   write(deps, { ...done, params: {}, note: {} }, 'INSUFFICIENT_SCOPE');
 

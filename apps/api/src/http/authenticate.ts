@@ -33,7 +33,7 @@ export async function verifyUserToken(token: string, verifier: JwtVerifier): Pro
 }
 
 /**
- * The answer that a notification offered, by its one-use token. `tokens` undefined: this relay makes none.
+ * The answer offered by a notification, by its one-use token. `tokens` undefined: this relay makes no such tokens.
  * @throws RelayError UNAUTHORIZED (no credential); AuthError of `AnswerTokens.verify`
  */
 export async function authenticateAnswer(

@@ -1,6 +1,6 @@
 /**
- * Paces the bytes of bodies: reading them takes the event loop from others. A person or an address sends a burst as fast as it can, one
- * body of the largest size, and what comes beyond it at a steady rate (rules, 6.7).
+ * Paces the bytes of bodies, because reading them takes the event loop from other requests. A person or an address sends a burst
+ * at full speed, one body of the largest size, and further bytes at a steady rate (rules, 6.7).
  */
 import { limits } from '@relay/protocol';
 

@@ -1,6 +1,6 @@
 /**
- * The body of a request: bytes, or JSON in valid UTF-8 that is an object. Read here and not by a library, because a body that is too
- * large must be refused where it passes the limit, and one that does not come must end (rules, 6.7).
+ * Reads the body of a request: bytes, or JSON in valid UTF-8 that is an object. Our own code instead of a library, because an
+ * oversized body must be refused where it passes the limit, and a stalled body must time out (rules, 6.7).
  */
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -10,7 +10,7 @@ import { BodyPace } from './body-pace.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const empty = Buffer.alloc(0);
-/** A body of which nothing comes for so long is given up. Node ends those that take a minute in all. */
+/** A body that sends nothing for this long is given up. Node closes requests that take a minute in all. */
 const defaultStallMs = 15_000;
 /** How long the rest of a refused body is read and discarded, so that the sender gets to read the answer. */
 const lingerMs = 1000;
@@ -39,7 +39,7 @@ function decodedOf(request: Request): Readable {
   return request.pipe(decoder());
 }
 
-/** Collects at most `maxBytes`, as fast as `payer` may send. The stream may go on when it rejects. */
+/** Collects at most `maxBytes`, at the pace allowed to `payer`. The stream can go on after a rejection. */
 function collect(request: Request, payer: string, maxBytes: number, stallMs: number): Promise<Buffer> {
   // Something read it before, or there is nothing to read.
   if (request.readableEnded) return Promise.resolve(empty);
@@ -75,7 +75,7 @@ function collect(request: Request, payer: string, maxBytes: number, stallMs: num
   });
 }
 
-/** Forgets what still comes, as fast as `payer` may send, and cuts the connection if the body does not end soon. */
+/** Discards further bytes, at the pace allowed to `payer`, and cuts the connection if the body does not finish soon. */
 export function linger(request: Request, response: Response, payer: string): void {
   request.unpipe();
   request.on('data', (chunk: Buffer) => {
@@ -93,7 +93,7 @@ export function linger(request: Request, response: Response, payer: string): voi
   });
 }
 
-/** Reads bodies of at most `maxBytes`, whatever is in them, as fast as `payer`, a person or an address, may send (rules, 6.7). */
+/** Reads bodies of at most `maxBytes`, with any content, at the pace allowed to `payer`, a person or an address (rules, 6.7). */
 export function bodyReader(
   maxBytes: number,
   stallMs = defaultStallMs,
@@ -116,8 +116,8 @@ export function bodyReader(
 type ReadJson = (request: Request, response: Response, payer: string) => Promise<Record<string, unknown>>;
 
 /**
- * Reads JSON. Only what a large field holds may make a body larger than the usual.
- * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. No body at all is an empty object.
+ * Reads JSON. Only the content of a large field can make a body larger than usual. An absent body is an empty object.
+ * @throws RelayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_REQUEST
  */
 export function jsonReader(largeField?: string): ReadJson {
   if (largeField === undefined) {
@@ -134,13 +134,13 @@ export function jsonReader(largeField?: string): ReadJson {
   };
 }
 
-/** Characters of the texts in a list: of base64, at most what they are in the body. */
+/** Characters of the texts in a list; for base64, at most their size in the body. */
 function lengthOf(list: unknown): number {
   if (!Array.isArray(list)) return 0;
   return (list as unknown[]).reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
 }
 
-/** A large body that is not JSON holds nothing that may be large. */
+/** A large body that is not JSON cannot contain a large field. */
 function orTooLarge<T>(work: () => T): T {
   try {
     return work();

@@ -1,4 +1,7 @@
-/** Calls of routes within the process: by another door for the person whom it let in. They count, and are recorded, as requests are. */
+/**
+ * Calls routes within the process, through another door, for the person that door authenticated. Calls are limited and recorded
+ * like requests.
+ */
 import type { UserPrincipal } from '@relay/auth';
 import { RelayError, type Route, type RouteName, limits, routes } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
@@ -7,7 +10,7 @@ import { toRelayError } from './errors.ts';
 import { type AnyHandler, type Asked, type Handlers, createPerformer } from './pipeline.ts';
 import type { RateLimits } from './rate-limit.ts';
 
-/** The sender of the calls, and the id by which the log and the audit name them. */
+/** The sender of the calls, and the id that names them in the log and the audit. */
 interface Caller {
   principal: UserPrincipal;
   address: string;
@@ -62,7 +65,7 @@ export function createCallRoute(
   };
 }
 
-/** As large as a request may be: images have a bound of their own. @throws RelayError PAYLOAD_TOO_LARGE */
+/** Limits a body to the size of a request; images have a bound of their own. @throws RelayError PAYLOAD_TOO_LARGE */
 function bounded(body: unknown): unknown {
   const { images: _images, ...rest } = body as { images?: unknown };
   if (Buffer.byteLength(JSON.stringify(rest)) <= limits.requestBodyBytes) return body;

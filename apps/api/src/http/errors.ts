@@ -1,4 +1,7 @@
-/** Anything that was thrown → an error of the catalogue (rules, 6.2). Unexpected errors say nothing to strangers and everything to the log. */
+/**
+ * Turns any thrown value into an error of the catalogue (rules, 6.2). The log has the details of unexpected errors; strangers see
+ * no details.
+ */
 import { AuthError } from '@relay/auth';
 import { BackplaneError } from '@relay/backplane';
 import { isUnavailable } from '@relay/database';
@@ -27,7 +30,7 @@ export function toRelayError(error: unknown): RelayError {
   }
   if (error instanceof HandshakeError)
     return new RelayError('INVALID_REQUEST', `This is no WebSocket handshake: ${error.message}.`);
-  // From the router, when it reads the parameters of a path.
+  // The router throws this when it reads the parameters of a path.
   if (error instanceof URIError) return new RelayError('INVALID_REQUEST', 'The path is not correctly percent-encoded.');
   return new RelayError(
     'INTERNAL_ERROR',

@@ -1,6 +1,6 @@
 /**
- * Refusals that come late (rules, 6.10): a client that asks on and on although it is refused waits for each answer, so that its loop
- * takes little of what others need. One that stops after the first refusals notices nothing.
+ * Delays repeated refusals (rules, 6.10): a client that keeps asking despite refusals waits for each answer, so its loop takes
+ * little from other clients. A client that stops after the first refusals notices nothing.
  */
 
 const windowMs = 60_000;
@@ -15,7 +15,7 @@ export class LateRefusals {
   readonly #refused = new Map<string, { count: number; until: number }>();
   #waiting = 0;
 
-  /** Counts a refusal. Resolves when it may be answered: at once for the first 100 in a minute, a second later from then on. */
+  /** Counts a refusal. Resolves when to send it: at once for the first 100 in a minute, a second later from then on. */
   async pause(who: string): Promise<void> {
     const now = performance.now();
     if (this.#refused.size >= maxPeople) this.#refused.clear();

@@ -1,9 +1,9 @@
-/** Origins whose pages may use this relay: REST (CORS), and WebSockets (rules, 11.1). */
+/** Origins whose pages can use this relay: REST (CORS), and WebSockets (rules, 11.1). */
 import type { IncomingMessage } from 'node:http';
 import { RelayError } from '@relay/protocol';
 import type { ApiDeps } from '../deps.ts';
 
-/** Origins whose pages may connect: our own and the configured ones. */
+/** Origins whose pages can connect: our own and the configured ones. */
 export function isAllowedOrigin(origin: string, config: ApiDeps['config']): boolean {
   return origin === new URL(config.publicUrl).origin || config.allowedOrigins.includes(origin);
 }

@@ -44,11 +44,11 @@ export interface Call<N extends RouteName = RouteName> {
   body: RouteBody<N>;
   query: RouteQuery<N>;
   limits: RateLimits;
-  /** For the audit, where the route alone does not say it. */
+  /** A note for the audit that adds to the name of the route. */
   note: AuditNote;
 }
 
-/** Status and body; a handler may set further headers on the response itself. */
+/** Status and body; a handler can set further headers on the response itself. */
 export type Answer<N extends RouteName = RouteName> = (
   RouteSuccess<N> | RouteRefusal<N> | Streamed<N> | Forwarded<N>
 ) & {
@@ -67,7 +67,7 @@ type Forwarded<N extends RouteName> = N extends
   ? { readonly status: 200; readonly json: string }
   : never;
 
-/** A handler for each of these routes. One that answers with another status or body than the table says does not compile. */
+/** A handler for each of these routes. A status or body that differs from the table does not compile. */
 export type Handlers<Names extends RouteName = RouteName> = {
   readonly [N in Names]: (call: Call<N>) => Promise<Answer<N>> | Answer<N>;
 };
@@ -86,17 +86,17 @@ async function principalOf(route: Route, request: Request, deps: ApiDeps): Promi
   const hasBearer = request.headers.authorization !== undefined;
   if (route.credential === 'none' || route.credential === 'answer' || (route.credential === 'optional' && !hasBearer))
     return undefined;
-  // The handler knows what to do with a device's own token.
+  // The handler checks a device's own token.
   if (route.credential === 'user-or-device' && bearerFrom(request.headers.authorization)?.startsWith('rly_drt_'))
     return undefined;
   return authenticateUser(request, deps.jwtVerifier);
 }
 
-/** For a whole document. */
+/** The time limit of a streamed document. */
 const streamMs = 10 * 60_000;
 
 interface RoutesDeps extends ApiDeps {
-  /** The tokens of notifications. Undefined: this relay makes none. */
+  /** The tokens of notifications. Undefined: this relay makes no such tokens. */
   answers: AnswerTokens | undefined;
 }
 
@@ -106,7 +106,7 @@ export function mountRoutes(app: Express, handlers: Handlers, deps: RoutesDeps, 
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][])
     byPath.set(route.path, [...(byPath.get(route.path) ?? []), [name, route]]);
 
-  // Backwards, because ':' comes before all letters: /api/devices/code is no device of that name.
+  // Backwards, because ':' comes before all letters: /api/devices/code must not match as a device id.
   const paths = [...byPath.keys()].sort().reverse();
   for (const path of paths) {
     const here = byPath.get(path) ?? [];
@@ -131,11 +131,11 @@ export interface Asked {
   claims?: AnswerClaims | undefined;
   params: Readonly<Record<string, unknown>>;
   query: Readonly<Record<string, unknown>>;
-  /** Reads it. Called when nothing else speaks against the request. */
+  /** Reads the body. Called after every other check has passed. */
   readonly body: () => Promise<unknown>;
 }
 
-/** Limit, scope, query, body, then the handler and the audit: what one route does with any request. */
+/** Limit, scope, query, body, then the handler and the audit: the steps of one route for any request. */
 export function createPerformer(
   name: RouteName,
   route: Route,
@@ -217,7 +217,7 @@ async function writeText(response: Response, status: number, text: AsyncIterable
   await pipeline(Readable.from(all()), response, { signal: AbortSignal.timeout(streamMs) });
 }
 
-/** Counts what `act` refuses, unless that was the fault of the relay, and what it does not call free. */
+/** Counts the refusals of `act`, unless the relay was at fault, and every call that is not free. */
 async function countedUnlessFree(act: () => Promise<AnyAnswer>, count: () => Promise<void>): Promise<AnyAnswer> {
   let answer: AnyAnswer;
   try {
@@ -257,7 +257,7 @@ export function answerError(
     request.socket.destroy();
     return;
   }
-  // A body that was refused unread: without this, Node reads it to its end, as fast as it comes.
+  // The body was refused unread: without this, Node reads the rest at full speed.
   if (!request.complete && request.listenerCount('data') === 0)
     linger(request, response, `address:${networkOfRequest(request)}`);
   for (const [name, value] of Object.entries(known.headers)) response.setHeader(name, value);

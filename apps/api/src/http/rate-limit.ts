@@ -110,7 +110,7 @@ export function createRateLimits(
   };
 }
 
-/** The question of the sign-in library: may this request pass, and if not, after how many seconds. */
+/** Interface for the sign-in library: whether a request passes, and if not, after how many seconds. */
 export interface SignInLimits {
   consume(
     key: string,
@@ -142,7 +142,7 @@ export function createSignInLimits(backplane: Pick<Shared, 'count'>): SignInLimi
 const accountWindowMs = 900_000;
 const guessesPerAccount = 20;
 
-/** Wrong passwords of one account. `consume` answers after how many seconds to come again, undefined when it may pass. */
+/** Limits wrong passwords of one account. `consume` returns the seconds to wait, undefined when the attempt can proceed. */
 export function createAccountLimit(backplane: Pick<Shared, 'count'>): {
   consume(account: string): Promise<number | undefined>;
   reward(account: string): Promise<void>;

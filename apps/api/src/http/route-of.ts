@@ -1,7 +1,7 @@
 /** The route of a request, for metrics and traces: one of a small fixed set, never a path that a client chose. */
 import type { Request, Response } from 'express';
 
-/** For what Express does not route by itself. */
+/** Names the route of requests that Express does not route. */
 export function nameRoute(response: Response, route: string): void {
   (response.locals as { route?: string }).route = route;
 }

@@ -11,7 +11,7 @@ type Window = Awaited<ReturnType<Shared['count']>>;
 /** After the backplane failed, requests do not wait for it to fail again, for this long. */
 const aloneMs = 1000;
 
-/** Also says when the window ends: ms since 1970, the same for every request of a window. */
+/** Adds the time when the window closes: ms since 1970, the same for every request of a window. */
 class WindowRes extends RateLimiterRes {
   readonly windowEndsAt: number;
 

@@ -6,7 +6,7 @@ import { routeOf } from './route-of.ts';
 /** Probes come every few seconds, and a trace of them would show nothing. */
 const quiet = new Set(['/health', '/ready']);
 
-/** Middleware. Addresses are given as routes: a path may name a session. */
+/** Middleware. It reports addresses as routes, because a path can name a session. */
 export function traceRequests(tracer: Tracer) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (quiet.has(request.path)) {

@@ -1,6 +1,6 @@
 /**
- * Where the library asks us before it writes something down: who may create an account, what is kept of an account elsewhere, how
- * long a code lives, and what ends with a sign-in.
+ * Hooks that the library calls before it writes a row: who can create an account, which upstream fields are kept, how long a code
+ * lives, and which tokens a revoked sign-in takes along.
  */
 import { forgetHalfSignIns, forgetUnfinishedAccount, isDisabled, isTokenGood } from '@relay/database';
 import { RelayError } from '@relay/protocol';
@@ -67,7 +67,7 @@ function invitationIn(body: unknown): string | undefined {
   return typeof invitation === 'string' && invitation !== '' ? hashToken(invitation) : undefined;
 }
 
-/** The invitation with which a person went to another service, hashed. */
+/** The hash of the invitation that a person carried through another service. */
 async function carriedInvitation(): Promise<string | undefined> {
   const carried = (await getOAuthState())?.serverContext?.['invitation'];
   return typeof carried === 'string' ? carried : undefined;
@@ -111,7 +111,7 @@ async function programSignedOut(
   await noteAction(deps, ctx, { userId, action: 'signOut', program });
 }
 
-/** Before a request of a signed-in person with their password: it counts as a guess, and may need the second factor. */
+/** Before a request of a signed-in person with their password: it counts as a guess, and can need the second factor. */
 async function checkPersonAgain(
   deps: IdentityDeps,
   guesses: ReturnType<typeof accountGuesses>,
@@ -168,7 +168,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
       },
       verification: {
         create: {
-          // The library has one number for codes and for how long a person may look at the sign-in page.
+          // The library has one setting for the lifetime of codes and for the time a person has on the sign-in page.
           before: (verification) =>
             Promise.resolve(
               verification.value.startsWith('{"type":"authorization_code"')
@@ -194,7 +194,7 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
             }),
         },
         delete: {
-          // A sign-in that simply expired ends nothing else: programs have their own 30 days.
+          // An expired sign-in revokes nothing else: programs have their own 30 days.
           before: async (login, ctx) => {
             if (login.expiresAt > new Date() && !(await isHalf(deps, login.userId, ctx)))
               await forgetTokens(deps, login.id);
@@ -212,14 +212,14 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         const body = ctx.body as Record<string, unknown> | undefined;
         await refusing(() => checkBody(ctx.path, body));
         const tokenHash = invitationIn(body);
-        // A person who may not create an account does not learn either whether an address has one.
+        // A person who cannot create an account must not learn whether an address has one either.
         if (ctx.path === '/sign-up/email') {
           await refusing(() => requireWelcome(deps, tokenHash));
           refuseCommon(body?.['password'], [body?.['name'], body?.['email']]);
         }
         if (ctx.path === '/change-password' && body) {
           refuseCommon(body['newPassword'], []);
-          // A person who knows the old password may be signed in elsewhere.
+          // A person who knows the old password might be signed in elsewhere.
           body['revokeOtherSessions'] = true;
         }
         if (ctx.path === '/oauth2/token' && typeof body?.['code'] === 'string') storage.begins(chainOf(body['code']));
@@ -241,14 +241,14 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
       after: createAuthMiddleware(async (ctx) => {
         const { returned } = ctx.context as { returned?: unknown };
         const refused = isAPIError(returned);
-        // An outage says nothing about the password.
+        // An outage does not mean that the password was wrong.
         const mayBeWrong = refused && returned.statusCode < 500;
         if (ctx.path === '/sign-in/email' && !mayBeWrong)
           await guesses.forgive((ctx.body as { email?: unknown } | undefined)?.email);
         if (passwordPaths.has(ctx.path) && !mayBeWrong) {
           const user = (ctx.context.session ?? (await getSessionFromCtx(ctx)))?.user;
           await guesses.forgive(user?.email);
-          // A person who knows the old password may wait for the second step.
+          // A person who knows the old password might be waiting for the second step.
           if (user && !refused && ctx.path === '/change-password')
             await Promise.all([
               forgetHalfSignIns(deps.database, user.id),
@@ -258,7 +258,8 @@ export const accountHooks = (deps: IdentityDeps, storage: LibraryStorage) => {
         }
         if (refused && /^\/(?:two-factor|passkey)\//.test(ctx.path)) explain(returned);
         if (ctx.path === addPasskey && !refused) await requireRoomForPasskey(deps, returned);
-        // Before the answer, which has the code: a program that the person is not told of gets none.
+        // Before the answer, which carries the code: if the notification of the person fails, the program must not receive the
+        // code.
         if (ctx.path === '/oauth2/consent' && !refused) {
           const userId = (await getSessionFromCtx(ctx))?.user.id;
           const target = await noteConsent(ctx.body, userId);

@@ -46,7 +46,7 @@ export function accountNotes(deps: IdentityDeps) {
   const publisher = publisherOf(deps);
 
   return {
-    /** Tells the person which program was allowed. Returns its id; undefined when none was. */
+    /** Notifies the person which program was allowed. Returns its id; undefined if the person declined. */
     noteConsent: async (body: unknown, userId: string | undefined): Promise<string | undefined> => {
       const { accept, oauth_query } = (body ?? {}) as { accept?: unknown; oauth_query?: unknown };
       const clientId = typeof oauth_query === 'string' ? new URLSearchParams(oauth_query).get('client_id') : null;
@@ -58,8 +58,8 @@ export function accountNotes(deps: IdentityDeps) {
     },
 
     /**
-     * Records an attempt with a password or a code, unless its row did. The person is the one whose address was typed, whose code is
-     * awaited, or who is signed in. Nothing for other requests.
+     * Records an attempt with a password or a code, unless its row did. The person is the owner of the typed address, the person
+     * whose code is awaited, or the signed-in person. Ignores other requests.
      */
     noteAttempt: async (ctx: Context, refusal: Refusal | undefined): Promise<void> => {
       const action = attempts.get(ctx.path);
@@ -70,7 +70,7 @@ export function accountNotes(deps: IdentityDeps) {
         // PostgreSQL takes no U+0000, so no address has one.
         if (typeof email !== 'string' || email.includes('\u0000')) return;
         const userId = (await listPeople(deps.database, email))[0]?.id;
-        // Not awaited: how long a refusal takes must not tell whether the address has an account.
+        // Not awaited: the time of a refusal must not reveal whether the address has an account.
         if (userId !== undefined) void noteAction(deps, ctx, { userId, action, outcome });
         return;
       }

@@ -1,8 +1,11 @@
-/** Writes down what is done at the sign-in in the name of a person (rules, 8.20). */
+/** Records actions at the sign-in in the name of a person (rules, 8.20). */
 import { type NewAuditEntry, addAuditEntry } from '@relay/database';
 import type { IdentityDeps } from './deps.ts';
 
-/** Ours, written over whatever a client sends: the library believes the leftmost X-Forwarded-For, which anybody can write. */
+/**
+ * Our own header, which overwrites any value from a client: the library believes the leftmost X-Forwarded-For, which any client
+ * can write.
+ */
 export const addressHeader = 'x-relay-client-address';
 export const requestIdHeader = 'x-request-id';
 

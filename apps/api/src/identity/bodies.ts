@@ -1,6 +1,6 @@
 /**
- * The shapes that bodies of the sign-in may have. The library checks most of it, but passes on some of what it does not expect: to the database,
- * whose refusal quotes it, or to its own log.
+ * The shapes of sign-in bodies. The library checks most of it, but passes some unexpected values on: to the database, whose
+ * refusal quotes them, or to its own log.
  */
 import { RelayError } from '@relay/protocol';
 
@@ -13,7 +13,7 @@ const goOn = {
   newUserCallbackURL: 'text',
 } as const;
 
-/** By path; fields that are not named here are dropped. */
+/** Keyed by path; fields that are missing here are dropped. */
 const fields: ReadonlyMap<string, Readonly<Record<string, Kind>>> = new Map<string, Readonly<Record<string, Kind>>>([
   ['/sign-up/email', { email: 'address', password: 'text', name: 'text', invitation: 'text', ...goOn }],
   ['/sign-in/email', { email: 'address', password: 'text', rememberMe: 'flag', ...goOn }],

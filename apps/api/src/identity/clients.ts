@@ -1,9 +1,12 @@
-/** The programs that the relay knows by itself, and what tokens are for. All public: PKCE proves them, no secret does. */
+/**
+ * The programs that the relay knows by itself, and the purpose of their tokens. All are public clients: PKCE proves them, no
+ * secret does.
+ */
 import { agentAnswerScope, agentScope, knownScopes, ordinaryScopes } from '@relay/auth';
 import type { FirstPartyClient } from '@relay/database';
 import { acpScopes } from '@relay/protocol';
 
-/** With `offline_access` a program may get a refresh token; the web app has the browser's sign-in instead. */
+/** `offline_access` lets a program receive a refresh token; the web app uses the browser's sign-in instead. */
 const peopleScopes = ['openid', 'profile', 'email'];
 export const allScopes = [...peopleScopes, 'offline_access', ...knownScopes];
 const webScopes = [...peopleScopes, ...ordinaryScopes];
@@ -23,7 +26,7 @@ export const agentAudienceOf = (publicUrl: string): string => `${publicUrl}/mcp`
 /** The audience of access tokens that ACP clients ask for. */
 export const acpAudienceOf = (publicUrl: string): string => `${publicUrl}/acp`;
 
-/** The client of every program that runs agents: none of them has a secret, or a name that can be checked. */
+/** The client of every program that runs agents: these programs have neither a secret nor a verifiable name. */
 export const agentClientId = 'relay-mcp';
 /** Where known programs wait for the code, each on a port of its own. The library has these; `isAgentRedirect` accepts others. */
 const agentPaths = ['/callback', '/', '/oauth/callback', '/oauth_callback', '/mcp/oauth/callback'];

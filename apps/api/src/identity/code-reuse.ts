@@ -1,6 +1,6 @@
 /**
- * A code that comes twice was stolen, before or after its program used it: what the first use got ends (RFC 6749 §4.1.2). The
- * library takes back the refresh token; access tokens are refused here.
+ * A code that arrives twice was stolen, before or after its program used it: the relay revokes the tokens of the first use (RFC
+ * 6749 §4.1.2). The library takes back the refresh token; access tokens are refused here.
  */
 import { createHash } from 'node:crypto';
 import { noteUsedCode, takeUsedCode } from '@relay/database';
@@ -10,7 +10,7 @@ import { endChain } from './end-sign-in.ts';
 /** The name of a chain: the library calls the code so in its rows. */
 export const chainOf = (code: string) => createHash('sha256').update(code).digest('base64url');
 
-/** Access tokens live ten minutes: afterwards there is nothing to end. */
+/** Access tokens live ten minutes: afterwards nothing is left to revoke. */
 const rememberedMs = 11 * 60_000;
 
 function subjectOf(accessToken: string): unknown {
@@ -30,7 +30,7 @@ export async function codeUsed(deps: IdentityDeps, code: string, accessToken: st
   if (typeof subject === 'string') await noteUsedCode(deps.database, chainOf(code), subject, rememberedMs);
 }
 
-/** A code was refused: if it was used before, the tokens that it brought end. */
+/** A code was refused: if it was used before, its tokens are revoked. */
 export async function codeRefused(deps: IdentityDeps, code: string): Promise<void> {
   const chain = chainOf(code);
   const userId = await takeUsedCode(deps.database, chain);

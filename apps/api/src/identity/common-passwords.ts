@@ -1,4 +1,4 @@
-/** Passwords that are guessed first: what everybody takes who needs ten characters. A guesser has far longer lists, but few tries. */
+/** The passwords guessed first: the usual choices for ten characters. A guesser has far longer lists, but few tries. */
 
 /** A common password without its digits and signs, spelled with letters. */
 const words = new Set(
@@ -35,7 +35,7 @@ const rows = [
 ];
 const reversed = (text: string) => [...text].reverse().join('');
 
-/** Whether a password, of the length that is asked for at least, is one of the first that anyone would guess. `own`: what is known of the person. */
+/** True if a password of the required length is among the first that anyone would guess. `own`: known facts about the person. */
 export function isCommonPassword(password: string, own: readonly string[] = []): boolean {
   const small = password.toLowerCase();
   // Few different characters: the same one again and again, or two in turn.
@@ -46,7 +46,7 @@ export function isCommonPassword(password: string, own: readonly string[] = []):
   const spelled = small.replace(/[013457@$]/g, (sign) => letters[sign]!);
   const bare = (text: string) => text.replace(/[^a-z]/g, '');
   if (words.has(bare(small)) || words.has(bare(spelled.replace(/[^a-z]+$/, '')))) return true;
-  // "Password123": what stands behind the word was spelled with letters too.
+  // "Password123": the suffix was spelled with letters too.
   if (words.has(bare(small.replace(/[\d\W_]+$/, '').replace(/[013457@$]/g, (sign) => letters[sign]!)))) return true;
   return own.some((name) => name.length >= 4 && bare(small) === bare(name.toLowerCase()));
 }

@@ -68,7 +68,7 @@ function libraryRequest(
   { body: sent, publicUrl, resign }: { body: Buffer; publicUrl: string; resign: Resign },
 ): { asked: Request; renewed: ReadonlyMap<string, string> } {
   const url = withDefaults(new URL(request.originalUrl, new URL(publicUrl).origin), publicUrl);
-  // Behind a PUBLIC_URL with a path the proxy has taken the path away.
+  // The proxy removed the path of a PUBLIC_URL with a path.
   url.pathname = new URL(publicUrl).pathname.replace(/\/$/, '') + url.pathname;
   const received = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -98,7 +98,7 @@ function agentRedirectOf(request: Incoming, body: Buffer): string | undefined {
 /** Refuses input that the library or the database would answer with 500: broken JSON and the character U+0000. @throws RelayError INVALID_REQUEST */
 function refuseNonsense(request: Incoming, body: Buffer): void {
   if (request.is(['application/json', '+json'])) jsonIn(request, body);
-  // The library would forgive spaces around it: an address is the one that is known, or it is not.
+  // The library would forgive surrounding spaces: an address is known exactly, or it is unknown.
   const redirect = new URL(request.originalUrl, 'http://relay').searchParams.get('redirect_uri') ?? '';
   if (/\s/.test(redirect)) throw new RelayError('INVALID_REQUEST', 'The redirect_uri contains a space.');
   if (request.originalUrl.includes('%00') || body.includes(0) || body.includes('%00'))
@@ -121,7 +121,7 @@ async function answer(from: Response, to: Outgoing, renewed: ReadonlyMap<string,
 const signsIn = (answer: Response): boolean =>
   answer.status < 400 && answer.headers.getSetCookie().some((cookie) => cookie.includes('.session_token='));
 
-/** Another service is away, and the answer says which. */
+/** Another service is away; the answer names it. */
 async function unavailable(answer: Response): Promise<RelayError> {
   const { error } = (await answer.json()) as { error?: string };
   return new RelayError('SERVICE_UNAVAILABLE', error ?? 'Try again in a few seconds.', { retryAfter: 5 });
@@ -129,7 +129,7 @@ async function unavailable(answer: Response): Promise<RelayError> {
 
 const failure = (cause: unknown) => new RelayError('INTERNAL_ERROR', 'The sign-in failed. Try again.', { cause });
 
-/** @throws RelayError SERVICE_UNAVAILABLE if the database was away, whatever came out; INTERNAL_ERROR if nothing did */
+/** @throws RelayError SERVICE_UNAVAILABLE if the database was away, regardless of the result; INTERNAL_ERROR without a result */
 function wellDone<T>(outcome: Outcome<T>): T {
   if (outcome.unavailable) {
     throw new RelayError('SERVICE_UNAVAILABLE', 'The relay cannot do this right now. Try again in a few seconds.', {
@@ -167,7 +167,8 @@ export function mountSignIn(
     const work = async () => {
       const again = request.path === '/oauth2/token' ? asked.clone() : undefined;
       const first = await library.handler(asked);
-      // Of two renewals at the same moment one finds the token unused, but comes too late: asked again, it gets the answer of the other.
+      // If two renewals race, the slower one finds the token unused but fails: a second attempt returns the answer of the faster
+      // one.
       return again && first.status === 400 && storage.presented()?.revoked === null ? library.handler(again) : first;
     };
     const outcome = await storage.watch(work, {
@@ -175,12 +176,12 @@ export function mountSignIn(
       headers: asked.headers,
       agentRedirect: agentRedirectOf(request, body),
     });
-    // A person who got an account is signed in with the same answer; a refusal may also be a redirect to a page that tells it.
+    // A person who got an account is signed in with the same answer; a refusal can also be a redirect to an error page.
     const done = outcome.result !== undefined && !outcome.unavailable && signsIn(outcome.result);
     if (!done) for (const takeBack of outcome.undo.reverse()) await takeBack();
     const result = wellDone(outcome);
     if (result.status === 503) throw await unavailable(result);
-    // The library calls what a device sent a fault of the relay.
+    // The library reports a bad request of the device as a fault of the relay.
     if (result.status === 500 && request.path === addPasskey && outcome.failure === undefined)
       throw new RelayError('INVALID_REQUEST', 'The passkey could not be saved. Try again, or with another device.');
     if (result.status >= 500) throw failure(outcome.failure);
@@ -195,7 +196,7 @@ export function mountSignIn(
       response.setHeader('Access-Control-Allow-Origin', '*');
       response.json(result);
     };
-  // There are only public clients; the library does not advertise them, because it registers none.
+  // All clients are public; the library does not advertise this, because it does not register clients.
   const advertised = (metadata: object) => ({
     ...metadata,
     registration_endpoint: `${publicUrl}${basePath}${registrationPath}`,

@@ -1,6 +1,6 @@
 /**
- * Ending sign-ins: it is recorded, what could be renewed is forgotten, then every instance refuses what is still out and closes
- * its sockets. In this order: a program that renews at that very moment finds one or the other.
+ * Revokes sign-ins: records it, forgets the renewable tokens, then makes every instance refuse outstanding tokens and close its
+ * sockets. In this order, so that a program that renews at that very moment meets one or the other.
  */
 import {
   forgetAllLogins,
@@ -20,12 +20,15 @@ import type { Revocation } from '@relay/auth';
 import { noteAction } from './audit.ts';
 import type { IdentityDeps } from './deps.ts';
 
-/** Access tokens live ten minutes, are taken for some seconds more, and clocks differ; what was revoked earlier has expired. */
+/**
+ * Access tokens live ten minutes, are accepted for some seconds more, and clocks differ; older revocations concern expired
+ * tokens.
+ */
 const memoryMs = 11 * 60_000;
 
 type Ended = { subject: string; client?: string } | { login: string };
 
-/** Tells every instance, which refuses what is out and closes its sockets. Never rejects. */
+/** Makes every instance refuse outstanding tokens and close its sockets. Never rejects. */
 export async function announce(deps: IdentityDeps, ended: Ended): Promise<void> {
   await deps.backplane
     .publishControl(JSON.stringify({ v: 1, kind: 'user_revoked', ...ended }))
@@ -59,7 +62,7 @@ export async function signOutEverywhere(deps: IdentityDeps, userId: string): Pro
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
-/** Signs out the programs whose own sign-in has ended by its age: they outlive it, and are not reached through the sign-ins that exist. */
+/** Signs out the programs whose own sign-in has expired: they outlive it, and are not reachable through existing sign-ins. */
 export async function endProgramsWithoutLogin(deps: IdentityDeps, userId: string): Promise<void> {
   const ended = (await programsWithoutLogin(deps.database, userId)).map((client) => ({ subject: userId, client }));
   await recordRevocations(deps.database, ended);
@@ -68,7 +71,7 @@ export async function endProgramsWithoutLogin(deps: IdentityDeps, userId: string
   await Promise.all(ended.map((one) => announce(deps, one)));
 }
 
-/** Ends one sign-in of a program: the tokens that came from one code, and the addresses that were added with them. */
+/** Revokes one sign-in of a program: the tokens from one code, and the addresses added with them. */
 export async function endChain(
   deps: IdentityDeps,
   { chain, userId }: { chain: string; userId: string },
@@ -79,7 +82,7 @@ export async function endChain(
   await announce(deps, { login: chain });
 }
 
-/** Ends it because one of its refresh tokens came again after it was used: the program has it, and so does another. */
+/** Revokes it because one of its refresh tokens arrived again after its use: the program has it, and so does another program. */
 export async function endStolenChain(
   deps: IdentityDeps,
   given: { chain: string; userId: string; clientId: string; headers: Headers | undefined },
@@ -90,14 +93,14 @@ export async function endStolenChain(
   await noteAction(deps, { headers }, { userId, action: 'signOut', program, outcome: 'REFRESH_TOKEN_REUSED' });
 }
 
-/** Takes from a program what the person gave it. @throws RelayError NOT_FOUND */
+/** Revokes the access that the person gave to a program. @throws RelayError NOT_FOUND */
 export async function revokeApplication(deps: IdentityDeps, userId: string, clientId: unknown): Promise<void> {
   if (typeof clientId !== 'string') throw new RelayError('INVALID_REQUEST', 'In the body, "clientId" is required.');
   if (!(await forgetApplication(deps.database, userId, clientId)))
     throw new RelayError('NOT_FOUND', 'This application has no access to your account.');
   const ended = { subject: userId, client: clientId };
   await recordRevocations(deps.database, [ended]);
-  // Of a code that was being redeemed, the token was perhaps written before the record.
+  // If a code was being redeemed, its token was perhaps written before the record.
   await forgetApplication(deps.database, userId, clientId);
   await removeSubscriptionsOf(deps.database, { userId, client: clientId, typed: true });
   await announce(deps, ended);

@@ -9,7 +9,7 @@ interface HealOptions {
   everyMs: number;
   /** After a look that failed. */
   retryMs: number;
-  /** Reads what was revoked lately and lets it count; applied twice it counts once. */
+  /** Reads recent revocations and applies them; applying one twice has no effect. */
   look: () => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function healRevocations({ backplane, logger, everyMs, retryMs, look }: H
   };
   const run = (): void => {
     if (looking) {
-      // A read under way may predate the reason for this one.
+      // A read in progress can predate the reason for this one.
       again = true;
       return;
     }

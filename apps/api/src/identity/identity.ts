@@ -13,11 +13,11 @@ import { renewSetupLink } from './sign-up.ts';
 import { createLibraryStorage } from './storage.ts';
 
 export interface Identity {
-  /** For the verifier of access tokens. Its keys come from the database, without a request. */
+  /** Configures the verifier of access tokens. Its keys come from the database, without a request. */
   readonly issuer: IssuerConfig;
   /** The revocations that a verifier that starts now has to refuse. */
   readonly revoked: readonly Revocation[];
-  /** The revocations that an instance cut off from the others may have missed. Rejects when the database cannot be reached. */
+  /** Reads revocations that an instance cut off from the others can have missed. Rejects if the database is unreachable. */
   revokedLately(): Promise<Revocation[]>;
   /** Where the first account is created: good for one account, until the next start. Undefined when there are accounts. */
   readonly setupLink: string | undefined;
@@ -27,7 +27,10 @@ export interface Identity {
   mount(app: Express): void;
 }
 
-/** A lost AUTH_SECRET takes the signing keys with it. New ones are made; tokens that the old ones signed end at once. */
+/**
+ * A lost AUTH_SECRET takes the signing keys with it. The relay makes new ones; tokens signed with the old keys become invalid at
+ * once.
+ */
 async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: () => Promise<void>): Promise<void> {
   try {
     await sign();
@@ -41,7 +44,7 @@ async function forgetUnreadableKeys({ database, logger }: IdentityDeps, sign: ()
   }
 }
 
-/** Writes the clients, and a link for the first account if there is none. Rejects when the database cannot be reached. */
+/** Writes the clients, and a link for the first account if it is missing. Rejects if the database is unreachable. */
 export async function createIdentity(deps: IdentityDeps): Promise<Identity> {
   const { config, database } = deps;
   if (config.authSecret.length === 0) throw new TypeError('the built-in sign-in has no secret');

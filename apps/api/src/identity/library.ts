@@ -25,7 +25,7 @@ const days = 24 * 60 * minutes;
 export const basePath = '/auth';
 /** `__Host-`: no other host of the domain can set such a cookie. */
 export const cookiePrefix = (publicUrl: string) => (publicUrl.startsWith('https:') ? '__Host-relay' : 'relay');
-/** Every secret keeps its number however the list changes, so that what the second one encrypted can still be read. */
+/** Every secret keeps its number when the list changes, so that text encrypted with the second one stays readable. */
 const numbered = (secret: string) => ({
   version: createHash('sha256').update(secret).digest().readUInt32BE(0),
   value: secret,
@@ -50,7 +50,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     telemetry: { enabled: false },
     onAPIError: {
       errorURL: `${publicUrl}/error`,
-      // Without this it writes refusals, which are no faults, to the console.
+      // This keeps the library from writing refusals, which are not faults, to the console.
       onError: (error) => {
         // Our own endpoints and hooks ask the database too.
         // The library has two classes of refusals, and throws the second one before it looks at a body.
@@ -61,7 +61,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
     },
     logger: {
       level: 'warn',
-      // Most of it is what strangers typed wrong, and may quote it: the beginning of the sentence is the library's own.
+      // Most of it is the mistyped input of strangers, and can quote it: the beginning of the sentence is the library's own.
       log: (level, message) => logger.debug({ room: 'sign-in', severity: level }, message.split(/[:"'`(]/, 1)[0] ?? ''),
     },
     // `/token` sells a sign-in as a bearer, and a device code must never buy one. The door lets few other paths in.
@@ -116,7 +116,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         disableSettingJwtHeader: true,
         schema: { jwks: { modelName: 'signingKey' } },
       }),
-      // Before the next one, which answers a sign-in with a code: one that waits for its second step gets none.
+      // Before the next plugin, which answers a sign-in with a code: a sign-in that waits for its second step receives no code.
       secondFactorPlugin(publicUrl),
       passkeyPlugin(deps),
       oauthProvider({
@@ -136,7 +136,7 @@ export function createLibrary(deps: IdentityDeps, storage: LibraryStorage) {
         refreshTokenExpiresIn: 30 * days,
         refreshTokenReuseInterval: 30,
         prefix: { refreshToken: 'rly_urt_' },
-        // Otherwise everybody who is signed in may register programs.
+        // Otherwise every signed-in person could register programs.
         clientPrivileges: () => false,
         resourcePrivileges: () => false,
         customAccessTokenClaims: ({ user, scopes }) => ({

@@ -1,6 +1,7 @@
 /**
- * The library believes signatures of the first AUTH_SECRET alone. A signature of one behind it is made again before the library sees it:
- * cookies, and the query that a sign-in carries from page to page. So a browser stays signed in when a new secret comes in front.
+ * The library accepts only signatures of the first AUTH_SECRET. A signature of a later secret is made again before the library
+ * sees it: cookies, and the query that a sign-in carries from page to page. So a browser stays signed in when a new secret is put
+ * first.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -14,15 +15,18 @@ interface Options {
   secrets: readonly string[];
   /** The names of all cookies of the library begin with it. */
   prefix: string;
-  /** Cookies that outlive a step of a sign-in, which the answer renews: of the session, and of one that ends with its browser. */
+  /**
+   * Cookies that outlive a step of a sign-in and that the answer renews: of the session, and of a session that lasts as long as
+   * its browser.
+   */
   lasting: readonly [session: CookieKind, notRemembered: CookieKind];
 }
 
-/** A request with what it signs, as the library wants it. */
+/** A request with its signed parts, in the form that the library expects. */
 interface Resigned {
   headers: Headers;
   body: Buffer;
-  /** For the answer: lines of `Set-Cookie`, by the name of the cookie. */
+  /** Lines of `Set-Cookie` for the answer, by the name of the cookie. */
   renewed: ReadonlyMap<string, string>;
 }
 
@@ -43,7 +47,7 @@ const decoded = (value: string): string => {
   }
 };
 
-/** `headers` and `body` of a request to the library; `body` is JSON where its type says so. */
+/** `headers` and `body` of a request to the library; `body` is JSON if its content type is JSON. */
 export type Resign = (headers: Headers, body: Buffer) => Resigned;
 
 export function createResigner({ secrets: [first = '', ...older], prefix, lasting }: Options): Resign {

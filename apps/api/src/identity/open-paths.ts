@@ -1,6 +1,6 @@
 /**
- * The paths of the library that are reachable, below the base path: those that the pages and the programs of the relay use, and nothing that a
- * newer version of it brings along.
+ * The reachable paths of the library, below the base path: only the paths that the pages and programs of the relay use; paths
+ * added by a newer version stay closed.
  */
 const open: ReadonlyMap<string, readonly string[]> = new Map([
   ['/sign-up/email', ['POST']],
@@ -46,7 +46,7 @@ const open: ReadonlyMap<string, readonly string[]> = new Map([
 /** Where other services send people back to. */
 const wayBack = /^\/callback\/[a-z0-9-]{1,32}$/;
 
-/** The route of this path, exactly as it was sent, and the methods with which it leads into the library; undefined when it does not. */
+/** The route of this path, exactly as sent, and the methods that lead into the library; undefined for a closed path. */
 export function openRoute(path: string): { route: string; methods: readonly string[] } | undefined {
   const methods = open.get(path);
   if (methods) return { route: path, methods };

@@ -1,6 +1,7 @@
 /**
- * Passkeys (rules, 8.25): a person signs in with their phone, their computer or a key instead of the password. The plugin of the library makes and
- * checks them; here is what it leaves open: the device must have checked the person, a passkey belongs to a password, and there is a bound.
+ * Passkeys (rules, 8.25): a person signs in with their phone, their computer or a key instead of the password. The plugin of the
+ * library makes and checks them; this file adds its missing rules: the device must have checked the person, a passkey belongs to
+ * a password, and their number is bounded.
  */
 import { passkey } from '@better-auth/passkey';
 import { countPasskeys, findPasskeyOwner, markPasskeyUsed, removePasskey } from '@relay/database';
@@ -19,7 +20,7 @@ const adding: ReadonlySet<string> = new Set(['/passkey/generate-register-options
 
 const refused = (code: string, message: string) => new APIError('FORBIDDEN', { code, message });
 
-/** One that the device gives out without a look at the person would be worth less than a password. */
+/** A passkey used without a check of the person would be worth less than a password. */
 function requireCheckedPerson(userVerified: boolean): void {
   if (userVerified) return;
   throw refused(
@@ -69,7 +70,10 @@ export function passkeyPlugin({ config, database }: Pick<IdentityDeps, 'config' 
   });
 }
 
-/** Before a request to `ctx.path`: whether this person may add a passkey. @throws RelayError SIGN_IN_NOT_RECENT; APIError PASSWORD_REQUIRED */
+/**
+ * Before a request to `ctx.path`: checks that this person can add a passkey. @throws RelayError SIGN_IN_NOT_RECENT; APIError
+ * PASSWORD_REQUIRED
+ */
 export async function requireMayAdd(deps: IdentityDeps, ctx: GenericEndpointContext): Promise<void> {
   if (!adding.has(ctx.path)) return;
   const signedIn = await getSessionFromCtx(ctx);

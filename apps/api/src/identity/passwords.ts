@@ -1,6 +1,6 @@
 /**
- * Checking passwords costs a tenth of a second of a core on purpose. Two at a time, a few behind them, and a caller beyond that is told
- * to come again: otherwise some dozens of guesses at once stop the sign-in, and everything else that needs a thread, for everybody.
+ * Checking a password costs a tenth of a second of a core on purpose. Two run at a time, a few wait, and further callers must
+ * retry: otherwise some dozens of guesses at once stop the sign-in, and everything else that needs a thread, for all users.
  */
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';

@@ -29,7 +29,7 @@ export async function isRecentLogin(
 }
 
 /**
- * Of the built-in sign-in, by its id (`sid`): when the browser signed in, or when the password was entered there since.
+ * The built-in sign-in, by its id (`sid`): when the browser signed in, or when the password was entered there since.
  * @throws RelayError SIGN_IN_NOT_RECENT, also when the sign-in is gone
  */
 export async function requireRecentLogin(

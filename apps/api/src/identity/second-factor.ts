@@ -1,6 +1,7 @@
 /**
- * The second step of a sign-in with a password (rules, 8.22): one-time codes of an authenticator app, or a recovery code. The plugin of the
- * library makes, keeps and checks them; here is what it leaves open: a code counts once, and no other way leads to a sign-in.
+ * The second step of a sign-in with a password (rules, 8.22): one-time codes of an authenticator app, or a recovery code. The
+ * plugin of the library makes, keeps and checks them; this file adds its missing rules: a code counts once, and no other path
+ * leads to a sign-in.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import {
@@ -27,7 +28,7 @@ type Deps = Pick<IdentityDeps, 'database'>;
 /** A code is taken in its own half minute, and in the ones before and after. Clocks of instances differ, so it is remembered for longer. */
 const codeLifeMs = 10 * 60_000;
 
-/** `publicUrl`: its host names the account in the authenticator app, where a colon would end the name. */
+/** `publicUrl`: its host names the account in the authenticator app, where a colon would cut the name. */
 export const secondFactorPlugin = (publicUrl: string) =>
   twoFactor({
     issuer: `Relay ${new URL(publicUrl).hostname}`,
@@ -41,8 +42,8 @@ export const verifyRecoveryCode = '/two-factor/verify-backup-code';
 export const secondSteps: ReadonlySet<string> = new Set([verifyCode, verifyRecoveryCode]);
 
 /**
- * Requests that may sign a person in who has a second factor: the code follows, was right, or came before. A passkey is a second factor by
- * itself: it takes the device and, there, the person.
+ * Requests that can sign in a person with a second factor: the code follows, was right, or came before. A passkey is a second
+ * factor by itself: it needs the device and, on the device, the person.
  */
 const throughTheDoor: ReadonlySet<string> = new Set([
   '/sign-in/email',
@@ -80,7 +81,7 @@ const codeUsed = () =>
 const opened = (ctx: GenericEndpointContext, data: string): Promise<string | undefined> =>
   symmetricDecrypt({ key: ctx.context.secretConfig, data }).catch(() => undefined);
 
-/** The person whose password was right and whose code is awaited, by the cookie of the request; undefined when none is. */
+/** The person whose password was right and whose code is awaited, by the cookie of the request; undefined otherwise. */
 export async function halfSignedIn(ctx: GenericEndpointContext): Promise<string | undefined> {
   const id = await ctx.getSignedCookie(ctx.context.createAuthCookie('two_factor').name, ctx.context.secret);
   return id ? (await ctx.context.internalAdapter.findVerificationValue(id))?.value : undefined;
@@ -93,7 +94,7 @@ const unreadable = () =>
       'The relay cannot check codes of this account: its AUTH_SECRET was replaced. Ask its operator to reset your second step.',
   });
 
-/** Before the code of a sign-in is looked at: its refusal, after which the sign-in still waits; undefined when it may be looked at. */
+/** Before a sign-in code is checked: its refusal, after which the sign-in still waits; undefined if the code can be checked. */
 export async function refusalOfCode({ database }: Deps, ctx: GenericEndpointContext): Promise<APIError | undefined> {
   const userId = await halfSignedIn(ctx);
   if (userId === undefined) return undefined;
@@ -105,7 +106,7 @@ export async function refusalOfCode({ database }: Deps, ctx: GenericEndpointCont
 }
 
 /**
- * Before a sign-in of this person is written down, whichever way led to it; `ctx` is of the request.
+ * Before a sign-in of this person is stored, by any path; `ctx` is of the request.
  * @throws APIError SECOND_FACTOR_REQUIRED, ONE_TIME_CODE_USED
  */
 export async function requireSecondFactor(
@@ -180,21 +181,21 @@ export async function requireCodeToo(
     throw new APIError('UNAUTHORIZED', { code: 'INVALID_CODE', message: sentences['INVALID_CODE']! });
 }
 
-/** Whether the sign-in that this request wrote ends with its answer, which asks for the code. */
+/** True if the answer of this request, which asks for the code, also removes the sign-in it wrote. */
 export const isHalf = async (
   { database }: Deps,
   userId: string,
   ctx: GenericEndpointContext | null,
 ): Promise<boolean> => ctx?.path === '/sign-in/email' && (await hasSecondFactor(database, userId));
 
-/** Says in the refusal of the library what to do. */
+/** Adds advice to the refusal of the library. */
 export function explain(refusal: APIError): void {
   const body = refusal.body as { code?: unknown; message?: string } | undefined;
   const sentence = typeof body?.code === 'string' ? sentences[body.code] : undefined;
   if (body && sentence !== undefined) body.message = sentence;
 }
 
-/** The state that the account page shows. `recoveryCodesLeft` is missing where AUTH_SECRET is no longer the one that encrypted them. */
+/** The state that the account page shows. `recoveryCodesLeft` is missing if AUTH_SECRET has changed since their encryption. */
 export async function secondFactorState(
   { database }: Deps,
   userId: string,
@@ -214,8 +215,8 @@ export async function secondFactorState(
 type SecretConfig = GenericEndpointContext['context']['secretConfig'];
 
 /**
- * Encrypts with the first AUTH_SECRET what another one of the list has encrypted: that one can be taken away later. A row that none of
- * them opens stays as it is.
+ * Encrypts rows of later secrets in the list with the first AUTH_SECRET, so that the later ones can be removed. A row that no
+ * secret opens stays unchanged.
  */
 export async function resealSecondFactors(
   { database, logger }: Pick<IdentityDeps, 'database' | 'logger'>,

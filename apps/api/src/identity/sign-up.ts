@@ -1,4 +1,4 @@
-/** Decides who may create an account: the first person by the link of the console, others as AUTH_SIGNUP says. */
+/** Decides who can create an account: the first person by the link on the console, further people by AUTH_SIGNUP. */
 import {
   withdrawInvitations,
   createInvitation,
@@ -78,7 +78,9 @@ async function isWelcome({ config, database }: Deps, tokenHash: string | undefin
   return found !== undefined && (found.kind === 'setup' || config.authSignup !== 'closed');
 }
 
-/** Checks that a person with the link of this hash, or without one, may create an account at all. @throws RelayError FORBIDDEN */
+/**
+ * Checks that a person with the link of this hash, or without a link, can create an account at all. @throws RelayError FORBIDDEN
+ */
 export async function requireWelcome(deps: Deps, tokenHash: string | undefined): Promise<void> {
   if (!(await isWelcome(deps, tokenHash))) throw notWelcome(tokenHash);
 }
@@ -91,7 +93,7 @@ export async function admit(deps: Deps, tokenHash: string | undefined): Promise<
   await requireWelcome(deps, tokenHash);
   const { database } = deps;
   if (tokenHash === undefined) return { undo: () => Promise.resolve() };
-  // Another person may have been faster.
+  // Another person might have been faster.
   if (!(await useInvitation(database, tokenHash))) throw notWelcome(tokenHash);
   return { undo: () => restoreInvitation(database, tokenHash) };
 }

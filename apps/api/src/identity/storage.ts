@@ -1,7 +1,7 @@
 /**
- * The database as the sign-in library may use it. The library does not know that a list in PostgreSQL is never null, that a database which
- * is away is no answer about anybody's password, that a sign-in may end while a token of it is being written, and that a chain of refresh
- * tokens (rules, 8.26) is not all that a person has with a program.
+ * The database as seen by the sign-in library. The library does not know that a list in PostgreSQL is never null, that an
+ * unreachable database proves nothing about a password, that a sign-in can be revoked while its token is being written, and that
+ * a person can have several chains of refresh tokens with a program (rules, 8.26).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Database, forgetOrphan, isUnavailable, modelRefusal, modelsThrough } from '@relay/database';
@@ -10,19 +10,19 @@ import { agentClientId } from './clients.ts';
 
 interface WatchOptions {
   hearsConsent: boolean;
-  /** Of the request, for the audit. */
+  /** Headers of the request, for the audit. */
   headers?: Headers;
   /** An address that counts as one of the client of agents: it has any port and path of the computer of the person. */
   agentRedirect?: string | undefined;
 }
 
 export interface LibraryStorage {
-  /** For the library's Prisma adapter. */
+  /** The client for the library's Prisma adapter. */
   readonly client: object;
   /**
-   * Runs `work`, and also reports what it may have swallowed. Never rejects. Only work that `hearsConsent`, the answer of a person to
-   * the question, finds what a person allowed: anybody on a machine can ask in the name of a native program (RFC 8252 §8.6), so a code
-   * never follows from an earlier answer.
+   * Runs `work`, and also reports errors that it swallowed. Never rejects. Only work with `hearsConsent`, the person's answer to
+   * the consent question, finds earlier consents: any program on a machine can ask in the name of a native program (RFC 8252
+   * §8.6), so a code never follows from an earlier answer.
    */
   watch<T>(work: () => Promise<T>, options?: WatchOptions): Promise<Outcome<T>>;
   /** An error that the work met elsewhere than at `client`. True: the database was away, and the caller that watches reports it. */
@@ -59,7 +59,7 @@ interface Watched {
   unavailable: boolean;
   /** The refusal of the database. */
   failure: unknown;
-  /** Undo steps if the work fails, in the order in which it was done. */
+  /** Undo steps if the work fails, in order of execution. */
   undo: (() => Promise<void>)[];
   /** The refresh token, by id, that is being replaced. */
   replaced: string | undefined;
@@ -105,7 +105,7 @@ export function createLibraryStorage(
   database: Database,
   endChain: (of: { chain: string; userId: string; clientId: string; headers: Headers | undefined }) => Promise<void>,
 ): LibraryStorage {
-  /** The library marks a token as used, then writes the next one; in between everything may have been forgotten. */
+  /** The library marks a token as used, then writes the next one; in between the sign-in can have been forgotten. */
   async function endedMeanwhile(operation: string, args: unknown, result: unknown, current: Watched): Promise<void> {
     const token = result as (RefreshToken & { sessionId: string | null }) | null;
     if (!token) return;
@@ -115,7 +115,7 @@ export function createLibraryStorage(
       throw new APIError('BAD_REQUEST', { error: 'invalid_grant', error_description: 'this sign-in has ended' });
   }
 
-  /** Where the library would end all that a person has with a program, it ends the chain. */
+  /** Where the library would revoke all tokens of a person for a program, this revokes the chain. */
   async function withinChain(operation: string, args: unknown, { presented, headers }: Watched): Promise<unknown> {
     const chain = presented?.authorizationCodeId;
     if (!presented || !chain || !['findMany', 'deleteMany'].includes(operation)) return args;
@@ -131,7 +131,7 @@ export function createLibraryStorage(
       token = (await again()) as RefreshToken | null;
     }
     current.presented ??= token ?? undefined;
-    // Whatever else the request names: the tokens that it gets belong to the chain of the one that it showed.
+    // Regardless of other fields in the request: new tokens belong to the chain of the presented token.
     if (token) current.chain = token.authorizationCodeId ?? undefined;
     return token;
   }
@@ -151,7 +151,7 @@ export function createLibraryStorage(
       // The library passed on the caller's value, and the message quotes it.
       if (current && refusal === 'invalid')
         throw new APIError('BAD_REQUEST', { code: 'INVALID_REQUEST', message: 'A field of the body is wrong.' });
-      // The library knows what to do with a row that is missing or there already.
+      // The library handles a row that is missing or already exists.
       if (!current || error instanceof APIError || refusal !== undefined) throw error;
       current.unavailable ||= isUnavailable(error);
       current.failure ??= error;

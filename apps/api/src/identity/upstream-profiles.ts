@@ -6,7 +6,7 @@ interface Tokens {
 }
 
 export interface Profile {
-  /** Known under this name for good; whatever else changes, an e-mail address too, this person stays the same. */
+  /** A permanent name; the person keeps it even if their e-mail address or other fields change. */
   subject: string;
   user: { name: string; email: string | null; emailVerified: boolean };
 }
@@ -44,8 +44,8 @@ function isFor(clientId: string, { aud, azp }: Record<string, unknown>): boolean
 }
 
 /**
- * From an ID token that was verified, and what the service says besides; null when there is no token, it was issued to
- * another client, or the two are about different people (OpenID Connect Core, 5.3.2).
+ * Reads a profile from a verified ID token and the service's userinfo; null if the token is missing, was issued to another
+ * client, or the two describe different people (OpenID Connect Core, 5.3.2).
  */
 export function openIdProfile(tokens: Tokens, said: object, clientId: string): Profile | null {
   if (tokens.idToken === undefined) return null;
@@ -69,7 +69,7 @@ async function ask(address: string, accessToken: string, timeoutMs: number): Pro
   return answer.json();
 }
 
-/** The person whom GitHub gave this token, with their primary address; null when it will not say. Never rejects. */
+/** Returns the GitHub user of this token with their primary address; null if GitHub does not reveal it. Never rejects. */
 export async function githubProfile(api: string, tokens: Tokens, timeoutMs: number): Promise<Profile | null> {
   const { accessToken } = tokens;
   if (accessToken === undefined) return null;

@@ -1,7 +1,6 @@
 /**
- * Sign-in with an account elsewhere: GitHub, or any service that speaks OpenID Connect. A service that is away costs only the
- * people who use it their sign-in: it is looked up on first use, not when the relay starts. Nothing it returns besides a name is
- * kept.
+ * Sign-in with an account elsewhere: GitHub, or any OpenID Connect service. An outage of the service only affects people who sign
+ * in with it: the relay looks the service up on first use, not at the start. Only the name is kept from its answers.
  */
 import type { UpstreamSettings } from '@relay/config';
 import { RelayError } from '@relay/protocol';
@@ -14,7 +13,7 @@ type Initialised = Awaited<ReturnType<NonNullable<ReturnType<typeof genericOAuth
 type Provider = NonNullable<NonNullable<Initialised['context']>['socialProviders']>[number];
 type InitContext = Parameters<NonNullable<BetterAuthPlugin['init']>>[0];
 
-/** For everything that is asked of the service within one request of ours. */
+/** The limit for all requests to the service within one request of ours. */
 const patienceMs = 10_000;
 
 const unavailable = (name: string, cause?: unknown) =>
@@ -70,7 +69,7 @@ function lookUp(settings: UpstreamSettings, context: InitContext): () => Promise
     const made = await genericOAuth({ config: [configOf(settings)] }).init?.({ ...context, socialProviders: [] });
     const provider = made?.context?.socialProviders?.[0];
     if (!provider) throw unavailable(settings.name);
-    // Without this check another service's document could speak under this one's name.
+    // This check keeps another service's document from acting under this one's name.
     if (settings.kind === 'oidc' && provider.issuer !== settings.issuer)
       throw unavailable(settings.name, new Error(`it calls itself ${String(provider.issuer)}, not ${settings.issuer}`));
     return provider;

@@ -30,7 +30,7 @@ export function mountMcp(app: Express, deps: Operations, rateLimits: RateLimits)
   const tools = createTools(deps, waits);
   const metadata = protectedResourceOf(deps.config.publicUrl, 'mcp');
 
-  /** Tells a client how to get a credential (RFC 9728 §5.1). */
+  /** Points a client to its authorization server (RFC 9728 §5.1). */
   const withMetadata = (error: unknown): unknown => {
     const known = toRelayError(error);
     if (known.status !== 401 && known.code !== 'INSUFFICIENT_SCOPE') return error;

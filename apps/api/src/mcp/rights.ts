@@ -10,7 +10,7 @@ import { requireSession } from '../sessions/find.ts';
 
 type Deps = Pick<ApiDeps, 'database'>;
 
-/** The sign-in that a token comes from, as sessions keep it. A token that names none stands for its program. */
+/** The sign-in of a token, as sessions keep it. A token without a sign-in stands for its program. */
 export function signInOf({ issuer, chainId, sessionId, clientId }: UserPrincipal): string {
   if (chainId !== undefined) return `chain ${chainId}`;
   return sessionId === undefined ? `program ${issuer} ${clientId ?? ''}` : `sign-in ${issuer} ${sessionId}`;

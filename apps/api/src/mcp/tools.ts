@@ -1,4 +1,4 @@
-/** The tools of agents: what was given → the operation of the REST route → what a model needs of its answer. */
+/** The tools of agents: arguments → the operation of the REST route → the parts of its answer that a model needs. */
 import { findReplay, listDevices } from '@relay/database';
 import {
   type AgentTool,
@@ -94,8 +94,8 @@ export function createTools(deps: Operations, waits: Waits) {
     }
   };
   /**
-   * Counts a turn, before the call is recorded: a call that a limit refuses is no entry of the audit. A call that is
-   * repeated with its key starts no turn and is not counted again; if the key ends right now, its turn has the greatest depth.
+   * Counts a turn, before the call is recorded: a call that a limit refuses does not enter the audit. A repeated call with the
+   * same key starts no turn and is not counted again; if the key expires right now, its turn has the greatest depth.
    */
   const counted = async (
     name: 'createSession' | 'sendMessage' | 'answerPrompt',
@@ -251,7 +251,7 @@ function shownTurn({ state, session, task, questions }: TurnView): Value {
   };
 }
 
-/** The newest messages that fit: what is left out is behind `oldestUuid`. */
+/** The newest messages that fit: `oldestUuid` leads to the omitted ones. */
 function shownPage(page: {
   messages: readonly { uuid: string; role: string; content: string; timestamp: string }[];
   hasMore: boolean;

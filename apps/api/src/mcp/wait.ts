@@ -1,4 +1,7 @@
-/** The state of a turn, and waiting for it to end or ask (rules, 19.5). Hears the frames of the person, as their apps do; nothing is polled. */
+/**
+ * The state of a turn, and waiting until it completes or asks (rules, 19.5). Receives the same frames as the person's apps;
+ * nothing is polled.
+ */
 import { findSession, readTask } from '@relay/database';
 import {
   type Prompt,
@@ -19,7 +22,7 @@ export interface TurnView {
   readonly state: TurnState;
   readonly session: Session;
   readonly task?: Task | undefined;
-  /** With `needs_answer`: oldest first. */
+  /** For `needs_answer`, oldest first. */
   readonly questions: readonly Prompt[];
 }
 
@@ -37,22 +40,22 @@ export interface Waits {
   drain(): void;
 }
 
-/** Frames about the state of sessions; what is only said between them changes none. */
+/** Frames about the state of sessions; text frames between them do not change it. */
 const stateKinds = new Set(['f', 'x', 's']);
 
 export function createWaits(deps: Operations): Waits {
   const draining = new AbortController();
-  /** By person: calls that wait here. */
+  /** Keyed by person: calls that wait here. */
   const waiting = new Map<string, number>();
 
   const look = async (userId: string, { sessionId, taskId }: Named): Promise<TurnView> => {
     const { key, session } = await requireSession(deps.database, userId, sessionId);
     const read = (id: string) => readTask(deps.database, userId, id);
     const named = taskId === undefined ? undefined : await read(taskId);
-    // By its key: the session may have got its name between the two reads.
+    // Compared by key: the session can have received its name between the two reads.
     if (taskId !== undefined && (!named || (await findSession(deps.database, userId, named.sessionId))?.key !== key))
       throw new RelayError('TASK_NOT_FOUND', 'This session has no task with this id.');
-    // A question ends its task as `waiting`; the turn goes on with the newest one, which its answer makes.
+    // A question settles its task as `waiting`; the turn goes on with the newest task, which the answer creates.
     const follows = named === undefined || named.state === 'waiting';
     const newest = session.lastTask?.id;
     const task = follows && newest !== undefined && newest !== named?.id ? await read(newest) : named;
@@ -105,7 +108,7 @@ function stateOf(
   const asks = { state: 'needs_answer', questions } as const;
   switch (task) {
     case 'queued':
-      // It may wait behind the question.
+      // It can wait for the question.
       return questions.length > 0 ? asks : { state: 'queued', questions: [] };
     case 'sent':
     case 'running':
@@ -119,7 +122,10 @@ function stateOf(
   }
 }
 
-/** Tells when a frame came that may have changed a session. Its native id may get its name meanwhile, its device and agent stay. */
+/**
+ * Resolves when a frame arrives that can have changed a session. The native id of the session can change in the meantime; its
+ * device and agent stay.
+ */
 function changesOf({ id }: Session) {
   const { deviceId = '', agentType = '' } = parseSessionId(id) ?? {};
   const prefix = JSON.stringify(`${deviceId}:${agentType}:`).slice(1, -1);
@@ -131,7 +137,7 @@ function changesOf({ id }: Session) {
       const frame = decodeUserFrame(body);
       if (frame && stateKinds.has(frame.kind) && frame.text.includes(prefix)) wake();
     },
-    /** Resolves with the first change after the call, or when `end` aborts. */
+    /** Resolves with the first change after the call, or when the signal `end` aborts. */
     next: (end: AbortSignal): Promise<void> =>
       new Promise((settle) => {
         resolve = settle;

@@ -8,7 +8,10 @@ import type { Shared } from '@relay/backplane';
 import type { Logger } from '@relay/telemetry';
 import { type Pace, createPace } from './pace.ts';
 
-/** Carries notifications to people. Resolves when it is delivered, or when there is no address to deliver it to; a rejection, or no answer in time, is tried again. */
+/**
+ * Carries notifications to people. Resolves when delivered, or if the person has no address; a rejection or a time-out is tried
+ * again.
+ */
 export interface Transport {
   readonly name: string;
   send(notification: DueNotification): Promise<void | 'unaddressed'>;
@@ -25,7 +28,7 @@ export const logTransport = (logger: Logger): Transport => ({
 
 /** The number of notifications in delivery at a time: a flood of them leaves most connections to the database to requests. */
 const maxInFlight = 4;
-/** With so few left, the next ones are claimed: by one statement for many. */
+/** At this few left, one statement claims the next ones. */
 const refillAt = maxInFlight / 2;
 /** Another instance claims a question after 10 s, and anything else after 60 s (rules, 14.5). */
 const questionTimeoutMs = 8000;
@@ -37,7 +40,7 @@ interface OutboxDeps {
   logger: Logger;
   /** The interval between two passes when nothing wakes it, and the pause before a failed one is tried again. */
   pollMs: number;
-  /** How long a transport may take. Default 15 s. */
+  /** The time limit of a transport. Default 15 s. */
   sendTimeoutMs?: number;
   /** The share of the time that deliveries take. Default: a ninth (pace.ts). */
   pace?: Pace;
@@ -59,9 +62,9 @@ export function startOutbox(deps: OutboxDeps): Outbox {
   let running = false;
   let pass = Promise.resolve();
   let again = false;
-  /** After the last claim, others may be due. */
+  /** After the last claim, more can be due. */
   let more = false;
-  /** The person at whom the last claim ended. */
+  /** The last person of the last claim. */
   let afterUser = '';
 
   const send = async (transport: Transport, notification: DueNotification) => {

@@ -12,14 +12,14 @@ const maxRestMs = 1000;
 export interface Pace {
   /** Runs `work` and counts its time. Resolves and rejects as `work` does. */
   spend<T>(work: () => Promise<T>): Promise<T>;
-  /** Rests for all work since the last rest; ends early when `signal` is aborted. Never rejects. */
+  /** Rests for all work since the last rest; stops early when `signal` aborts. Never rejects. */
   rest(signal: AbortSignal): Promise<void>;
 }
 
 interface PaceOptions {
   /** So many pieces of work at a time count as one. */
   parallel?: number;
-  /** Of the wall, in ms. */
+  /** Wall time in ms. */
   now?: () => number;
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 /**
- * One-use tokens that answer a question from its notification (rules, 14.41): a JWT for one option, or for words, of one question. It opens
- * nothing else, and the route that takes it takes no other token.
+ * One-use tokens that answer a question from its notification (rules, 14.41): a JWT for one option, or for free text, of one
+ * question. It opens nothing else, and its route accepts no other token.
  */
 import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { AuthError } from '@relay/auth';
@@ -11,7 +11,7 @@ import type { Seal } from './sealed.ts';
 export interface AnswerClaims {
   /** The person. */
   sub: string;
-  /** The sign-in that the address was added with; undefined where the token of the person named none. */
+  /** The sign-in that added the address; undefined if the person's token named no sign-in. */
   sid?: string | undefined;
   /** The address. */
   address: string;
@@ -20,14 +20,14 @@ export interface AnswerClaims {
   session: string;
   prompt: string;
   digest?: string | undefined;
-  /** Absent: the token is for words. */
+  /** Absent: the token is for free text. */
   option?: string | undefined;
 }
 
 export interface AnswerTokens {
   /** Undefined when the key of this month cannot be opened: notifications then offer no answers. */
   sign(claims: readonly AnswerClaims[], expiresAtMs: number): Promise<string[] | undefined>;
-  /** @throws AuthError INVALID_TOKEN, TOKEN_EXPIRED, SERVICE_UNAVAILABLE (its key may be too new for this instance) */
+  /** @throws AuthError INVALID_TOKEN, TOKEN_EXPIRED, SERVICE_UNAVAILABLE (its key can be too new for this instance) */
   verify(token: string): Promise<AnswerClaims>;
 }
 
@@ -82,7 +82,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
     return signing.key;
   };
 
-  /** The names of keys that may have signed a token that has not expired; clocks of instances differ a little. */
+  /** The names of keys that can have signed an unexpired token; clocks of instances differ a little. */
   const verifiable = () => {
     const first = Math.floor((now() - verifyMs) / signMs);
     return [...new Set([first, periodNow(), periodNow() + 1])].map(nameOf);
@@ -145,7 +145,7 @@ export function createAnswerTokens({ database, seal, publicUrl, now = Date.now }
   };
 }
 
-/** Undefined for what is no JWT. The library throws for one whose claims are no JSON. */
+/** Undefined for text that is not a JWT. The library throws for a JWT whose claims are not JSON. */
 function headerOf(token: string): jwt.JwtHeader | undefined {
   try {
     return jwt.decode(token, { complete: true })?.header;

@@ -24,7 +24,7 @@ interface ApnsIdentity {
 /** Apple refuses tokens that are older than an hour, and new ones more often than every 20 minutes. */
 const renewMs = 40 * 60_000;
 
-/** The `.p8` file of Apple. @throws Error with the end of the sentence "the file …" */
+/** The `.p8` file of Apple. @throws Error whose message completes the sentence "the file …" */
 export function readApnsKey(file: string): KeyObject {
   const key = createPrivateKey(readFileSync(file, 'utf8'));
   if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('its key is not of the curve P-256');
@@ -32,7 +32,7 @@ export function readApnsKey(file: string): KeyObject {
 }
 
 export interface Apns {
-  /** Rejects when there is no answer in time. */
+  /** Rejects if no answer arrives in time. */
   send(target: AppTarget, message: PushMessage, delivery: ClaimedDelivery): Promise<PostAnswer>;
   close(): void;
 }
@@ -69,7 +69,7 @@ export function createApns({ key, keyId, teamId, topic }: ApnsIdentity, baseUrl:
   };
 }
 
-/** 410 says since when the token is invalid; an app that registered later has it again. */
+/** 410 carries the time since when the token is invalid; an app that registered later is valid again. */
 function meaningOf({ status, body }: PostAnswer, { registeredAt }: AppTarget): PostAnswer['meaning'] {
   if (status === 403) return 'ours';
   if (status !== 410) return undefined;
@@ -77,7 +77,7 @@ function meaningOf({ status, body }: PostAnswer, { registeredAt }: AppTarget): P
   try {
     since = (JSON.parse(body ?? '') as { timestamp?: unknown }).timestamp;
   } catch {
-    // Without a time it is taken by its status.
+    // The status decides if the time is missing.
   }
   return typeof since === 'number' && since <= registeredAt ? 'stale' : 'gone';
 }

@@ -1,4 +1,4 @@
-/** The part of a message for apps of the stores: sealed for the app when it gave keys; else neutral words and where to look. */
+/** The part of a message for apps of the stores: sealed if the app provided keys; else neutral text and a link. */
 import type { ClaimedDelivery } from '@relay/database';
 import { declarativeOf } from './declarative.ts';
 import { type PushMessage, neutral, topicOf } from './message.ts';
@@ -9,7 +9,7 @@ import type { AppTarget } from './targets.ts';
 const sealedBytes = 2600;
 
 interface AppMessage {
-  /** The words for the screen; without a word of the session when the message is sealed beside them. */
+  /** The text for the screen; if the message is sealed beside it, the text does not mention the session. */
   alert: { title: string; body: string };
   /** Texts alone, as FCM wants them. */
   data: Record<string, string>;

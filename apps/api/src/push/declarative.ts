@@ -3,11 +3,11 @@ import type { ClaimedDelivery } from '@relay/database';
 import { cutText } from '@relay/protocol';
 import type { PushMessage } from './message.ts';
 
-/** Lengths to try for a body that does not fit, in bytes: JSON may write a character in six. */
+/** Lengths to try for an oversized body, in bytes: JSON can write a character in six. */
 const shorter = [600, 300, 100, 0];
 
 /**
- * At most `maxBytes`. A body that does not fit is cut, and then nothing may be allowed or said any longer: only what is whole can be agreed to.
+ * At most `maxBytes`. An oversized body is cut, and then the message offers no answers: people can only agree to a complete text.
  */
 export function declarativeOf(
   message: PushMessage,

@@ -1,6 +1,6 @@
 /**
- * Sends what the ledger has due (rules, 14.8). Every instance claims, sends and settles on its own; a claim that its instance does not settle
- * is taken over by another after a minute, that of a question after ten seconds.
+ * Sends due deliveries of the ledger (rules, 14.8). Every instance claims, sends and settles on its own; another instance takes
+ * over an unsettled claim after a minute, for a question after ten seconds.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -24,7 +24,7 @@ const maxInFlight = 100;
 const maxPerHost = 20;
 /** A host with so many under way has to wait, so that a claim need not ask for single rows. */
 const fullAt = 16;
-/** A claim lasts a minute, and two requests of 15 s each may follow. A question has 10 s, renewed while its attempt is under way. */
+/** A claim lasts a minute, and two requests of 15 s each can follow. A question has 10 s, renewed during its attempt. */
 const sendWithinMs = 25_000;
 const questionWithinMs = 5000;
 const renewMs = 3000;
@@ -37,14 +37,14 @@ interface DeliveriesDeps {
   metrics: Metrics;
   sender: Sender;
   screens: Screens;
-  /** Ends every connection, and with it the attempts that are under way. */
+  /** Closes every connection, and with it the attempts in progress. */
   cut: () => void;
   /** Between two passes when nothing wakes it. */
   pollMs: number;
 }
 
 interface Deliveries {
-  /** There may be something to send. */
+  /** Call it when a delivery can be due. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -70,12 +70,12 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   let isCut = false;
 
   const deliver = async (delivery: ClaimedDelivery, claimedAt: number) => {
-    // This process was stopped: another instance may have taken the claim over by the time that an answer comes.
+    // This process was stopped: another instance can have taken over the claim before the answer arrives.
     const withinMs = delivery.cause === 'needs_you' ? questionWithinMs : sendWithinMs;
     if (performance.now() - claimedAt > withinMs) return;
     if (delivery.cause === 'needs_you') questions.add(delivery.id);
     const outcome = handedOn(await sender.send(delivery).finally(() => questions.delete(delivery.id)), delivery);
-    // Cut by our own end, it may have arrived: another instance finds the claim and marks it.
+    // If our own stop cut it, it can have arrived: another instance finds the claim and marks it.
     if (isCut && outcome.state === 'pending') return;
     const settled = await settling(() => pace.spend(() => settleDelivery(database, delivery, claimer, outcome)));
     if (delivery.hasNext) look();
@@ -87,7 +87,7 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
 
   /** Hosts with so many under way that a further claim could be too much for them. */
   const fullHosts = () => [...perHost].filter(([, count]) => count >= fullAt).map(([host]) => host);
-  /** As many as are bound to fit: all of them may lead to the busiest of the other hosts. */
+  /** The number that surely fits: all of them could go to the busiest of the hosts with room. */
   const roomNow = () => {
     const busiest = Math.max(0, ...[...perHost.values()].filter((count) => count < fullAt));
     return Math.min(maxInFlight - inFlight.size, maxPerHost - busiest);
@@ -111,8 +111,9 @@ export function startDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   /**
-   * From where the last pass ended to the last person, then once round all of them; or until nothing more fits. While a host is full, its
-   * people keep their place: people of other hosts are searched separately, a part of them at a time, and once between two sweeps.
+   * Continues after the last person of the previous pass, then once round all people; or until nothing more fits. While a host is
+   * full, its people keep their place: people of other hosts are searched separately, a part of them at a time, and once between
+   * two sweeps.
    */
   const pass = async () => {
     let rounds = afterUser === '' ? 1 : 2;

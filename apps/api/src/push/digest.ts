@@ -1,10 +1,13 @@
-/** One message for many notifications (rules, 14.13 and 14.15). It names causes and numbers alone, whatever the address may show. */
+/**
+ * One message for many notifications (rules, 14.13 and 14.15). It names only causes and numbers, regardless of the address's
+ * detail setting.
+ */
 import type { ClaimedDelivery } from '@relay/database';
 import type { DeliveryCause } from '@relay/protocol';
 import type { PushMessage } from './message.ts';
 import { notificationWords } from './words.ts';
 
-/** `message`: of the delivery itself, which stays as it is when there are no others. */
+/** `message`: of the delivery itself, unchanged if it is the only one. */
 export function digestOf(
   message: PushMessage,
   others: readonly DeliveryCause[],

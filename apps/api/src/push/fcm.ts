@@ -21,11 +21,11 @@ interface ServiceAccount {
 }
 
 const assertionSeconds = 3600;
-/** Renewed so long before its end. */
+/** Renewed this long before it expires. */
 const marginMs = 300_000;
 const leastUseMs = 60_000;
 
-/** The file that Google gives for a service account. @throws Error with the end of the sentence "the file …" */
+/** Google's file of a service account. @throws Error whose message completes the sentence "the file …" */
 export function readServiceAccount(file: string): ServiceAccount {
   const given = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   const field = (name: string) => {
@@ -42,7 +42,7 @@ export function readServiceAccount(file: string): ServiceAccount {
 }
 
 export interface Fcm {
-  /** @throws ServiceRefused when Google does not accept this relay, any other error when there is no answer */
+  /** @throws ServiceRefused if Google does not accept this relay, any other error if no answer arrives */
   send(target: AppTarget, message: PushMessage, delivery: ClaimedDelivery): Promise<PostAnswer>;
 }
 
@@ -94,7 +94,8 @@ function bodyOf(target: AppTarget, message: PushMessage, delivery: ClaimedDelive
   const isSealed = target.keys !== undefined;
   return {
     token: target.token,
-    // Android shows a `notification` by itself, and then the app could not open what is sealed: it gets the words beside it instead.
+    // Android shows a `notification` by itself, and then the app could not open the sealed part: it receives the text in `data`
+    // instead.
     ...(isSealed ? { data: { ...alert, ...data } } : { notification: alert, data }),
     android: {
       priority: message.urgent ? 'HIGH' : 'NORMAL',

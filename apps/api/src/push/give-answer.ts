@@ -12,8 +12,8 @@ const revoked = () =>
   new AuthError('TOKEN_REVOKED', 'This browser is no longer signed in, or no longer notified. Open the session.');
 
 /**
- * `claims`: of a token that is valid.
- * @throws AuthError TOKEN_REVOKED; RelayError INVALID_ANSWER, and those of `answerPrompt`
+ * `claims`: of a valid token.
+ * @throws AuthError TOKEN_REVOKED; RelayError INVALID_ANSWER, and the errors of `answerPrompt`
  */
 export async function giveAnswer(
   deps: Operations,
@@ -27,7 +27,7 @@ export async function giveAnswer(
       'INVALID_ANSWER',
       option === undefined ? 'In the body, "text" is required.' : 'This token has its answer; send no "text".',
     );
-  // Other words are another answer: the question then says which one came first.
+  // Another text is another answer: the question then reports the first one.
   const key = text === undefined ? jti : `${jti} ${createHash('sha256').update(text).digest('base64url')}`;
   const body = { ...(option === undefined ? { text } : { option }), digest };
   const accepted = await answerPrompt(deps, userId, { sessionId: session, uuid: prompt }, body, key, on);

@@ -19,7 +19,7 @@ export class AddressRefused extends Error {
 export interface Guard {
   /** The address, or undefined with the reason in `why`. */
   check(address: string): { url: URL } | { why: string };
-  /** For a socket to this URL: resolves to public addresses only, unless the host is allowed. */
+  /** A lookup for sockets to this URL: resolves to public addresses only, unless the host is allowed. */
   lookupFor(url: URL): LookupFunction;
 }
 
@@ -34,7 +34,7 @@ const resolveAll: Resolve = (host, then) =>
 /** Global unicast, the one part of IPv6 that is given out. The rest has addresses of IPv4 in it, or is of a local network. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** False for everything that is not an address of the public internet, in whatever spelling. */
+/** True only for addresses of the public internet, in any spelling. */
 function isPublic(text: string): boolean {
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;
@@ -58,7 +58,7 @@ export function createGuard(allowedHosts: readonly string[], resolve: Resolve = 
       if (url.protocol !== 'https:' && url.protocol !== 'http:') return { why: 'It must begin with https://.' };
       if (isAllowed(url)) return { url };
       if (url.protocol !== 'https:' || portOf(url) !== '443') return { why: 'It must be https on port 443.' };
-      // A dot at the end means the same name.
+      // A trailing dot does not change the name.
       const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
       if (ipaddr.isValid(host) ? !isPublic(host) : !host.includes('.') || localName.test(host))
         return { why: notPublic };

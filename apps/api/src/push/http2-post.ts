@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type OutgoingHttpHeaders, connect, constants }
 import { type PostAnswer, answerBytes, answerMs, readRetryAfter } from './post.ts';
 
 interface Http2Poster {
-  /** Rejects when there is no answer in time. */
+  /** Rejects if no answer arrives in time. */
   post(path: string, headers: OutgoingHttpHeaders, body: string): Promise<PostAnswer>;
   close(): void;
 }
@@ -30,7 +30,7 @@ export function createHttp2Poster(origin: string, now: () => number, withinMs = 
         const on = session();
         const sent = on.request({ [constants.HTTP2_HEADER_METHOD]: 'POST', ':path': path, ...headers });
         const clock = setTimeout(() => {
-          // A process that was stopped reads first what came meanwhile: an answer that is here already counts.
+          // A stopped process reads pending data first when it resumes: an answer that has arrived counts.
           setImmediate(giveUp);
         }, withinMs);
         const giveUp = () => {

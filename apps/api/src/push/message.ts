@@ -1,4 +1,4 @@
-/** The words of a notification, for every kind of address. Without `detail` they say nothing about the work (rules, 14.10). */
+/** The text of a notification, for every kind of address. Without `detail` it reveals nothing about the work (rules, 14.10). */
 import { createHash } from 'node:crypto';
 import { type DeliveryCause, type NotificationLanguage, cutText, withoutMarks } from '@relay/protocol';
 import type { ClaimedDelivery } from '@relay/database';
@@ -14,7 +14,7 @@ export interface OfferedAnswer {
 
 export interface PushMessage {
   cause: DeliveryCause;
-  /** The language of the relay's own words. */
+  /** The language of the relay's own texts. */
   language: NotificationLanguage;
   title: string;
   body: string;
@@ -23,19 +23,19 @@ export interface PushMessage {
   /** Equal for all messages about one session, so that a screen shows one of them. */
   topic: string;
   urgent: boolean;
-  /** The body has the whole question, so that it may be allowed there. */
+  /** The body contains the whole question, so the person can allow it there. */
   isWhole?: boolean;
   /** The question that `answers` answer. */
   promptId?: string;
   answers?: readonly OfferedAnswer[];
-  /** The count of what waits for the person, for a number on the icon, and the version of their inbox that it is of. */
+  /** The number of items that wait for the person, for the icon, and its inbox version. */
   badge?: { count: number; version: number };
 }
 
 const ofPeople: readonly DeliveryCause[] = ['device_conflict', 'device_allowed', 'program_allowed', 'account_changed'];
 /** Where those lead that concern no session; else to the machines. */
 const pages: Partial<Record<DeliveryCause, string>> = { test: '/account', account_changed: '/activity' };
-/** Room for the 400 characters of a question that may be allowed, in any script. */
+/** Room for the 400 characters of a question that a person can allow, in any script. */
 const textBytes = 1200;
 const titleBytes = 200;
 
@@ -73,11 +73,11 @@ function bodyOf(
   return { body: `${name}\n${shown}`, isWhole: asked.isWhole && shown === asked.text };
 }
 
-/** Short and equal for one topic; it tells a service nothing. */
+/** Short, and equal for one topic; it reveals nothing to a service. */
 export const topicOf = ({ topic }: Pick<PushMessage, 'topic'>): string =>
   createHash('sha256').update(topic).digest('base64url').slice(0, 32);
 
-/** The same message without a word of the session, for a service that finds it too large or may read along. */
+/** The same message without session text, for a service that finds it too large or could read it. */
 export const neutral = ({ cause, language, title, link, topic, urgent }: PushMessage): PushMessage => ({
   ...{ cause, language, title, link, topic, urgent },
   body: notificationWords[language].neutral,

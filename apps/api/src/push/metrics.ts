@@ -2,14 +2,14 @@
 import { type ClaimedDelivery, type Database, type DeliveryOutcome, countSubscriptions } from '@relay/database';
 import type { Logger, Metrics } from '@relay/telemetry';
 
-/** From the moment a notification is due until its service took it. Retries take hours. */
+/** The time from due to accepted by the service. Retries take hours. */
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 28_800];
 const countEveryMs = 30_000;
 /** A refusal concerns all deliveries to a service: one line a minute is enough. */
 const refusedLogMs = 60_000;
 
 interface PushMetrics {
-  /** `settled`: false when the claim was taken over meanwhile. */
+  /** `settled`: false if another instance had taken over the claim. */
   settled(delivery: ClaimedDelivery, outcome: DeliveryOutcome, settled: boolean): void;
   swept(takenOver: number, oldestDueSeconds: number): void;
 }

@@ -44,7 +44,7 @@ function refusalOf(options: Prompt['options']): string | undefined {
   return found.length === 1 ? found[0]!.id : undefined;
 }
 
-/** The message with a token for each answer that it offers; as it was when it offers none. Rejects when a key cannot be read. */
+/** The message with a token for each offered answer; unchanged if it offers no answers. Rejects if a key is unreadable. */
 export async function withAnswers(
   message: PushMessage,
   delivery: ClaimedDelivery,

@@ -1,4 +1,4 @@
-/** The meaning of an answer, or of none, for a delivery (rules, 14.8). */
+/** The meaning of an answer, or of a missing answer, for a delivery (rules, 14.8). */
 import type { ClaimedDelivery, DeliveryOutcome } from '@relay/database';
 import type { SubscriptionKind } from '@relay/protocol';
 import { AddressRefused, notPublic } from './guard.ts';
@@ -43,7 +43,7 @@ export function outcomeOf(
   const { status: httpStatus, retryAfterMs, meaning } = answer;
   const reason = `The service answered ${httpStatus}.`;
   if (httpStatus >= 200 && httpStatus < 300) return { state: 'accepted', httpStatus };
-  // These services check a token of this relay: its key, its contact or its clock is wrong, whatever the address.
+  // These services check a token of this relay: its key, its contact or its clock is wrong, not the address.
   const isToken = (httpStatus === 401 || httpStatus === 403) && (kind === 'webpush' || kind === 'unifiedpush');
   if (meaning === 'ours' || isToken) return refused(httpStatus, attempts, random);
   if (meaning === 'stale') return { state: 'pending', httpStatus, reason, delayMs: delayAfter(attempts, random) };
@@ -60,7 +60,7 @@ export function outcomeOf(
   return { state: 'failed', httpStatus, reason };
 }
 
-/** For an attempt without an answer. */
+/** The outcome of an attempt without an answer. */
 export function outcomeOfError(error: unknown, attempts: number, random: () => number = Math.random): DeliveryOutcome {
   if (error instanceof AddressRefused) {
     return { state: 'failed', reason: notPublic, pause: notPublic };
@@ -84,6 +84,6 @@ export function skippedOf(
   return { state: 'held', reason: 'Held until your quiet hours end.', delayMs: end - now };
 }
 
-/** In a group, an attempt that failed hands over to the next address at once: both would arrive if it were tried again. */
+/** A failed attempt in a group hands over to the next address at once: with a retry, both would arrive. */
 export const handedOn = (outcome: DeliveryOutcome, { hasNext }: Pick<ClaimedDelivery, 'hasNext'>): DeliveryOutcome =>
   hasNext && outcome.state === 'pending' ? { ...outcome, state: 'failed', delayMs: 0 } : outcome;

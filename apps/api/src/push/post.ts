@@ -1,4 +1,6 @@
-/** The one HTTP client of deliveries: no redirects, a clock for every step, and an answer of which only status and Retry-After are read. */
+/**
+ * The one HTTP client of deliveries: follows no redirects, limits every step, and reads only status and Retry-After of an answer.
+ */
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -10,7 +12,7 @@ export interface PostRequest {
   body: string | Buffer;
   /** Default POST. */
   method?: 'POST' | 'PUT';
-  /** The body, for a service of the operator, whose answers say more than their status. */
+  /** Reads the body too, for a service of the operator, whose answers carry more than their status. */
   readAnswer?: boolean;
 }
 
@@ -18,17 +20,17 @@ export interface PostAnswer {
   status: number;
   /** Milliseconds until the service accepts another attempt. */
   retryAfterMs?: number;
-  /** With `readAnswer`: at most 64 KiB of it. */
+  /** Present with `readAnswer`: at most 64 KiB. */
   body?: string;
   /**
-   * The meaning of a refusal, where its service says more than its status: the address is no longer one, the service does not accept
-   * this relay, or it speaks of an earlier registration.
+   * The meaning of a refusal that carries more than its status: the address is gone, the service does not accept this relay, or
+   * the refusal concerns an earlier registration.
    */
   meaning?: 'gone' | 'ours' | 'stale';
 }
 
 export interface Poster {
-  /** Rejects when there is no answer in time. Waits for a free connection when twenty to that host are in use. */
+  /** Rejects if no answer arrives in time. Waits for a free connection when twenty to that host are in use. */
   post(request: PostRequest): Promise<PostAnswer>;
   close(): void;
 }
@@ -38,7 +40,7 @@ export const answerMs = 15_000;
 const connectionsPerHost = 20;
 export const answerBytes = 64 * 1024;
 
-/** Without a guard it posts to any address: for services of the operator. */
+/** Posts to any address if `guard` is undefined: for services of the operator. */
 export function createPoster(
   guard: Guard | undefined,
   { now = Date.now, withinMs = answerMs }: { now?: () => number; withinMs?: number } = {},
@@ -56,9 +58,9 @@ export function createPoster(
           ? httpsRequest(url, { ...given, agent: secure })
           : httpRequest(url, { ...given, agent: plain });
         const clock = setTimeout(() => {
-          // A process that was stopped reads first what came meanwhile: an answer that is here already counts.
+          // A stopped process reads pending data first when it resumes: an answer that has arrived counts.
           setImmediate(() => {
-            // With a status it is an answer, whatever of it is still to come.
+            // A status makes it an answer; the rest does not matter.
             if (known !== undefined) resolve(known);
             sent.destroy(new Error(`no answer in ${withinMs} ms`));
           });
@@ -98,7 +100,7 @@ export function createPoster(
   };
 }
 
-/** Reads a short answer to its end, so that the connection can be used again; a long or slow one costs the connection. */
+/** Reads a short answer completely, so the connection can be reused; a long or slow answer costs the connection. */
 function discard(answer: IncomingMessage, sent: ClientRequest): void {
   let bytes = 0;
   const clock = setTimeout(() => sent.destroy(), connectMs);

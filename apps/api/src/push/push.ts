@@ -1,4 +1,4 @@
-/** The room of addresses to notify: what it needs, opened once per instance. Without a secret to seal with, it has none. */
+/** Opens everything for delivering to addresses, once per instance. The room is undefined without a secret to seal with. */
 import { isContact } from '@relay/config';
 import { type ClaimedDelivery, createLane, gatherDigest, inboxCounts, splitNotification } from '@relay/database';
 import type { DeliveryCause, SubscriptionKind } from '@relay/protocol';
@@ -23,12 +23,12 @@ export interface PushRoom {
   /** The keys for push services of browsers; undefined when they cannot be opened. `wanted`: a public half that should be among them. */
   vapid(wanted?: string): Promise<VapidKeys | undefined>;
   answers: AnswerTokens;
-  /** There may be something to send. */
+  /** Call it when a delivery can be due. */
   wake(): void;
 }
 
 export interface Push {
-  /** Undefined when this relay has no secret. */
+  /** Undefined if this relay lacks a secret. */
   room: PushRoom | undefined;
   /** Split notifications into deliveries. */
   transports: readonly Transport[];
@@ -132,7 +132,7 @@ const splitTransport = (
 });
 const soonMs = 10_000;
 
-/** Another instance may have rotated them. */
+/** Another instance can have rotated them. */
 const vapidKnownMs = 60_000;
 
 /** Read at the first need, so that an api starts without its database, and again after a minute; a failed read is repeated at the next need. */
@@ -157,7 +157,7 @@ function lazyVapid(open: () => Promise<VapidKeys | undefined>, logger: ApiDeps['
   return async (wanted?: string) => {
     const keys = await read();
     if (wanted === undefined || keys === undefined || keys.find(wanted) !== undefined) return keys;
-    // Another instance may have rotated them within the minute.
+    // Another instance can have rotated them within the minute.
     opened = undefined;
     return read();
   };

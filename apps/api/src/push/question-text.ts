@@ -2,11 +2,11 @@
 import type { DueQuestion } from '@relay/database';
 import { visible } from '@relay/protocol';
 
-/** More is not in view on the screens that show notifications, whatever fits into the message. */
+/** Screens that show notifications display no more than this, even if the message has room. */
 const seenCharacters = 400;
 const seenLines = 10;
 
-/** All that a permission may be about, as far as words show it. */
+/** All parts of a permission that text can show. */
 const shownOfQuestion = new Set('id kind prompt result context options text subject expires digest at'.split(' '));
 const shownOfSubject = new Set('type command cwd tool input'.split(' '));
 
@@ -38,7 +38,7 @@ export function questionText(question: DueQuestion): QuestionText {
     onlyHas(subject ?? {}, shownOfSubject) &&
     text.length <= seenCharacters &&
     text.split('\n').length <= seenLines &&
-    // Characters that hide in a text, or turn it around, may change what is read.
+    // Characters that hide in a text, or reverse it, can change its meaning for the reader.
     visible(text) === text;
   return { text, isWhole };
 }

@@ -1,6 +1,7 @@
 /**
- * Quiet hours by the clock on the wall of a zone (rules, 14.13): quiet is every moment at which that clock shows a time between `start` and
- * `end`. So a clock change moves the end with the wall: an hour that comes twice is quiet twice, and one that is left out ends at once.
+ * Quiet hours on the wall clock of a zone (rules, 14.13): quiet is every moment at which that clock shows a time between `start`
+ * and `end`. A clock change therefore moves the quiet hours with the clock: a repeated hour is quiet twice, and a skipped one not
+ * at all.
  */
 import {
   type ChosenCause,
@@ -18,7 +19,7 @@ const passesByDefault: readonly ChosenCause[] = ['needs_you'];
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const maxClocks = 500;
 
-/** @throws RangeError when there is no such zone */
+/** @throws RangeError for an unknown zone */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = clocks.get(timeZone);
   if (known) return known;
@@ -34,7 +35,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** An IANA name that this system knows; an offset such as `+02:00` has no clock changes and does not count. */
+/** True for an IANA name that this system knows; an offset such as `+02:00` has no clock changes and does not count. */
 export function isTimeZone(timeZone: string): boolean {
   if (!/^[A-Za-z]/.test(timeZone)) return false;
   try {
@@ -67,7 +68,7 @@ function isQuiet({ start, end, timeZone, days }: QuietHours, at: number): boolea
   return (minutes >= from && begins(day)) || (minutes < to && begins((day + 6) % 7));
 }
 
-/** When quiet hours that hold this cause now end, in ms since 1970; undefined when none do. */
+/** Returns when the quiet hours that hold this cause are over, in ms since 1970; undefined outside quiet hours. */
 export function quietEnd(quiet: QuietHours | null, cause: DeliveryCause, now: number): number | undefined {
   const chosen = cause === 'test' ? undefined : chosenCauseOf(cause);
   if (quiet === null || chosen === undefined || (quiet.passes ?? passesByDefault).includes(chosen)) return undefined;
@@ -75,7 +76,7 @@ export function quietEnd(quiet: QuietHours | null, cause: DeliveryCause, now: nu
   const thisMinute = Math.floor(now / minuteMs) * minuteMs;
   const left = (minutesOf(quiet.end) - wall(quiet.timeZone, now).minutes + dayMinutes) % dayMinutes;
   const direct = thisMinute + left * minuteMs;
-  // Without a clock change until then, the end is as far away as the clock says.
+  // If no clock change comes first, the difference on the clock is the real duration.
   if (!isQuiet(quiet, direct) && isQuiet(quiet, direct - minuteMs)) return direct;
   for (let at = thisMinute + minuteMs; ; at += minuteMs) if (!isQuiet(quiet, at)) return at;
 }

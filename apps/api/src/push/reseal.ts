@@ -1,6 +1,6 @@
 /**
- * Seals again with the first secret what one behind it has sealed: addresses, the keys for browsers, the keys of answers. After that the
- * secrets behind the first can be taken away (rules, 14.7). A value that none of them opens stays as it is.
+ * Seals values again with the first secret that a later secret has sealed: addresses, the keys for browsers, the keys of answers.
+ * Then the operator can remove the later secrets (rules, 14.7). A value that no secret opens stays unchanged.
  */
 import { type Database, resealAddress, resealServerKey, sealedAddresses, sealedServerKeys } from '@relay/database';
 import type { Logger } from '@relay/telemetry';
@@ -15,8 +15,8 @@ interface ResealDeps {
 }
 
 /**
- * Begins after `afterMs`, and again after the same time when it failed; the log says when it is done. Instances may do it at the same time.
- * The clock does not keep the process alive.
+ * Begins after `afterMs`, and again after the same time if it failed; logs when it is done. Instances can do it at the same time.
+ * The timer does not keep the process alive.
  */
 export function startReseal(deps: ResealDeps, afterMs: number): { stop(): Promise<void> } {
   const { logger } = deps;

@@ -5,8 +5,8 @@ import { createSeal } from './sealed.ts';
 import { makeVapidKey, vapidPurpose } from './vapid.ts';
 
 /**
- * Makes a new key for browsers; those of the one before are reached with it for 90 days. Every api has the new one within a minute. Returns
- * its public half, or undefined when the operator gives the keys (`VAPID_PRIVATE_KEY`) or there is no secret to seal it.
+ * Makes a new key for browsers; browsers with the previous key stay reachable for 90 days. Every api has the new key within a
+ * minute. Returns its public half; undefined if the operator provides the keys (`VAPID_PRIVATE_KEY`) or no secret can seal it.
  */
 export async function rotatePushKey({
   config,

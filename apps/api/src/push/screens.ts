@@ -1,6 +1,7 @@
 /**
- * Takes from screens what is over, where a service can (ntfy 2.16 and newer): a question that was answered, an end that was read. As well as it
- * can: of what this instance sent, the newest 500. Otherwise a message stays until the next one about its session (rules, 14.45).
+ * Clears outdated notifications from screens, where a service can (ntfy 2.16 and newer): answered questions, results that were
+ * read. Best effort: only the newest 500 that this instance sent. Otherwise a message stays until the next one about its session
+ * (rules, 14.45).
  */
 import { type ClaimedDelivery, type Database, shownDeliveries } from '@relay/database';
 import type { Guard } from './guard.ts';
@@ -14,7 +15,7 @@ const mostShown = 500;
 export interface Screens {
   /** The service has accepted it. */
   shown(delivery: ClaimedDelivery): void;
-  /** Clears what is over by now. Rejects only when the database does. */
+  /** Clears notifications that are outdated now. Rejects only if the database does. */
   clear(): Promise<void>;
 }
 

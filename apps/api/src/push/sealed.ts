@@ -6,9 +6,9 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 export interface Seal {
   seal(value: unknown): string;
-  /** Undefined when none of the secrets opens it, or it was changed. */
+  /** Undefined if no secret opens it, or it was changed. */
   open(sealed: string): unknown;
-  /** The value that a secret behind the first sealed; undefined when the first did, or none opens it. */
+  /** Opens a value that a later secret sealed; undefined if the first secret sealed it, or no secret opens it. */
   openOlder(sealed: string): unknown;
   /** Keyed hashes of a text, one for each secret, the current one first. */
   hashes(text: string): string[];

@@ -24,19 +24,22 @@ interface SenderDeps {
   /** Guarded. */
   poster: Poster;
   vapid: (wanted?: string) => Promise<VapidKeys | undefined>;
-  /** Absent where the operator has no account with it. */
+  /** Absent if the operator has no account with it. */
   fcm?: Fcm | undefined;
   apns?: Apns | undefined;
   answers: AnswerTokens;
-  /** Takes along what else is held for the address, and returns their causes. */
+  /** Claims the other notifications held for the address, and returns their causes. */
   gather: (delivery: ClaimedDelivery) => Promise<readonly DeliveryCause[]>;
-  /** The count of what waits for a person, for the number on an icon, and the version of their inbox that it is of. */
+  /** The number of items that wait for a person, for the icon, and its inbox version. */
   waiting: (userId: string) => Promise<NonNullable<PushMessage['badge']>>;
   publicUrl: string;
 }
 
 export interface Sender {
-  /** Rejects only when the database does, before anything is sent. At most two requests, of which the service took one: what it finds too large is sent without its text. */
+  /**
+   * Rejects only if the database does, before anything is sent. Sends at most two requests, and the service accepts one of them:
+   * if the message is too large, the second carries no text.
+   */
   send(delivery: ClaimedDelivery): Promise<DeliveryOutcome>;
 }
 
@@ -55,7 +58,7 @@ export function createSender({
   waiting,
   publicUrl,
 }: SenderDeps): Sender {
-  /** The reason why nothing can be sent; undefined when there is none. */
+  /** Returns the reason why nothing can be sent, or undefined. */
   const refusalOf = (target: Target): DeliveryOutcome | undefined => {
     if (target.kind === 'fcm' || target.kind === 'apns') {
       const service = target.kind === 'fcm' ? fcm : apns;
@@ -98,7 +101,7 @@ export function createSender({
       const others = delivery.isDigest ? await gather(delivery) : [];
       try {
         const alone = messageOf(delivery, publicUrl, target.language);
-        // A message about many answers none of them.
+        // A message about many notifications offers no answers.
         const one =
           others.length > 0
             ? digestOf(alone, others, delivery, publicUrl)
@@ -118,5 +121,5 @@ export function createSender({
   };
 }
 
-/** Raised when a browser was given a key that this relay has no longer. */
+/** Raised if a browser has a key that this relay no longer has. */
 class KeyLost extends Error {}

@@ -1,4 +1,4 @@
-/** The services of apps of the stores, from what the operator configured. Read once, at the start. */
+/** Opens the services for apps of the stores from the operator's configuration. Read once, at the start. */
 import { type RelayConfig, ConfigError } from '@relay/config';
 import { type Apns, createApns, readApnsKey } from './apns.ts';
 import { type Fcm, createFcm, readServiceAccount } from './fcm.ts';
@@ -8,7 +8,7 @@ import { readVapidKey, type VapidKeys, vapidKeysOf } from './vapid.ts';
 interface Services {
   fcm: Fcm | undefined;
   apns: Apns | undefined;
-  /** The keys of the operator, in the place of those that the relay makes. */
+  /** The keys of the operator; if present, they replace the relay's own keys. */
   vapid: VapidKeys | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Services {
 export function openServices(config: RelayConfig, poster: Poster, contact: string | undefined): Services {
   const { fcmUrl, apnsKeyId: keyId = '', apnsTeamId: teamId = '', apnsTopic: topic = '', apnsUrl } = config;
   const account = readFrom('FCM_SERVICE_ACCOUNT_FILE', config.fcmServiceAccountFile, readServiceAccount);
-  // The rules of the configuration demand all four of Apple, or none.
+  // The configuration requires either all four settings of Apple or no setting.
   const key = readFrom('APNS_KEY_FILE', config.apnsKeyFile, readApnsKey);
   const keys = config.vapidPrivateKey.map((text) => {
     try {
@@ -40,7 +40,7 @@ function readFrom<T>(variable: string, file: string | undefined, read: (file: st
     return read(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // The message of a parser may hold a piece of the key; ours begin like this.
+    // The message of a parser can quote a piece of the key; ours begin like this.
     const ours = message.startsWith('it') ? message : undefined;
     const isOfFiles = code !== undefined && /^E[A-Z]+$/.test(code);
     const why = ours ?? (isOfFiles ? `it cannot be read (${code})` : 'it holds no such key');

@@ -5,7 +5,9 @@ import type { Operations } from '../deps.ts';
 import type { Push } from './push.ts';
 import { isTimeZone, quietEnd } from './quiet.ts';
 
-/** A delivery that earlier quiet hours hold waits for the end of the new ones, or is sent at once. @throws RelayError INVALID_REQUEST */
+/**
+ * A delivery held by earlier quiet hours waits for the new ones to pass, or is sent at once. @throws RelayError INVALID_REQUEST
+ */
 export async function saveSettings(
   { database }: Operations,
   push: Push,

@@ -100,7 +100,7 @@ async function requireRights(deps: Operations, principal: UserPrincipal, wanted:
   if (isMore) await requireRecentSignIn(deps, principal);
 }
 
-/** The detail of an address that asks for none: texts after a recent sign-in, else titles. */
+/** The detail of an address that does not request any: texts after a recent sign-in, else titles. */
 async function defaultDetail(deps: Operations, principal: UserPrincipal, target: Target): Promise<Rights['detail']> {
   if (!isSealed(target)) return 'none';
   try {
@@ -120,10 +120,10 @@ const noticeOf = (detail: Rights['detail'], actions: Rights['actions']): string 
   ].join(' and ')}.`;
 
 /**
- * Adds an address, or changes the same one. A webhook has to take a test first; its secret is in the answer, when it is new.
- * A browser or an app ends with the sign-in that added it.
+ * Adds an address, or changes the same one. A webhook must accept a test first; if its secret is new, the answer contains it. An
+ * address of a browser or an app is removed with the sign-in that added it.
  * @throws RelayError KIND_NOT_CONFIGURED, INVALID_REQUEST, ADDRESS_NOT_ALLOWED, SUBSCRIPTION_TAKEN, TOO_MANY_SUBSCRIPTIONS,
- *   SIGN_IN_NOT_RECENT; AuthError TOKEN_REVOKED when the sign-in ended meanwhile
+ *   SIGN_IN_NOT_RECENT; AuthError TOKEN_REVOKED if the sign-in was revoked first
  */
 export async function addAddress(
   deps: Operations,
@@ -249,7 +249,7 @@ export async function testAddress({ database }: Operations, push: Push, userId: 
   return deliveryId;
 }
 
-/** @throws RelayError KIND_NOT_CONFIGURED when it is no webhook, SUBSCRIPTION_NOT_FOUND */
+/** @throws RelayError KIND_NOT_CONFIGURED if it is not a webhook, SUBSCRIPTION_NOT_FOUND */
 export async function rotateSecret({ database }: Operations, push: Push, userId: string, id: string): Promise<string> {
   const room = requireRoom(push);
   const { sealed } = await readAddress(database, userId, id);

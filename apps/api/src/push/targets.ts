@@ -1,7 +1,7 @@
 /** The sealed part of an address: all that its service needs (rules, 14.7). */
 import type { NotificationLanguage } from '@relay/protocol';
 
-/** The keys of a receiver, by which a text is sealed until it arrives (RFC 8291). */
+/** The keys of a receiver, which seal a text until it arrives (RFC 8291). */
 export interface ReceiverKeys {
   /** base64url. */
   p256dh: string;
@@ -32,7 +32,7 @@ export interface AppTarget {
   /** The token of the app on its device. */
   token: string;
   keys?: ReceiverKeys | undefined;
-  /** When the app registered it, in ms: a service may speak of an earlier registration. */
+  /** When the app registered it, in ms: a service's refusal can concern an earlier registration. */
   registeredAt: number;
 }
 /** The language of its notifications; absent in rows that are older than the choice. */
@@ -70,7 +70,10 @@ export function identityOf(target: Target, url: URL | undefined): { shown: strin
   }
 }
 
-/** Whether a browser or an app added the address: it ends with the sign-in there. A person typed the others, and repairs them. */
+/**
+ * True if a browser or an app added the address: it is removed with that sign-in. A person typed the remaining addresses, and
+ * repairs them.
+ */
 export const isOfProgram = (kind: Target['kind']): boolean => kind !== 'ntfy' && kind !== 'webhook';
 
 /** The text of a session goes only where it is sealed until it arrives. */

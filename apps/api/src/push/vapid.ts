@@ -1,6 +1,6 @@
 /**
- * The keys by which push services know this relay (RFC 8292): made once for all instances, kept sealed in the database. A browser trusts
- * the one that it was given, so that keys of the time before a rotation are kept for 90 days.
+ * The keys that identify this relay to push services (RFC 8292): made once for all instances, kept sealed in the database. A
+ * browser trusts only the key it received, so older keys are kept for 90 days after a rotation.
  */
 import { type KeyObject, createECDH, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { type Db, keepServerKey, readServerKeys } from '@relay/database';
@@ -15,7 +15,7 @@ export interface Vapid {
 }
 
 export interface VapidKeys {
-  /** For new subscriptions. */
+  /** The key of new subscriptions. */
   readonly current: Vapid;
   /** The key of that public half; without one, the oldest. */
   find(publicKey: string | undefined): Vapid | undefined;
@@ -66,7 +66,7 @@ export function vapidKeysOf(
   };
 }
 
-/** Reads the keys, or makes the first. Undefined when none of the secrets opens the current one. */
+/** Reads the keys, or makes the first. Undefined if no secret opens the current one. */
 export async function openVapidKeys(db: Db, seal: Seal, contact: string | undefined): Promise<VapidKeys | undefined> {
   let kept = await readServerKeys(db, vapidPurpose);
   if (kept.length === 0) {

@@ -3,10 +3,10 @@ import type { SplitAddress, SplitContext, Verdict } from '@relay/database';
 import { type NotificationCause, chosenCauseOf, defaultLevels } from '@relay/protocol';
 import { quietEnd } from './quiet.ts';
 
-/** How long the page that shows a session has to read what is new. */
+/** How long the page that shows a session has to mark new text as read. */
 const readingMs = 8000;
 const stormMs = 60_000;
-/** In a minute, of `done` and of all others. */
+/** Per minute: of `done`, and of all other causes. */
 const stormAfter = { done: 5, others: 30 };
 
 /** A question is never held for a page: that it was seen does not mean that it was answered. */

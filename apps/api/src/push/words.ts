@@ -1,12 +1,12 @@
-/** The relay's own words of a notification, in the languages of the pages. */
+/** The relay's own texts of a notification, in the languages of the pages. */
 import type { DeliveryCause, NotificationLanguage } from '@relay/protocol';
 
 interface NotificationWords {
   titles: Record<DeliveryCause, string>;
-  /** Beside a count, in one message for many. */
+  /** Texts beside a count, in one message for many. */
   counted: Record<DeliveryCause, readonly [one: string, several: string]>;
   many: (count: number) => string;
-  /** Says nothing about the work. */
+  /** Reveals nothing about the work. */
   neutral: string;
   tested: string;
   answers: Record<'allow' | 'reject' | 'reply', string>;

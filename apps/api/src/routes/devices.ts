@@ -52,7 +52,7 @@ const credentialOf = ({ deviceId, refreshToken: token }: { deviceId: string; ref
 export function deviceRoutes(deps: Operations): Handlers<Names> {
   const db = deps.database;
 
-  /** Wrong codes are counted, per user and per address; after too many guesses there is no answer, right or wrong. */
+  /** Counts wrong codes, per user and per address; after too many guesses every code is refused, right or wrong. */
   const guarded = async <T>(
     call: Call<CodeRoutes>,
     work: (userId: string, userCode: string) => Promise<T>,
@@ -149,7 +149,7 @@ export function deviceRoutes(deps: Operations): Handlers<Names> {
       body: await guarded(call, (userId, code) => readCode(deps, userId, code)),
     }),
     approveCode: async (call) => {
-      // Before the code is read: a caller who may not approve learns nothing about it.
+      // Before the code is read: a caller who cannot approve learns nothing about it.
       await requireRecentSignIn(deps, call.principal);
       const deviceId = await guarded(call, (userId, code) => decideCode(deps, userId, code, true));
       call.note.target = deviceId;

@@ -1,4 +1,4 @@
-/** Routes of the inbox: what waits for the person, and that it was seen. */
+/** Routes of the inbox: the items that wait for the person, and marking them as seen. */
 import { readInbox } from '@relay/database';
 import { inboxLimits } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

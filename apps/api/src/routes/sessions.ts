@@ -1,4 +1,4 @@
-/** Routes of sessions and tasks: what was checked → one call → the answer. */
+/** Routes of sessions and tasks: checked input → one call → the answer. */
 import { RelayError, type RouteQuery, changeLimits, limits } from '@relay/protocol';
 import { erasedSessionId, readTask } from '@relay/database';
 import { requireRecentSignIn } from '../account/recent-sign-in.ts';
@@ -57,7 +57,7 @@ type Names =
   | 'listLater'
   | 'readTask';
 
-/** A repeated request gets the same answer, with a header that says so. */
+/** A repeated request receives the same answer, with a header that marks it. */
 export function showReplay(response: Answering, { replayed }: { replayed: boolean }): void {
   if (replayed) response.setHeader('Idempotent-Replay', 'true');
 }

@@ -10,7 +10,7 @@ export interface Accepted<T> {
   replayed: boolean;
 }
 
-/** How long a task that must not wait (`queueTtlSeconds: 0`) may take from the database to the live socket. */
+/** The time limit of a task that must not wait (`queueTtlSeconds: 0`), from the database to the live socket. */
 const handOverMs = 5000;
 
 /** @throws RelayError INVALID_REQUEST (blank), PAYLOAD_TOO_LARGE (over 256 KiB) */
@@ -21,7 +21,7 @@ export function checkMessage(text: string, field: string): void {
 }
 
 /**
- * Milliseconds a task may wait. With 0 seconds the device must be connected now.
+ * How long a task can wait, in milliseconds. With 0 seconds the device must be connected now.
  * @throws RelayError DEVICE_OFFLINE
  */
 export async function timeToLive(deps: Operations, deviceId: string, seconds: number | undefined): Promise<number> {
@@ -40,12 +40,12 @@ export async function timeToLive(deps: Operations, deviceId: string, seconds: nu
 interface Idempotent<T> {
   userId: string;
   route: RouteName;
-  /** The header, or undefined when there was none. */
+  /** The header, or undefined. */
   key: string | undefined;
   /** The request that a key stands for: the fields of the body that have a meaning, always in the same order. */
   request: readonly (string | number | undefined)[];
   status: number;
-  /** Whether an answer kept under this key is about the same thing; ids that are in the path may have changed since. */
+  /** True if an answer kept under this key concerns the same thing; ids in the path can have changed since. */
   isAboutSame?(earlier: T): Promise<boolean>;
 }
 
@@ -58,7 +58,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   return header;
 }
 
-/** Of a request that a key stands for. */
+/** Hashes a request that a key stands for. */
 export const hashOf = (request: Idempotent<unknown>['request']): string =>
   createHash('sha256').update(JSON.stringify(request)).digest('base64url');
 
@@ -69,9 +69,10 @@ export const conflict = () =>
   new RelayError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another body. Use a new key.');
 
 /**
- * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only what succeeds is kept.
- * `content`: the message itself is not kept, the request that repeats the key carries it again; undefined where the request does not carry it.
- * @throws RelayError IDEMPOTENCY_CONFLICT, and whatever `work` throws
+ * Runs `work` unless this key was answered before, and keeps the answer in the same transaction. Only successes are kept.
+ * `content`: the message itself is not kept, since a repeated request carries it again; undefined if the request does not carry
+ * it.
+ * @throws RelayError IDEMPOTENCY_CONFLICT, and the errors of `work`
  */
 export async function onceOnly<T extends { message: { content: string } }>(
   tx: Db,

@@ -1,4 +1,7 @@
-/** POST /api/sessions/:id/prompts/:uuid/answer (rules, chapter 5): the first answer counts, and none reaches another question. */
+/**
+ * POST /api/sessions/:id/prompts/:uuid/answer (rules, chapter 5): the first answer counts, and an answer never reaches another
+ * question.
+ */
 import { type SessionRecord, findSession } from '@relay/database';
 import type { AnswerPrompt, AnsweredPrompt } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -10,9 +13,10 @@ import { judgeAnswer } from './judge-answer.ts';
 import { requireOpenPrompt } from './open-prompt.ts';
 
 /**
- * `on`: the address whose notification, or the program, it was given in. `agent`: an agent answers.
- * Decided under the lock of the device, by whichever api holds it: "answered" and its task are one commit.
- * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER, INVALID_REQUEST,
+ * `on`: the program, or the address of the notification, that sent the answer. `agent`: an agent answers. Decided under the lock
+ * of the device, by any api: "answered" and its task are one commit.
+ * @throws RelayError SESSION_NOT_FOUND, PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER,
+ * INVALID_REQUEST,
  *   PAYLOAD_TOO_LARGE, SESSION_NOT_RESOLVED, IDEMPOTENCY_CONFLICT, PERSON_MUST_ANSWER
  */
 export async function answerPrompt(
@@ -43,7 +47,7 @@ export async function answerPrompt(
       after = changed;
       return { ...sent, promptId: uuid };
     };
-    // Labels and fields are not in the request that is repeated; words are.
+    // A repeated request carries free text, but no labels and fields.
     const once = onceOnly(tx, idempotent, deps.config.idempotencyTtlSeconds, body.text, accept);
     return { accepted: await once, deviceId: record.session.deviceId };
   });

@@ -1,4 +1,4 @@
-/** A question to the daemon of a session, through whichever instance holds the device (rules, 9.8). */
+/** Asks the daemon of a session, through the instance that holds the device (rules, 9.8). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionPlace } from '@relay/database';
 import { type Command, type ErrorCode, RelayError, type Reply, decodeAnswer } from '@relay/protocol';
@@ -13,15 +13,15 @@ const failures: Partial<Record<BackplaneError['code'], [ErrorCode, string]>> = {
   TIMEOUT: ['DEVICE_TIMEOUT', 'The daemon did not answer in time. Try again.'],
 };
 
-/** @throws RelayError SESSION_NOT_RESOLVED: what the daemon has not named it cannot be asked about */
+/** @throws RelayError SESSION_NOT_RESOLVED: the daemon has not named the session yet, so the api cannot ask about it */
 export function requireNamed(session: Pick<SessionPlace, 'placeholder'>, what: string): void {
   if (session.placeholder)
     throw new RelayError('SESSION_NOT_RESOLVED', `The device has not started this session yet, so it has no ${what}.`);
 }
 
 /**
- * The reply, of one of these kinds; `rest` is the text behind that of `items`.
- * @throws RelayError DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE, and what the gateway answers instead
+ * Returns the reply, of one of these kinds; `rest` is the text after `items`.
+ * @throws RelayError DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE, and refusals of the gateway
  */
 export async function askDaemon<K extends Exclude<Reply['kind'], 'failure'>>(
   deps: Operations,

@@ -1,4 +1,4 @@
-/** POST /api/sessions/:id/cancel (rules, 2.9): the task is cancelled at once; the daemon is told and never acknowledges. */
+/** POST /api/sessions/:id/cancel (rules, 2.9): cancels the task at once; the daemon is notified and never acknowledges. */
 import { cancelTask, readSessions, withdrawQueued } from '@relay/database';
 import { type CancelSession, type CancelledTask, RelayError } from '@relay/protocol';
 import type { Operations } from '../deps.ts';
@@ -12,14 +12,14 @@ export async function cancelSession(
   { which, taskId: only }: CancelSession = {},
 ): Promise<CancelledTask> {
   const done = await withSession(deps.database, userId, sessionId, async (tx, { key, session: { deviceId } }) => {
-    // Waiting tasks first, so that none of them takes the place of the running one.
+    // Waiting tasks first, so that they cannot take the place of the running one.
     const queued = which === 'all' && only === undefined ? await withdrawQueued(tx, key) : [];
     const cancelled = await cancelTask(tx, key, { onlyRunning: which === 'running', only });
     const [record] = await readSessions(tx, [key]);
     return { queued, cancelled, record, deviceId };
   });
   const { queued, cancelled, record, deviceId } = done;
-  // Even then a queue that stood still may go on.
+  // Even then a stalled queue can go on.
   deps.tell(
     deviceId,
     cancelled?.tellDaemon ? { v: 1, kind: 'cancel', taskId: cancelled.taskId } : { v: 1, kind: 'wake' },

@@ -1,6 +1,6 @@
 /**
- * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId, POST …/queue/:taskId/now (rules, 2.17, 23.1). Under the lock of the device, like claiming: what is
- * changed here was not sent, and what was sent is not changed.
+ * GET /api/sessions/:id/queue, PATCH and DELETE …/queue/:taskId, POST …/queue/:taskId/now (rules, 2.17, 23.1). Under the lock of
+ * the device, like claiming: only unsent tasks are changed, and a changed task is sent as changed.
  */
 import {
   type Db,
@@ -66,7 +66,7 @@ export async function changeQueued(
     if (content !== undefined && !(await editQueued(tx, key, taskId, content)))
       throw fixed('This is a choice and has no text of its own. Remove it, then answer again.');
   });
-  // The daemon will repeat it in these words.
+  // The daemon will repeat this text.
   const said = { role: 'USER', uuid: userItemUuid(taskId) } as const;
   if (content !== undefined && !isLater) await deps.publisher.markSaid(userId, key, { ...said, content });
   return queueOf(deps, userId, sessionId);

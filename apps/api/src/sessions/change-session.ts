@@ -31,7 +31,9 @@ export async function updateSession(
   return change(deps, userId, sessionId, work, notify === 'off');
 }
 
-/** Apps say so whenever a session is opened: of one that is read already nothing is written. @throws RelayError SESSION_NOT_FOUND */
+/**
+ * Apps send this whenever they open a session, so a session already read causes no write. @throws RelayError SESSION_NOT_FOUND
+ */
 export async function markAsRead(
   deps: Operations,
   userId: string,

@@ -1,4 +1,4 @@
-/** POST /api/sessions/bulk (rules, 6.25): archives or deletes what a filter means, a bounded part of it per call. */
+/** POST /api/sessions/bulk (rules, 6.25): archives or deletes the sessions that match a filter, a bounded number per call. */
 import {
   type Db,
   type SessionFilter,
@@ -13,7 +13,7 @@ import { type ChangeSessions, type ChangedSessions, limits } from '@relay/protoc
 import type { Operations } from '../deps.ts';
 import { forgetHistory } from './forget-history.ts';
 
-/** In one transaction: other work on the device waits for no more than that. */
+/** Sessions per transaction: other work on the device waits no longer than that. */
 const atOnce = 10;
 
 export async function changeSessions(
@@ -37,7 +37,7 @@ export async function changeSessions(
       const ofDevice = now.filter((session) => session.deviceId === deviceId).map(({ key }) => key);
       for (let at = 0; at < ofDevice.length; at += atOnce) {
         const keys = ofDevice.slice(at, at + atOnce);
-        // Again under the lock: a session that was used meanwhile is no longer what the filter means.
+        // Again under the lock: a session used in between no longer matches the filter.
         const done = await withDevice(database, deviceId, async (tx) => {
           const still = (await findSessions(tx, userId, { ...wanted, keys }, atOnce)).map(({ key }) => key);
           return action === 'delete' ? remove(tx, still) : { archived: await archive(tx, still, action === 'archive') };

@@ -125,7 +125,7 @@ export async function createSession(
     const { taskId: _taskId, message: said, images: _images, ...session } = response;
     if (!notBefore)
       await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
-    // The session first: a client must know what the message belongs to.
+    // The session first: a client must know the session of the message.
     await deps.publisher.session({ ownerId: userId, key, version, session });
     if (notBefore) return { response, replayed: false };
     await deps.publisher.append(userId, newMessage(session.id, said));

@@ -31,9 +31,9 @@ export async function requirePlace(
 }
 
 /**
- * Runs `work` with the session, in a transaction that holds the lock of its device. The device is part of every id that a
- * session ever had, so the session is read once, under the lock, where it can get no other name and cannot go.
- * @throws RelayError SESSION_NOT_FOUND, and whatever `work` throws
+ * Runs `work` with the session, in a transaction that holds the lock of its device. Every id that a session ever had contains the
+ * device, so the session is read once, under the lock, where its name cannot change and it cannot disappear.
+ * @throws RelayError SESSION_NOT_FOUND, and the errors of `work`
  */
 export async function withSession<T>(
   database: Pick<Database, 'sql'>,

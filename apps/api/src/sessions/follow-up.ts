@@ -1,4 +1,4 @@
-/** The common part of a message and the answer to a question: a task behind the others, and the frames to apps and the daemon. */
+/** The common part of a message and an answer: queues a task, and publishes the frames to apps and the daemon. */
 import { message, newMessage } from '@relay/attention';
 import {
   type Db,
@@ -22,7 +22,7 @@ interface FollowUp {
   /** Chosen with it; a JSON array. */
   settings?: string | undefined;
   queueTtlSeconds?: number | undefined;
-  /** The open question that it answers; null: none. Absent: the oldest one, if any. */
+  /** The open question it answers; null: no question. Absent: the oldest open one, if any. */
   answers?: (PromptAnswer & { uuid: string }) | null;
   /** The person's choice about a terminal that has the session open. */
   desk?: DeskChoice | undefined;
@@ -33,7 +33,7 @@ interface FollowUp {
 }
 
 /**
- * Returns what is answered, and the session as it then is.
+ * Returns the answered question, and the session after the change.
  * @throws RelayError SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0)
  */
 export async function acceptFollowUp(
@@ -83,7 +83,10 @@ export function requireQueued(deps: Operations, enqueued: Enqueued): Extract<Enq
   return enqueued;
 }
 
-/** Tells apps and the daemon of what was accepted. `record`: the session as `acceptFollowUp` left it; a repetition has none, and is published to none. */
+/**
+ * Publishes an accepted message to apps and the daemon. `record`: the session as `acceptFollowUp` left it; undefined for a
+ * repeated request, which is not published.
+ */
 export async function publishFollowUp(
   deps: Operations,
   userId: string,
@@ -102,7 +105,7 @@ export async function publishFollowUp(
   deps.tell(deviceId, { v: 1, kind: 'wake' });
 }
 
-/** The same key repeats a request about the same session, whichever of its ids was used. */
+/** The same key repeats a request about the same session, by any of its ids. */
 export const isAboutSession =
   (find: (sessionId: string) => Promise<SessionRecord | undefined>, key: string) =>
   async (earlier: { sessionId: string }): Promise<boolean> =>

@@ -4,12 +4,12 @@ import type { Operations } from '../deps.ts';
 
 const firstPauseMs = 1000;
 const longestPauseMs = 60_000;
-/** Of a backplane that is away for longer nothing is left that it kept before. */
+/** A backplane that is away for longer has lost everything it kept before. */
 const patienceMs = 3_600_000;
 
 type ForgetDeps = Pick<Operations, 'backplane' | 'logger'>;
 
-/** Whose history is tried again, by backplane: once for each person, however many sessions they delete meanwhile. */
+/** Histories being retried, by backplane: once for each person, even if they delete several sessions. */
 const trying = new WeakMap<Operations['backplane'], Set<string>>();
 
 /** Apps that come back from before get `resync`. Never rejects: while the backplane is away, it is tried again after this has returned. */
@@ -28,7 +28,7 @@ async function forgetLater({ backplane }: ForgetDeps, people: Set<string>, userI
   const until = performance.now() + patienceMs;
   for (let pauseMs = firstPauseMs; performance.now() < until; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     await delay(pauseMs, undefined, { ref: false });
-    // A deletion that fails from here on may be of texts that this attempt came too early for.
+    // A deletion that fails from now on can concern texts that this attempt came too early for.
     people.delete(userId);
     const isForgotten = await backplane.forget(userId).then(
       () => true,

@@ -54,7 +54,7 @@ function isWhole(type: string, data: string, first: string): boolean {
   return type !== 'jpeg' || hasJpegEnd(Buffer.from(data, 'base64'));
 }
 
-/** Whether the picture itself ends (EOI after its SOS): a thumbnail before it has an end of its own. */
+/** True if the picture itself is complete (EOI after its SOS): a thumbnail before it has its own EOI. */
 function hasJpegEnd(bytes: Buffer): boolean {
   let at = 2;
   while (at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda) at += 2 + bytes.readUInt16BE(at + 2);
@@ -62,7 +62,7 @@ function hasJpegEnd(bytes: Buffer): boolean {
 }
 
 /**
- * The images as they are kept, and what an Idempotency-Key remembers of them; undefined when there are none.
+ * Returns the images in stored form, and the digest for an Idempotency-Key; undefined without images.
  * @throws RelayError INVALID_IMAGE, PAYLOAD_TOO_LARGE, each with the number of the image
  */
 export function checkImages(images: readonly string[] | undefined): { text: string; digest: string } | undefined {
@@ -76,8 +76,8 @@ export function checkImages(images: readonly string[] | undefined): { text: stri
 }
 
 /**
- * Requires room for images on a device that may take them. Answers what the response says about it: `unconfirmed` where its daemon
- * did not declare them (rules, 10.7). Inside `withDevice`.
+ * Checks that the device can take images and has room. Returns the note for the response: `unconfirmed` if its daemon did not
+ * declare them (rules, 10.7). Inside `withDevice`.
  * @throws RelayError NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL
  */
 export async function requireRoomForImages(

@@ -1,5 +1,6 @@
 /**
- * Whether an answer fits its question (rules, chapter 5), and what it says in words: a daemon that takes no choices gets these. Reads nothing.
+ * Decides whether an answer fits its question (rules, chapter 5), and writes it as text for a daemon that takes no choices. Reads
+ * nothing.
  */
 import type { NamedPrompt, PromptAnswer } from '@relay/database';
 import {
@@ -14,7 +15,7 @@ import { checkMessage } from './accept.ts';
 
 const invalid = (text: string) => new RelayError('INVALID_ANSWER', text);
 
-/** The answer for the daemon. @throws RelayError INVALID_ANSWER, INVALID_REQUEST (blank words), PAYLOAD_TOO_LARGE */
+/** The answer for the daemon. @throws RelayError INVALID_ANSWER, INVALID_REQUEST (blank text), PAYLOAD_TOO_LARGE */
 export function judgeAnswer(prompt: NamedPrompt, given: AnswerPrompt): { content: string; answer: PromptAnswer } {
   if (answerKinds.filter((kind) => given[kind] !== undefined).length !== 1)
     throw invalid('Answer with exactly one of "option", "text" and "fields".');
@@ -35,7 +36,7 @@ export function judgeAnswer(prompt: NamedPrompt, given: AnswerPrompt): { content
   return { content: text, answer: seen };
 }
 
-/** The fields as lines. @throws RelayError INVALID_ANSWER for one that is unknown, missing or wrong */
+/** The fields as lines. @throws RelayError INVALID_ANSWER for an unknown, missing or wrong field */
 function inWords(fields: readonly QuestionField[], given: FieldValues): string {
   const problem = formProblem(fields, given);
   if (problem !== undefined) throw invalid(problem);

@@ -1,4 +1,4 @@
-/** A page of a person's sessions, as PostgreSQL wrote them: no row of a list is decoded, and none is encoded again. */
+/** A page of a person's sessions, as PostgreSQL wrote them: rows are neither decoded nor encoded again. */
 import { type Db, type SessionPage, listSessions } from '@relay/database';
 import type { Session } from '@relay/protocol';
 

@@ -3,7 +3,7 @@ import { type Db, type PromptRecord, type SessionRecord, readPrompt } from '@rel
 import { RelayError } from '@relay/protocol';
 
 /**
- * An open question of the session. `digest`: of what the person saw, if the app gave it.
+ * Finds an open question of the session. `digest`: of the version that the person saw, if the app sent it.
  * @throws RelayError PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED
  */
 export async function requireOpenPrompt(

@@ -13,7 +13,7 @@ import type { Operations } from '../deps.ts';
 import { askDaemon, requireNamed } from './ask-daemon.ts';
 import { requirePlace } from './find.ts';
 
-/** GET /api/sessions/:id/commands. A placeholder has those of its device. @throws RelayError SESSION_NOT_FOUND */
+/** GET /api/sessions/:id/commands. A placeholder has the commands of its device. @throws RelayError SESSION_NOT_FOUND */
 export async function listCommands(deps: Operations, userId: string, sessionId: string): Promise<CommandList> {
   const { deviceId, nativeId, projectPath } = await requirePlace(deps, userId, sessionId);
   return { commands: await readSlashCommands(deps.database, deviceId, nativeId, projectPath) };
@@ -50,7 +50,7 @@ export async function readContext(deps: Operations, userId: string, sessionId: s
 }
 
 /**
- * GET /api/sessions/:id/summary. A daemon that has never heard of it does not answer.
+ * GET /api/sessions/:id/summary. A daemon that does not know the command does not answer.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, NOT_SUPPORTED_BY_DEVICE, DEVICE_OFFLINE, DEVICE_TIMEOUT,
  *   DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
@@ -70,8 +70,8 @@ export async function readSummary(deps: Operations, userId: string, sessionId: s
 }
 
 /**
- * POST /api/sessions/:id/release: ends the program on the machine that holds the session. The daemon reports the outcome;
- * one that has never heard of it does not answer.
+ * POST /api/sessions/:id/release: closes the program on the machine that holds the session. The daemon reports the outcome; a
+ * daemon that does not know the command does not answer.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, SERVICE_UNAVAILABLE
  */
 export async function releaseSession(

@@ -1,4 +1,4 @@
-/** Files of a session are on its machine: this passes on what its daemon answers. Nothing of it is kept here (rules, 25.6). */
+/** Files of a session are on its machine: this passes the daemon's answers on and keeps nothing (rules, 25.6). */
 import { capabilitiesOf } from '@relay/database';
 import { type Command, RelayError, capabilities } from '@relay/protocol';
 import type { Operations } from '../deps.ts';

@@ -1,4 +1,4 @@
-/** History belongs to the daemon: this asks for a page of it, through whichever instance holds the device (rules, 6.16). */
+/** History belongs to the daemon: this requests a page of it, through the instance that holds the device (rules, 6.16). */
 import { BackplaneError } from '@relay/backplane';
 import type { SessionPlace, SessionRecord } from '@relay/database';
 import { type MessagePage, RelayError, type SessionDetail, limits } from '@relay/protocol';
@@ -12,7 +12,7 @@ export interface HistoryRange {
   after?: string;
   /** Items, where the daemon has them. */
   parts?: boolean;
-  /** With `parts`, instead of a cursor: what changed after this version. */
+  /** Changes after this version; only together with `parts`, and instead of a cursor. */
   changed?: number;
 }
 
@@ -39,9 +39,9 @@ const askedOf = ({ nativeId, placeholder, session: { deviceId, lastMessage } }: 
 const maxMore = 10;
 
 /**
- * The last messages of the range. Some daemons answer the first ones of what lies behind `after`, or the oldest ones of all: whether
- * anything lies behind a page is asked of the daemon, until nothing does or the bound is reached. Then `newestUuid` is the
- * cursor to go on from with `after`, and `hasMore` says that there is more.
+ * Returns the last messages of the range. Some daemons answer with the first messages after `after`, or with the oldest of all:
+ * the api asks the daemon for more after each page, until a page is empty or the bound is reached. Then `newestUuid` is the
+ * cursor to go on from with `after`, and `hasMore` is true.
  * @throws RelayError SESSION_NOT_RESOLVED, DEVICE_OFFLINE, DEVICE_TIMEOUT, DEVICE_ERROR, SERVICE_UNAVAILABLE
  */
 async function askForPage(deps: Operations, session: Asked, range: HistoryRange): Promise<Page> {
@@ -51,7 +51,7 @@ async function askForPage(deps: Operations, session: Asked, range: HistoryRange)
   const wanted = range.limit ?? limits.historyPageDefault;
   let [messages, behind] = [first.messages, first.newestUuid];
   for (let more = 0; more < maxMore && behind !== null; more += 1) {
-    // The pages so far are worth more than an error about one that may not exist.
+    // The pages so far are worth more than an error about a page that might not exist.
     const next: Page | undefined = await askOnce(deps, session, {
       ...range,
       parts: false,
@@ -66,7 +66,7 @@ async function askForPage(deps: Operations, session: Asked, range: HistoryRange)
   return { messages, hasMore: true, oldestUuid: oldest?.uuid ?? null, newestUuid: newest?.uuid ?? null };
 }
 
-/** A page with more behind `after`; or the newest page of a session of which something else was said last. */
+/** A page with more after `after`; or a newest page whose last message is not that of the session. */
 function mayBeTheFirstOnes(page: MessagePage, { lastMessage }: Asked, { before, after }: HistoryRange): boolean {
   if (!page.hasMore || page.newestUuid === null) return false;
   if (after !== undefined) return true;
@@ -116,8 +116,8 @@ export async function readMessages(
 }
 
 /**
- * GET /api/sessions/:id. A daemon that cannot be asked is no error here: `messagesError` says why there are no messages.
- * A user who listens on `/ws/attention` and reads a session has it open: the daemon watches it for a while.
+ * GET /api/sessions/:id. A daemon that cannot answer does not fail the request: `messagesError` gives the reason for missing
+ * messages. A user who is connected to `/ws/attention` and reads a session has it open: the daemon watches it for a while.
  * @throws RelayError SESSION_NOT_FOUND
  */
 export async function readSession(

@@ -1,4 +1,4 @@
-/** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to what the agent asked. */
+/** POST /api/sessions/:id/messages (rules, 6.19): a follow-up, or the answer to the agent's question. */
 import { message } from '@relay/attention';
 import { type SessionRecord, acceptMessage, findSession, isKeyTaken, newUlid } from '@relay/database';
 import { RelayError, type SendMessage, type SentMessage, formatSessionId, parseSessionId } from '@relay/protocol';
@@ -16,7 +16,7 @@ import { refuseUnbound, requireOpenPrompt } from './open-prompt.ts';
 import { requireTurn } from './steer.ts';
 
 /**
- * Accepts a message behind whatever runs and waits in the session. `agent`: an agent sends it.
+ * Queues a message after the running and waiting tasks of the session. `agent`: an agent sends it.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
  *   TOO_MANY_LATER, AGENT_ASKS, RATE_LIMITED, PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
  *   with it PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER
@@ -36,7 +36,7 @@ export async function sendMessage(
   checkLater(body);
   const notBefore = timeOf(body);
   const images = checkImages(body.images);
-  // Without `deliver`: a message whose answer was lost is sent again for the next turn.
+  // `deliver` is left out: a message whose answer was lost is sent again for the next turn.
   const request = [
     content,
     body.queueTtlSeconds,

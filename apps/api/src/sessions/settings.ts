@@ -21,7 +21,7 @@ const tooOld = () =>
   );
 
 /**
- * The settings as the task keeps them; undefined if there are none.
+ * The settings as the task keeps them; undefined if empty.
  * @throws RelayError NOT_SUPPORTED_BY_DEVICE
  */
 export async function requireControls(
@@ -35,11 +35,11 @@ export async function requireControls(
   return JSON.stringify(kept);
 }
 
-/** For the audit: ids of the agent, no words of people. */
+/** The audit entry: ids of the agent, no text of people. */
 export const settingNote = ({ id, value }: { id: string; value: string | null }): string =>
   `${id}=${value ?? ''}`.slice(0, 256);
 
-/** Whether the daemon marks this value as one that never asks. */
+/** True if the daemon marks this value as never asking. */
 const isDanger = (settings: readonly Setting[], { id, value }: { id: string; value: string }): boolean =>
   settings.find((one) => one.id === id)?.options.find((option) => option.id === value)?.danger === true;
 

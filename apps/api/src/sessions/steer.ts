@@ -1,4 +1,7 @@
-/** Messages into a running turn (rules, chapter 23). Read and written under the lock of the device, where turns begin and end. */
+/**
+ * Messages into a running turn (rules, chapter 23). Read and written under the lock of the device, where turns begin and
+ * complete.
+ */
 import { type Db, type SessionRecord, daemonOf, recentSteers, runningTask, steersPerMinute } from '@relay/database';
 import { RelayError, capabilities } from '@relay/protocol';
 

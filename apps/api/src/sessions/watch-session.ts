@@ -45,7 +45,7 @@ export async function watch(
   return { sessionId: record.session.id, first };
 }
 
-/** Any id will do: what is not watched, or does not exist, is not watched afterwards either. */
+/** Accepts any id: an unwatched or unknown session is not watched afterwards either. */
 export async function unwatch(deps: Operations, userId: string, sessionId: string): Promise<string> {
   const record = await findSession(deps.database, userId, sessionId);
   if (!record) return sessionId;

@@ -26,7 +26,7 @@ const settings = {
   claude_code: (_home, url) => ({
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'none',
-    // For root in a container, where it would refuse.
+    // Claude Code refuses to run as root outside a container.
     IS_SANDBOX: '1',
     // Its list of tasks, at once and for a model that it does not know.
     ENABLE_TOOL_SEARCH: 'false',

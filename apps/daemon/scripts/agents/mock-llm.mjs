@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Local mock LLM for driving real coding agents with no network and no model.
-// No dependencies. Listens on 127.0.0.1 only. Speaks four wire formats, all streaming:
+// Local mock LLM for driving real coding agents with no network and no model. No dependencies. Listens on 127.0.0.1 only. Speaks
+// four wire formats, all streaming:
 //   Anthropic   POST /v1/messages (+ /v1/messages/count_tokens)
 //   OpenAI      POST /v1/chat/completions
 //   OpenAI      POST /v1/responses
@@ -21,11 +21,10 @@
 //   @@fail STATUS       answer with that HTTP status
 //   @@hang              accept the request and never answer
 //   @@history           answer with the part of the conversation that the request contains
-// Tool directives run in order, one per model call, those whose tool is not offered left out; when all are done the answer is
+// Tool directives run in order, one per model call, skipping tools that the agent does not offer; when all are done the answer is
 // "DONE <text of last tool result>". No directive: the answer is "ECHO <text>".
 //
-// Usage: node mock-llm.mjs [--port 0] [--log requests.jsonl] [--dump DIR]
-// First stdout line: {"port":N}
+// Usage: node mock-llm.mjs [--port 0] [--log requests.jsonl] [--dump DIR] First stdout line: {"port":N}
 import http from 'node:http';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -122,7 +121,7 @@ function fromGemini(b) {
   };
 }
 
-// ---------- what the "model" does ----------
+// ---------- the behaviour of the "model" ----------
 const shell =
   /^(bash|shell|exec_command|shell_command|run_shell_command|local_shell|terminal|execute_command|run_command|execute_bash|developer__shell)$/i;
 const TOOL = {
@@ -134,7 +133,7 @@ const TOOL = {
   plan: /^(todowrite|todo_write|write_todos|write_tasks|update_plan|todo|settodolist|taskcreate)$/i,
 };
 const named = ({ rest }) => /^(\S+)\s*(.*)$/.exec(rest) ?? ['', '', ''];
-/** Values are found in results of any wrapping: escaped, in a list, behind other words. */
+/** Finds values in results of any shape: escaped, in a list, after other text. */
 const valueIn = (results, key) =>
   results
     .map((one) => new RegExp(`\\\\*"${key}\\\\*":\\s*\\\\*"([^"\\\\]+)`).exec(one.text)?.[1])

@@ -1,6 +1,6 @@
-// One conversation with everything in it, by a real agent: words, a tool that is allowed, an edit, a plan, a picture, a tool that is
-// rejected, an answer that is cancelled, a picture of the person. It must be the same list live, when it is loaded, after a restart of
-// the daemon, and for a daemon that knows it only from the files or the replay of the agent.
+// One conversation with a real agent that contains every part: text, an allowed tool, an edit, a plan, a picture, a
+// rejected tool, a cancelled answer, a picture sent by the person. The list must be the same live, when it is loaded,
+// after a restart of the daemon, and for a daemon that knows it only from the files or the replay of the agent.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -42,7 +42,7 @@ const alsoSent = {
 /** Kinds that only the daemon knows, or that an agent reports at another moment than it writes them. */
 const own = ['question', 'usage', 'mark', 'error'];
 const named = (items) => items.map(({ uuid, part }) => `${part.kind} ${uuid}`);
-/** Of the agent alone: the words of the user have the uuid of the relay here, and one of the agent there. */
+/** Items of the agent only: the relay and the agent give user messages different uuids. */
 const theirs = (items) =>
   items.filter(({ role, part, content }) => role === 'AGENT' && !own.includes(part.kind) && content !== notAllowed);
 const notAllowed = 'The agent stopped, because it was not allowed to continue.';
@@ -56,7 +56,7 @@ function difference(one, other, what) {
   throw new Error(`${what}: missing ${JSON.stringify(shown(gone))}, new ${JSON.stringify(shown(come))}`);
 }
 
-/** In every field, not only in uuids and order. */
+/** Compares every field, not only uuids and order. */
 function equal(one, other, what) {
   difference(one, other, what);
   const at = one.findIndex((item, index) => !isDeepStrictEqual(item, other[index]));
@@ -68,12 +68,12 @@ export async function sameEverywhere(w, { must, asking }) {
   const load = async (id, more = '') => {
     const path = `/api/sessions/${encodeURIComponent(id)}/messages?parts=1&limit=200${more}`;
     let answer;
-    // An agent that has just been started again may be slower than the relay waits; the next call has the items.
+    // A restarted agent can be slower than the relay waits; the next call has the items.
     for (let call = 0; call < 5 && answer?.status !== 200; call++) answer = await w.relay.call('GET', path);
     must(answer.status === 200, `the items were not read: ${answer.text}`);
     return answer.body;
   };
-  /** The session when this task has its end or its question. */
+  /** The session once this task has completed or asks a question. */
   const settled = (id, taskId) =>
     w.update(
       id,
@@ -95,7 +95,7 @@ export async function sameEverywhere(w, { must, asking }) {
     return session;
   };
   const edit = w.name === 'codex' ? '@@patch new.txt hello' : `@@write ${join(w.project, 'new.txt')} hello`;
-  // The picture last: some agents give it to the model as words of the user.
+  // The picture comes last: some agents pass it to the model as user text.
   const first = ['@@think pondering', asking(w.name, 'echo one > one.txt; cat one.txt'), '@@plan look;leap', edit, `@@read ${join(w.project, 'dot.png')}`]; // prettier-ignore
   const id = await w.begin(first.join('\n'));
   const copy = copyOf(w.viewer, id, (more) => load(id, more));
@@ -162,7 +162,7 @@ export async function sameEverywhere(w, { must, asking }) {
   try {
     const read = await other.read(id);
     const there = new Set(named(read));
-    // Without ids of messages only the calls of tools have the same names on both sides.
+    // Where messages lack ids, only tool calls have the same names on both sides.
     hasIds = theirs(loaded).some((item) => item.part.kind === 'text' && there.has(named([item])[0]));
     const compared = (items) => theirs(items).filter(({ part }) => hasIds || part.kind === 'tool');
     const mine = compared(loaded);

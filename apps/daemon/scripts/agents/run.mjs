@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Real agents, end to end: app → relay → daemon → agent, with a simulated model on this machine. Installs the pinned versions of
-// the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default ~/.cache/relay-daemon-agents), and starts no other
-// network connection. `node apps/daemon/scripts/agents/run.mjs [name of a preset …]`; ends with 1 when anything fails.
+// Drives real agents through the whole chain: app → relay → daemon → agent, with a simulated model on this machine.
+// Installs the pinned versions of the presets into a cache outside the repository (RELAY_AGENTS_CACHE, default
+// ~/.cache/relay-daemon-agents), and starts no other network connection. `node apps/daemon/scripts/agents/run.mjs [name
+// of a preset …]`; exits with 1 if anything fails.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectApp, registerDevice, startRelay } from '@relay/testing';
@@ -115,7 +116,7 @@ async function world(name, relay, mock) {
       const { body } = await relay.call('GET', `/api/sessions/${encodeURIComponent(id)}/messages?limit=200`);
       return body.messages ?? [];
     },
-    /** The session when this task has ended. */
+    /** The session once this task has completed. */
     over: (id, taskId) =>
       update(id, ({ lastTask }) => lastTask?.id === taskId && ['completed', 'failed'].includes(lastTask.state)),
     async restart() {
@@ -132,7 +133,7 @@ async function world(name, relay, mock) {
           const path = encodeURIComponent(`${as.deviceId}:${name}:${native}`);
           await update(`${as.deviceId}:${name}:${native}`, () => true);
           let items = [];
-          // An agent may start more slowly than the relay waits; the next call has the items.
+          // An agent can start more slowly than the relay waits; the next call has the items.
           for (let call = 0; call < 5 && items.length === 0; call++) {
             const { body } = await relay.call('GET', `/api/sessions/${path}/messages?parts=1&limit=200`);
             items = body.messages ?? [];
@@ -313,7 +314,7 @@ const checks = {
     await other.close();
     const id = `${w.deviceId}:${w.name}:${opened.sessionId}`;
     await w.update(id, () => true);
-    // An agent may start more slowly than the relay waits; the next call has the messages.
+    // An agent can start more slowly than the relay waits; the next call has the messages.
     let messages = [];
     for (let call = 0; call < 5 && messages.length === 0; call++) messages = await w.last(id);
     must(messages.at(-1)?.content.includes('from the desk'), JSON.stringify({ messages, said: report.said }));
@@ -325,7 +326,7 @@ const checks = {
 
 const wanted = process.argv.slice(2);
 const names = wanted.length > 0 ? wanted : usual;
-// RELAY_AGENTS_DUMP: a folder for what the agents ask the model.
+// RELAY_AGENTS_DUMP: a folder for the agents' requests to the model.
 const mock = await startMock({ dump: process.env.RELAY_AGENTS_DUMP });
 let failed = 0;
 for (const name of names) {

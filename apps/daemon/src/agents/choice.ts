@@ -1,4 +1,4 @@
-/** From a choice on the command line or in the config to an agent. The only place that knows all kinds of agents. */
+/** Turns a choice on the command line or in the config into an agent. Only this file knows all kinds of agents. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -39,7 +39,7 @@ export interface ChoiceOptions {
 
 const usage = (why: string) => new Failure('BAD_OPTION', why, exitCodes.usage);
 
-/** The choice in the words of a command line; undefined when they contain none. */
+/** Returns the choice in the arguments of a command line; undefined without a choice. */
 export function choiceOf(
   words: readonly string[],
   options: ChoiceOptions,
@@ -82,8 +82,8 @@ export function choiceOf(
 }
 
 /**
- * The agents that a person can choose beside the first: those that were named, or with "auto" all others that are installed. Undefined
- * when nothing was said about agents.
+ * Returns the agents beside the first: the named ones, or with "auto" all other installed agents. Undefined if the
+ * arguments name no agents.
  */
 export function furtherOf(
   first: AgentChoice | undefined,
@@ -111,7 +111,7 @@ const installedAgents = (env: NodeJS.ProcessEnv): string[] =>
     .toSorted((one, other) => one.tier - other.tier)
     .map(({ name }) => name);
 
-/** The demonstration where none is. */
+/** The demonstration if no agent is installed. */
 const installedAgent = (env: NodeJS.ProcessEnv): string => installedAgents(env)[0] ?? 'demo';
 
 function programOf(words: readonly string[], example: string): { program: string; args: string[] } {
@@ -121,7 +121,7 @@ function programOf(words: readonly string[], example: string): { program: string
   return { program: program === basename(program) ? program : resolve(program), args };
 }
 
-/** The choice for a registration when the command line has none. */
+/** Returns the choice of a registration, used when the command line names no agent. */
 export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentChoice {
   if (agent) return agent;
   const preset = presetOf(agentType);
@@ -129,8 +129,8 @@ export function choiceOfConfig({ agent, agent_type: agentType }: Config): AgentC
 }
 
 /**
- * Where an agent may work: the folders that were allowed, and where it works by default. A registration from before this was kept
- * allows the home of the user. Never where keys are: the daemon's own folders, those of `relay`, and of ssh (rules, 16.3).
+ * Where an agent can work: the allowed folders and the default folder. Registrations from before this setting allow the
+ * user's home. Folders with keys are always closed: the daemon's own, those of `relay`, and of ssh (rules, 16.3).
  */
 export function rulesOf(
   config: Pick<Config, 'allow' | 'project'>,
@@ -158,7 +158,7 @@ interface AgentPlace {
   /** The state folder of the profile; marks the processes of its agents. */
   stateDir: string;
   log: Log;
-  /** Maximum number of working agents; as many again may be idle, or wait for an answer. */
+  /** Maximum number of working agents; the same number again can be idle or wait for an answer. */
   maxAgents?: number | undefined;
   askAtDesk?: AskAtDesk | undefined;
   noFullAccess?: boolean | undefined;
@@ -241,7 +241,7 @@ export function agentOf(
 /** A process of Codex keeps its session locked: it leaves soon, so that a terminal can go on (rules, 24.5). */
 const codexIdleMs = 60_000;
 
-/** The name of an agent for people; undefined for one that is not known here. */
+/** Returns the name of an agent for people; undefined for an agent unknown here. */
 export function productOf({ preset: name }: AgentChoice): { name: string; version?: string } | undefined {
   const preset = name === undefined ? undefined : presetOf(name);
   if (!preset) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Runs a real program per message: the message on its standard input, its output as OUTPUT, its exit as the end of the
- * turn. No shell is involved. However the turn ends, no process of the program stays behind.
+ * Runs a program per message: the message on its standard input, its output as OUTPUT, its exit as the completion of
+ * the turn. No shell is involved. No process of the program outlives the turn.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -36,9 +36,9 @@ interface CommandOptions {
 }
 
 export interface CommandTimings extends KillTimings {
-  /** The time in which output is joined before it is emitted. */
+  /** The time during which output is collected before it is emitted. */
   joinMs: number;
-  /** The time for which the pipes may stay open after the program has ended, because a child holds them. */
+  /** How long the pipes can stay open after the program exited, because a child holds them. */
   drainMs: number;
 }
 
@@ -111,7 +111,7 @@ export function commandAgent(options: CommandOptions): Agent {
       complaint.push(chunk);
       writeErr(chunk);
     });
-    // A program that does not read its input, or dies early, breaks the pipe: its exit says more.
+    // A program that ignores its input, or exits early, breaks the pipe: its exit code is more telling.
     child.stdin.on('error', () => undefined);
     child.stdin.end(turn.message);
 

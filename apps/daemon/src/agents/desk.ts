@@ -15,7 +15,7 @@ import type { ProjectRules } from './project.ts';
 interface DeskOptions {
   agent: AcpAgent;
   preset: Preset | undefined;
-  /** The whole environment of the agent: its variables may move its files. */
+  /** The whole environment of the agent: its variables can move its files. */
   env: NodeJS.ProcessEnv;
   rules: ProjectRules;
   holders?: Holders;

@@ -4,8 +4,9 @@
 const secret = /^RELAY_(\w+_)?(KEY|TOKEN)$/i;
 
 /**
- * Agents set these for their children. Where the daemon was started in an agent's terminal, a new agent would take itself for a child of
- * that session: Claude Code refuses to start, Codex believes that it has no network. Settings of agents have other names and stay.
+ * Agents set these for their children. If the daemon runs in an agent's terminal, a new agent would take itself for a
+ * child of that session: Claude Code refuses to start, Codex believes that it has no network. Settings of agents have
+ * other names and stay.
  */
 const sessionMarkers = new Set(
   `

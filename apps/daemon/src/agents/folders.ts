@@ -1,4 +1,7 @@
-/** Folders in which an app may start a session: inside those that the user allowed, and no link leads out of them (rules, 16.3). */
+/**
+ * Lists folders where an app can start a session: folders inside the allowed ones; no link leads out of them (rules,
+ * 16.3).
+ */
 import { type BrowsedFolder, limits } from '@relay/protocol';
 import type { Browse } from '@relay/daemon-kit';
 import { opendir, stat } from 'node:fs/promises';
@@ -15,7 +18,7 @@ const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base'
 /** The top has the allowed folders; a single allowed folder is the top itself. */
 export function browserOf(rules: ProjectRules): Browse {
   const allowed = [...new Set((rules.allowed ?? [homedir()]).map((folder) => resolve(folder)))].filter(
-    // One that lies in another one is found there.
+    // A nested allowed folder is found through its parent.
     (folder, _, all) => !all.some((other) => other !== folder && folder.startsWith(join(other, '/'))),
   );
   return async (path) => {

@@ -1,15 +1,16 @@
 /**
- * Ending a process together with everything it started. The program runs as the leader of its own group (`detached`), so one
- * signal reaches them all; a process that leaves the group (setsid) escapes. Windows has no groups: taskkill walks the tree there.
+ * Stops a process together with everything it started. The program leads its own group (`detached`), so one signal
+ * reaches them all; a process that leaves the group (setsid) escapes. Windows has no groups: taskkill walks the tree
+ * there.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type Clock, elapsedOn, pause } from '@relay/daemon-kit';
 
 export interface KillTimings {
-  /** From SIGTERM to SIGKILL. */
+  /** The delay between SIGTERM and SIGKILL. */
   killAfterMs: number;
-  /** The time that a killed group has to disappear before the wait ends. */
+  /** The time that a killed group has to disappear before the wait gives up. */
   giveUpMs: number;
 }
 
@@ -26,7 +27,7 @@ export async function endGroup(leader: number, clock: Clock, { killAfterMs, give
   await emptyWithin(leader, clock, giveUpMs);
 }
 
-/** False when there was no process to signal. */
+/** Returns false if no process received the signal. */
 export function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   if (process.platform === 'win32') {
     spawn('taskkill', ['/pid', String(leader), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on(
@@ -58,7 +59,7 @@ function lives(leader: number): boolean {
   } catch {
     return false;
   }
-  // In a container whose first process reaps no children, dead processes stay in their group as zombies forever.
+  // A container whose first process reaps no children keeps dead processes in their group as zombies forever.
   return process.platform !== 'linux' || membersOf(leader).some(({ state }) => state !== 'Z' && state !== 'X');
 }
 
@@ -68,7 +69,7 @@ function membersOf(leader: number): { pid: number; state: string }[] {
     if (!/^\d+$/.test(name)) return [];
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
-      // pid (command, may hold anything) state ppid pgrp
+      // pid (command, can hold any text) state ppid pgrp
       const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return Number(group) === leader ? [{ pid: Number(name), state }] : [];
     } catch {
@@ -78,8 +79,8 @@ function membersOf(leader: number): { pid: number; state: string }[] {
 }
 
 /**
- * Kills a group that a crashed daemon left behind, but only if one of its members carries `marker` (NAME=value) in its environment: the
- * number may have been reused meanwhile. Linux only; elsewhere nothing proves whose group it is.
+ * Kills a group that a crashed daemon left behind, but only if one of its members carries `marker` (NAME=value) in its
+ * environment: another program can have the number by now. Linux only; elsewhere nothing proves whose group it is.
  */
 export function killLeftOver(leader: number, marker: string): boolean {
   if (process.platform !== 'linux') return false;

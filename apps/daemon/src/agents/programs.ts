@@ -1,8 +1,8 @@
-/** Programs on this machine: where one is, and which version of which package it belongs to. Runs nothing. */
+/** Locates programs on this machine, and the package and version they belong to. Runs nothing. */
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 
-/** The whole path of a program as a shell would find it; undefined when there is none. */
+/** Returns the whole path of a program as a shell would find it; undefined if it is not found. */
 export function findProgram(
   name: string,
   env: NodeJS.ProcessEnv = process.env,
@@ -10,7 +10,7 @@ export function findProgram(
 ): string | undefined {
   if (name === '') return undefined;
   const suffixes = platform === 'win32' ? (env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : [''];
-  // Beside `name.cmd` npm writes a `name` for other systems, which Windows cannot start.
+  // npm writes `name` for other systems beside `name.cmd`; Windows cannot start it.
   if (platform === 'win32' && extname(name) !== '') suffixes.unshift('');
   const folders = name.includes('/') || isAbsolute(name) ? [''] : (env.PATH ?? '').split(delimiter).filter(Boolean);
   for (const folder of folders) {
@@ -53,8 +53,8 @@ export function packageVersion(program: string, packageName: string): string | u
 }
 
 /**
- * How a program is really started. On Windows npm installs `.cmd` files, which Node.js refuses to start without a shell; what
- * they start is a script for Node.js, named in them relative to `%dp0%`.
+ * Returns the real command of a program. On Windows npm installs `.cmd` files, which Node.js refuses to start without a
+ * shell; they start a script for Node.js, named relative to `%dp0%`.
  */
 export function startable(
   program: string,
@@ -70,7 +70,7 @@ export function scriptOfShim(text: string): string | undefined {
   return /"%(?:~?dp0|dp0)%?\\([^"]+\.(?:js|mjs|cjs))"/i.exec(text)?.[1]?.replaceAll('\\', '/');
 }
 
-/** Words as a person writes a command: separated by blanks, kept together by quotes. No shell is involved. */
+/** Splits a command as a person types it: at blanks, outside quotes. No shell is involved. */
 export function commandWords(text: string): string[] {
   const words: string[] = [];
   for (const [, double, single, plain] of text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)) {

@@ -1,4 +1,4 @@
-/** The folder in which an agent may work: as an app names it → a real one inside the folders that the user allowed. */
+/** Resolves the folder named by an app to a real folder inside the allowed ones. */
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { reasonOf, systemCode } from '@relay/daemon-kit';
 export interface ProjectRules {
   /** Where turns without a project path run. */
   defaultPath: string;
-  /** Folders that may be worked in, with everything below them; undefined allows every folder. */
+  /** Folders open for work, with everything below them; undefined allows every folder. */
   allowed?: readonly string[] | undefined;
   /** Folders that are closed with everything below them, even if allowed: they hold keys (rules, 16.3). */
   closed?: readonly string[] | undefined;
@@ -16,9 +16,9 @@ export interface ProjectRules {
 type Project = { directory: string } | { error: string };
 
 /**
- * `~` is the home of the user who runs the daemon. Links are followed before the folder is compared, on both sides: a link inside an
- * allowed folder does not lead out of it. Of a path outside, an error does not tell whether it exists or where it leads
- * (rules, 16.3).
+ * `~` is the home of the user who runs the daemon. Links are followed on both sides before folders are compared: a link
+ * inside an allowed folder does not lead out of it. An error about a path outside does not reveal whether it exists or
+ * where it leads (rules, 16.3).
  */
 export function projectFolder(path: string, rules: ProjectRules, identify: Identify = identityOf): Project {
   const { defaultPath, allowed } = rules;
@@ -36,7 +36,7 @@ export function projectFolder(path: string, rules: ProjectRules, identify: Ident
   try {
     const directory = realpathSync(asked);
     if (!statSync(directory).isDirectory()) return { error: `The project path ${asked} is not a directory.` };
-    // Checked again: a link may have been changed since.
+    // Checked again: a link can have changed since.
     return isOpen(directory, rules, identify)
       ? { directory }
       : { error: `The project path ${asked} has just changed.` };
@@ -47,8 +47,8 @@ export function projectFolder(path: string, rules: ProjectRules, identify: Ident
 }
 
 /**
- * Whether work in this folder may be seen by apps: the same rule, also for a deleted folder. An unknown folder
- * (empty) is outside.
+ * True if apps can see work in this folder: the same rule, also for a deleted folder. An unknown folder (empty) is
+ * outside.
  */
 export function isAllowed(path: string, rules: ProjectRules, identify: Identify = identityOf): boolean {
   if (rules.allowed === undefined && rules.closed === undefined) return true;
@@ -56,7 +56,7 @@ export function isAllowed(path: string, rules: ProjectRules, identify: Identify 
   return isOpen(existing(resolve(path)), rules, identify);
 }
 
-/** `real` has no links. */
+/** `real` contains no links. */
 const isOpen = (real: string, { allowed, closed = [] }: ProjectRules, identify: Identify): boolean =>
   (allowed === undefined || isIn(allowed, real, identify)) && !isIn(closed, real, identify);
 

@@ -103,7 +103,7 @@ export async function changesSince(
       changes.push(fresh.found);
       continue;
     }
-    // Moved, and not yet told to git.
+    // Moved in the working tree, but not in the index.
     changes.splice(changes.indexOf(before), 1);
     gone.delete(before.id);
     const { modes, id, path: from } = before;

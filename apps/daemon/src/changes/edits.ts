@@ -8,7 +8,7 @@ export interface Edit {
   hunks: Hunk[];
 }
 
-/** By path, in the order in which they were first edited. */
+/** Keyed by path, in the order of the first edit. */
 export function editsIn(items: readonly Item[], root: string | undefined): Map<string, Edit> {
   const edits = new Map<string, Edit>();
   const named = (path: string) => {

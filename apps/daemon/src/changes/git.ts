@@ -113,6 +113,6 @@ function lower(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended, or the system does not allow it.
+    // The process has exited, or the system does not allow it.
   }
 }

@@ -11,7 +11,7 @@ import { holdsKey } from './secrets.ts';
 interface Reading {
   rules: ProjectRules;
   isSecret: (path: string) => boolean;
-  /** The content of a file in the commit with which a scope compares. */
+  /** Returns the content of a file in the commit that a scope compares with. */
   before: (session: SessionPlace, scope: ChangeScope, turn: string | undefined, path: string) => Promise<Buffer>;
 }
 

@@ -1,4 +1,4 @@
-/** The refusals that do not tell whether a file exists. */
+/** Refusals that do not reveal whether a file exists. */
 import { FilesRefused } from '@relay/daemon-kit';
 
 export const missing = () =>

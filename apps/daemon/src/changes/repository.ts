@@ -60,7 +60,7 @@ export async function rootOf(projectPath: string, rules: ProjectRules, env = pro
   const own = await realpath(gitFolder);
   const filters = await filtersOf(gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`], { ceilings, env })!);
   if (!filters) return { path, note: 'outside' };
-  // From here on no configuration decides where the repository is.
+  // No further configuration decides where the repository is.
   const bound = gitIn(real, [`--git-dir=${own}`, `--work-tree=${real}`, ...filters], { ceilings, env })!;
   const line = (...args: string[]) =>
     bound(args, { timeMs: shortMs }).then(
@@ -124,7 +124,7 @@ async function filtersOf(git: Git): Promise<string[] | undefined> {
       .filter(Boolean)
       .map((name) => name.slice(0, name.lastIndexOf('.'))),
   );
-  // A name with `=` ends there for `-c`, and would keep its filter.
+  // `-c` cuts a name at `=`, which would keep its filter active.
   if (filters.size > filtersMax || [...filters].some((name) => /[=\n]/.test(name))) return undefined;
   return [...filters].flatMap((name) =>
     ['clean=', 'smudge=', 'process=', 'required=false'].flatMap((setting) => ['-c', `${name}.${setting}`]),

@@ -1,4 +1,4 @@
-/** `relay-daemon agents`: the agents that this daemon knows, whether they are installed here, and in which version. */
+/** `relay-daemon agents`: lists the known agents, whether they are installed here, and their versions. */
 import { type Preset, installCommand, presets, testedVersion, versionOf } from '../agents/acp/presets.ts';
 import { findProgram } from '../agents/programs.ts';
 import { exitCodes } from '@relay/daemon-kit';

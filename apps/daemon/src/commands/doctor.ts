@@ -1,4 +1,4 @@
-/** `relay-daemon doctor`: checks everything that an agent needs to answer, and says what to do about the problems. */
+/** `relay-daemon doctor`: checks everything that an agent needs to answer, and gives advice for each problem. */
 import { randomBytes } from 'node:crypto';
 import { exchange, exitCodes, reasonOf } from '@relay/daemon-kit';
 import { isStripped, strippedAdvice } from '@relay/protocol';
@@ -119,7 +119,7 @@ async function relayFindings(server: string): Promise<Finding[]> {
   }
 }
 
-/** Without a credential the relay refuses the upgrade with 401: then it got through. */
+/** The relay refuses an upgrade without a credential with 401, which proves that the request reached it. */
 async function socketFinding(server: string): Promise<Finding> {
   const key = randomBytes(16).toString('base64');
   const headers = {
@@ -136,7 +136,7 @@ async function socketFinding(server: string): Promise<Finding> {
   return good('WebSocket', 'upgrade requests reach the relay');
 }
 
-/** Empty when it names none; undefined when this is not the answer of a relay. */
+/** Empty if the answer names no version; undefined if it did not come from a relay. */
 function versionIn(text: string): string | undefined {
   try {
     const body = JSON.parse(text) as { status?: unknown; version?: unknown } | null;

@@ -18,7 +18,7 @@ import {
 import type { CommonOptions, Terminal } from './terminal.ts';
 
 const maxLogBytes = 64 * 1024 * 1024;
-/** Longer than a service manager waits before it kills a daemon that ends. */
+/** Longer than a service manager waits before it kills a stopping daemon. */
 const endMs = 30_000;
 
 export interface ServiceOptions extends CommonOptions {
@@ -85,7 +85,7 @@ export async function serviceCommand(
     }
     case 'logs': {
       const [program = '', ...args] = system.run.logs;
-      // Not straight to the terminal: other programs may have written to that log too.
+      // Not straight to the terminal: other programs can have written to that log too.
       const { status, stdout, stderr, error } = spawnSync(program, args, {
         encoding: 'utf8',
         maxBuffer: maxLogBytes,

@@ -7,13 +7,13 @@ import { readState } from '../state-file.ts';
 import { filesSentence } from './place-options.ts';
 import type { CommonOptions, Terminal } from './terminal.ts';
 
-/** With --profile that one; else the one without a name, followed by every other one. */
+/** `--profile` selects one profile; otherwise the unnamed profile comes first, then the rest. */
 export async function statusCommand(options: CommonOptions, terminal: Terminal): Promise<number> {
   const choice = { home: options.home, env: terminal.env };
   const first = await look(homeOf({ ...choice, profile: options.profile }));
   const named = options.profile === undefined ? registeredHomes(choice).filter(({ profile }) => profile !== '') : [];
   const others = await Promise.all(named.map(look));
-  // A home with only named profiles has none without a name.
+  // A home with only named profiles lists no unnamed profile.
   const all = !first.config && others.length > 0 ? others : [first, ...others];
   if (options.json) {
     const profiles = others.map((one) => ({ profile: one.home.profile, ...recordOf(one) }));
@@ -38,7 +38,7 @@ async function look(home: Home): Promise<Look> {
 }
 
 function recordOf({ config, pid, state }: Look) {
-  // The variables of an agent may hold keys.
+  // The variables of an agent can hold keys.
   const { agent, ...rest } = config ?? {};
   const { env: _env, ...shown } = agent ?? { kind: undefined };
   return {

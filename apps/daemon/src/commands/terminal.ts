@@ -14,7 +14,7 @@ export interface Terminal {
   /** One line typed at the keyboard; undefined when `signal` aborts or the keyboard is gone. Missing without a keyboard. */
   ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   env: NodeJS.ProcessEnv;
-  /** `err` is a screen: a line may be written over. */
+  /** `err` is a screen: a line can be overwritten. */
   isScreen: boolean;
 }
 
@@ -38,8 +38,8 @@ export function terminalOn({ stdin, stdout, stderr, env }: Streams): Terminal {
 }
 
 /**
- * Without raw mode: Ctrl-C stays a signal for the daemon. It goes on reading between questions, so that what was typed for one that is
- * gone is no answer to the next.
+ * No raw mode: Ctrl-C stays a signal for the daemon. Reading goes on between questions, so text typed for a question
+ * that is gone does not answer the next.
  */
 function linesFrom(stdin: NodeJS.ReadableStream, show: (question: string) => void): NonNullable<Terminal['ask']> {
   let lines: Interface | undefined;
@@ -67,7 +67,7 @@ function linesFrom(stdin: NodeJS.ReadableStream, show: (question: string) => voi
 
 /** The terminal of this process. An uncaught error is printed through it too. */
 export function processTerminal(): Terminal {
-  // The reader may leave (`| head`, a closed terminal): the daemon continues, and a command has no reader left.
+  // The reader can leave (`| head`, a closed terminal): the daemon continues, and a command loses its reader.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const terminal = terminalOn(process);
   process.on('uncaughtException', (error) => {

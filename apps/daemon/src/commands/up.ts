@@ -62,7 +62,7 @@ export async function upCommand(words: readonly string[], options: UpOptions, te
   } catch (error) {
     const helpless = error instanceof Failure && error.exitCode === exitCodes.config;
     if (!options.supervised || !helpless) throw error;
-    // launchd and Windows restart after every failure, and have no exit code that would prevent it.
+    // launchd and Windows restart after every failure; no exit code prevents it.
     terminal.err(`${error.message}\n`);
     return exitCodes.ok;
   }
@@ -129,7 +129,7 @@ async function begin(
   makePrivateFolder(home.stateDir);
   const lock = await takeLock(lockAddress(home.stateDir), formerLockAddress(home.stateDir));
   try {
-    // Only with the lock: it ends the agents that an earlier daemon left running.
+    // Only with the lock: this kills the agents that an earlier daemon left running.
     const rules = rulesOf(config, options, home, terminal.env);
     const place = {
       rules,
@@ -210,13 +210,16 @@ async function untilEnded({ home, daemon }: Running, several: boolean, terminal:
   return stop;
 }
 
-/** 78 tells a service manager that a restart will not help; another code, that it may help a profile that did not start. */
+/**
+ * 78 informs a service manager that a restart will not help; another code, that it might help a profile that did not
+ * start.
+ */
 const exitCodeOf = (failures: readonly unknown[]): number =>
   failures
     .map((error) => (error instanceof Failure ? error.exitCode : exitCodes.failed))
     .find((code) => code !== exitCodes.config) ?? exitCodes.config;
 
-/** Ends with `exitCode` when the relay left no profile that could run. */
+/** Exits with `exitCode` if the relay refused every profile. */
 function verdict(stops: readonly Stop[], several: boolean, exitCode: number): number {
   const refused = stops.find(({ reason }) => reason !== 'stopped');
   if (!refused || stops.some(({ reason }) => reason === 'stopped')) return exitCodes.ok;
@@ -225,8 +228,9 @@ function verdict(stops: readonly Stop[], several: boolean, exitCode: number): nu
 }
 
 /**
- * The first signal drains, the second one exits at once. However this process ends, no agent stays behind. SIGHUP comes when a terminal is
- * closed, from the system and the shell, so it never counts as the second. (It ends Node.js also under nohup, which Node.js undoes.)
+ * The first signal drains, the second exits at once. No agent outlives this process. The system and the shell both send
+ * SIGHUP when a terminal closes, so it never counts as the second. (SIGHUP also stops Node.js under nohup, because
+ * Node.js undoes nohup.)
  */
 function stopOnSignals(daemons: readonly Daemon[]): () => void {
   let leaving = false;

@@ -9,9 +9,9 @@ export interface ServicePlan {
   /** After the script: `up` and its options. */
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Windows: whose log-on starts it, and as whom it runs; empty when not known. */
+  /** Windows: the user whose log-on starts it and who runs it; empty if unknown. */
   user?: string;
-  /** Where launchd and Windows write what the daemon logs. */
+  /** The log file under launchd and Windows. */
   logFile: string;
 }
 
@@ -98,7 +98,7 @@ export function launchdPlist({ node, script, args, env, logFile }: ServicePlan):
 export function windowsTask({ node, script, args, env, logFile, user = '' }: ServicePlan): string {
   const set = Object.entries(env).map(([name, value]) => `set "${name}=${value}"&&`);
   const words = [node, script, ...args, '--supervised'].map((word) => `"${word}"`).join(' ');
-  // Only an administrator may register a task for the log-on of everybody.
+  // Only an administrator can register a task for every user's log-on.
   const who = user === '' ? '' : `<UserId>${xml(user)}</UserId>`;
   const line = `/d /s /c "${[...set, words].join(' ')} >>"${logFile}" 2>&1"`;
   return [

@@ -21,15 +21,15 @@ interface ServiceSystem {
   name: 'systemd' | 'launchd' | 'windows';
   file: string;
   definition: (plan: ServicePlan) => string;
-  /** Commands that end an earlier installation; it does not matter when they fail. */
+  /** Commands that stop an earlier installation; their failure is ignored. */
   before?: string[][];
   /** Commands after the definition was written, and before it is removed. Each is a program and its arguments. */
   install: string[][];
   uninstall: string[][];
   run: Readonly<Record<Action, string[]>>;
-  /** Succeeds while the service runs. Absent: the manager does not tell that from one that is installed. */
+  /** Succeeds while the service runs. Absent: the manager does not distinguish running from installed. */
   runs?: string[];
-  /** Succeeds while an earlier installation still ends, which is then in the way of the next. */
+  /** Succeeds while an earlier installation still stops and blocks the next. */
   ends?: string[];
   /** Advice for the user. */
   hint?: string;
@@ -49,7 +49,7 @@ export function serviceSystem(
       name: 'systemd',
       file: join(config, 'systemd', 'user', `${serviceName}.service`),
       definition: systemdUnit,
-      // `restart`, so that a second installation runs what was written.
+      // `restart`, so that a second installation runs the new definition.
       install: [systemctl('daemon-reload'), systemctl('enable', serviceName), systemctl('restart', serviceName)],
       uninstall: [systemctl('disable', '--now', serviceName)],
       run: {
@@ -141,7 +141,7 @@ export function servicePlan(env: NodeJS.ProcessEnv, stateDir: string, args: read
   };
 }
 
-/** The path by which this program was called: a link that an update moves takes the service along. */
+/** The path this program was called by: a link that an update moves takes the service along. */
 function calledAs(): string {
   const path = process.argv[1] ?? '';
   return isSame(path, programFile) ? resolve(path) : programFile;
@@ -152,7 +152,7 @@ function isSame(...paths: [string, string]): boolean {
     const [one, other] = paths.map((path) => realpathSync(path));
     return one === other;
   } catch {
-    // An executable has no script.
+    // An executable contains no script.
     return paths[0] === paths[1];
   }
 }
@@ -182,8 +182,8 @@ export function runCommands(commands: readonly string[][], env: NodeJS.ProcessEn
 }
 
 /**
- * The definition of the installed service; undefined when there is none. `gone`: a file that it starts and that is not there. `other`: the
- * script that it starts, when it is not this program.
+ * Returns the definition of the installed service; undefined if not installed. `gone`: a file it starts that is
+ * missing. `other`: the script it starts, if it is not this program.
  */
 export function installedService(
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,7 @@
 /**
- * The certificate authority of this relay: made once, kept in the data folder. A phone that trusts it trusts it for local networks alone:
- * the names and addresses it may vouch for are in its certificate.
+ * The certificate authority of this relay: created once, kept in the data folder. A phone that trusts it trusts it for
+ * local networks alone:
+ * its certificate restricts the names and addresses it can sign.
  */
 import {
   type KeyObject,
@@ -55,14 +56,14 @@ const dayMs = 86_400_000;
 /** Apple refuses more than 825 days. */
 const leafMs = 90 * dayMs;
 const authorityMs = 3650 * dayMs;
-/** Before its end by so much a certificate is replaced. */
+/** A certificate is replaced this long before it expires. */
 export const renewBeforeMs = 30 * dayMs;
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 const keyText = async (key: webcrypto.CryptoKey) =>
   PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), PemConverter.PrivateKeyTag);
-/** From a day ago: the clock of a phone may be behind. */
+/** Valid since yesterday: the clock of a phone might be late. */
 const validFor = (ms: number) => ({
   notBefore: new Date(Date.now() - dayMs),
   notAfter: new Date(Date.now() + ms),
@@ -90,7 +91,7 @@ function nameConstraints(): Extension {
 
 async function newAuthority(): Promise<string> {
   const keys = await newKeys();
-  // Several relays may be on one phone.
+  // Several relays can be on one phone.
   const machine = hostname()
     .replaceAll(/[^\w.-]/g, '')
     .slice(0, 32);
@@ -109,8 +110,9 @@ async function newAuthority(): Promise<string> {
 }
 
 /**
- * The authority of this data folder; made the first time. Its key is in a file of mode 600, its certificate also in a file beside it.
- * @throws DatabaseError DATA_DIR_UNUSABLE, or Refused if the file cannot be one or is near its end; both say what to do
+ * The authority of this data folder; created on first use. Its key is in a file of mode 600, its certificate also in a
+ * file beside it.
+ * @throws DatabaseError DATA_DIR_UNUSABLE, or Refused if the file is invalid or about to expire; both give advice
  */
 export async function keptAuthority(dataDir: string): Promise<Authority> {
   const text = readKept(dataDir, keyFile) ?? keep(dataDir, keyFile, await newAuthority());

@@ -4,14 +4,14 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { Refused } from '../refused.ts';
 
-/** Addresses that no router forwards to the internet (RFC 1918), and those of the machine itself. */
+/** Addresses that no router forwards to the internet (RFC 1918), and the machine's own. */
 export const privateNetworks = [
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
   ['127.0.0.0', 8],
 ] as const;
-/** Ends of names that no public authority vouches for. */
+/** Suffixes of names that no public authority signs. */
 export const privateNames = ['local', 'localhost', 'lan', 'home', 'internal', 'home.arpa'] as const;
 
 const privateList = new BlockList();
@@ -28,7 +28,7 @@ export const lanAddresses = (interfaces = networkInterfaces()): string[] =>
     .filter(({ internal, address }) => !internal && isPrivate(address))
     .map(({ address }) => address);
 
-/** The address from which this machine reaches others; undefined without a network. Sends nothing. */
+/** The address this machine uses to reach others; undefined without a network. Sends nothing. */
 function addressOutwards(): Promise<string | undefined> {
   const socket = createSocket('udp4');
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ const nameRule = new RegExp(
 
 /**
  * The host of the pages: the given one, or the address of the main network.
- * @throws Refused that says what to do
+ * @throws Refused with advice
  */
 export async function lanHost(given: string | undefined): Promise<string> {
   const addresses = lanAddresses();
@@ -76,7 +76,9 @@ export async function lanHost(given: string | undefined): Promise<string> {
   );
 }
 
-/** Every name and address that the certificate is for: a phone may use any of them, and programs of this machine localhost. */
+/**
+ * Every name and address of the certificate: a phone can use any of them, and programs of this machine use localhost.
+ */
 export function lanNames(host: string): string[] {
   const name = hostname().toLowerCase().split('.')[0] ?? '';
   const own = `${name}.local`;

@@ -19,7 +19,7 @@ interface LanPlace {
   readonly trustUrl: string;
 }
 
-/** Where it will be. @throws Refused that says what to do */
+/** The future address. @throws Refused with advice */
 export async function lanPlace({ host: given, port }: LanOptions): Promise<LanPlace> {
   const host = await lanHost(given);
   return { host, port, url: `https://${host}:${port}`, trustUrl: `http://${host}:${port + 1}` };
@@ -41,8 +41,9 @@ const everyAddress = '0.0.0.0';
 const handshakeMs = 10_000;
 
 /**
- * Listens, and keeps the certificate right: another is issued when the addresses of this machine change, and before the end of the
- * one in use. Rejects with the error of the system (EADDRINUSE, …), which names the option to change; nothing is open then.
+ * Listens, and keeps the certificate valid: issues a new one when the addresses of this machine change, and before the
+ * current one expires. Rejects with the error of the system (EADDRINUSE, …), which names the option to change; nothing
+ * is open then.
  */
 export async function openLan(
   door: Pick<ReturnType<typeof bothDoors>, 'handler' | 'upgrade'>,

@@ -27,7 +27,7 @@ local networks only: it cannot be used to impersonate a site on the internet.</p
 </html>
 `;
 
-/** Answers every request; nothing secret is asked for or said. `address`: where the relay is, by https. */
+/** Answers every request; neither asks for secrets nor reveals any. `address`: the https address of the relay. */
 export function trustPage(certificate: string, address: string) {
   const answers = new Map([
     ['/', { type: 'text/html; charset=utf-8', body: page(address) }],

@@ -3,7 +3,7 @@ import { BadAnswerError, NetworkError, RelayError, TimeoutError } from '@relay/c
 
 export class Refusal extends Error {
   readonly code: string;
-  /** 0 when there was no answer. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
 

@@ -1,10 +1,10 @@
-/** The text of an error on screen, by stable code: one sentence that says what to do. */
+/** The text of an error on screen, by stable code: one sentence with advice. */
 import { words } from '../catalogue.ts';
 import type { Refusal } from './refusal.ts';
 
 const sentenceOf = (code: string): string | undefined => new Map(Object.entries(words.errors.byCode)).get(code);
 
-/** By code; else what the relay said, which is written for people too; else that it failed. */
+/** Returns the sentence of the code; else the relay's message, which people can read too; else a general failure. */
 export function sentenceFor({
   code,
   message,

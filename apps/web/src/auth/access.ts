@@ -8,14 +8,14 @@ import type { Token } from './sign-in-flow.ts';
 export type AccessState =
   | { kind: 'opening' }
   | { kind: 'in' }
-  /** `ended`: a person was signed in here until now. */
+  /** `ended` is true if a person was signed in here until now. */
   | { kind: 'out'; ended: boolean }
   /** It could not be found out; `open` tries again. */
   | { kind: 'trouble'; refusal: Refusal };
 
 export interface Access {
   readonly state: AccessState;
-  /** Names the person to this browser; undefined while none is signed in. */
+  /** Identifies the person to this browser; undefined if signed out. */
   readonly person: string | undefined;
   subscribe: (listener: () => void) => () => void;
   /** Finds out whether a person is signed in. Never rejects; the state has the result. */
@@ -27,19 +27,22 @@ export interface Access {
   /** Calls the listener with every new token. */
   onToken: (listener: (token: string) => void) => () => void;
   /**
-   * For work that replaces the browser's sign-in: what asks for a token meanwhile waits, because the old sign-in ends on the
-   * relay before this browser has the new one. Afterwards there is a new token. @throws what `work` throws
+   * For work that replaces the browser's sign-in: token requests wait until it finishes, because the relay revokes the old
+   * sign-in before this browser has the new one. Afterwards a new token is ready. @throws the errors of `work`
    */
   during: <T>(work: () => Promise<T>) => Promise<T>;
   /** Work that must still be done as this person: `leave` waits for it. Returns a function that withdraws it. */
   beforeLeaving: (settle: () => Promise<void>) => () => void;
-  /** For work that ends the browser's sign-in: afterwards no one is signed in. @throws what `work` throws, then nothing has changed */
+  /**
+   * For work that signs the browser out: afterwards the state is signed out. @throws the errors of `work`; then nothing has
+   * changed
+   */
   leave: (work: () => Promise<unknown>) => Promise<void>;
 }
 
 interface AccessDeps {
   fetchToken: () => Promise<Token | undefined>;
-  /** The browser is signed in as another person now: nothing on the page may stay. */
+  /** The browser is now signed in as another person: the pages must drop everything of the previous one. */
   onOtherPerson: () => void;
   /** The person has signed out here. */
   onLeft?: () => void;
@@ -157,7 +160,7 @@ export function createAccess({ fetchToken, onOtherPerson, onLeft }: AccessDeps):
       return () => unsettled.delete(settle);
     },
     leave: async (work) => {
-      // Before renewals are held: it may need one.
+      // Before renewals are held: it can need one.
       for (const settle of unsettled) await settle();
       await hold(
         work().then(() => {

@@ -7,7 +7,7 @@ export interface SignInStatus {
   signUp: 'invite' | 'open' | 'closed';
   hasAccounts: boolean;
   minPasswordLength: number;
-  /** Services that people may sign in with instead of a password. */
+  /** Services that people can sign in with instead of a password. */
   providers: { id: string; name: string }[];
 }
 
@@ -68,13 +68,13 @@ export interface SecondFactor {
   recoveryCodesLeft?: number;
 }
 
-/** For a person to keep: the secret for their app, as an address `otpauth://`, and codes for the day on which they lose it. */
+/** The secret for the person's app, as an address `otpauth://`, and recovery codes for losing the app. The person keeps both. */
 export interface NewSecondFactor {
   totpURI: string;
   backupCodes: string[];
 }
 
-/** Of a second step; `oauth_query` as with the password. */
+/** A second step; `oauth_query` as with the password. */
 interface GivenCode {
   code: string;
   oauth_query?: string;

@@ -25,6 +25,6 @@ async function refusing<T>(work: Promise<T>): Promise<T> {
 export const makePasskey = (optionsJSON: PublicKeyCredentialCreationOptionsJSON) =>
   refusing(startRegistration({ optionsJSON }));
 
-/** The relay takes none whose device did not check the person. */
+/** The relay accepts only passkeys whose device checked the person. */
 export const showPasskey = (options: PublicKeyCredentialRequestOptionsJSON) =>
   refusing(startAuthentication({ optionsJSON: { ...options, userVerification: 'required' } }));

@@ -2,6 +2,6 @@
 export function passkeysHere(): 'yes' | 'insecure' | 'number' | 'browser' {
   if (!window.isSecureContext) return 'insecure';
   if (!('PublicKeyCredential' in window)) return 'browser';
-  // A passkey belongs to a name. An IP address is none.
+  // A passkey belongs to a host name; an IP address does not qualify.
   return /^[\d.]+$|:/.test(window.location.hostname) ? 'number' : 'yes';
 }

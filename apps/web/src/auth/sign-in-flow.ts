@@ -16,8 +16,8 @@ export interface Token {
 }
 
 /**
- * A token, or undefined when no one is signed in here.
- * @throws Refusal OFFLINE, TIMEOUT, NO_SIGN_IN (this relay has none of its own), SIGN_IN_FAILED, or what the relay says
+ * Returns a token, or undefined if signed out here.
+ * @throws Refusal OFFLINE, TIMEOUT, NO_SIGN_IN (this relay lacks a built-in sign-in), SIGN_IN_FAILED, or the relay's own error
  */
 export async function tokenForSignIn(place: Place): Promise<Token | undefined> {
   const { publicUrl } = place;

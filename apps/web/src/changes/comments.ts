@@ -61,7 +61,7 @@ export function useComments(sessionId: string) {
   };
 }
 
-/** The message: every quoted line begins with `> `, so that nothing in it ends the quote. */
+/** The message: every quoted line begins with `> `, so that no line can leave the quote. */
 export const messageOf = (comments: readonly Comment[]): string =>
   [
     words.changes.heading,
@@ -72,7 +72,7 @@ export const messageOf = (comments: readonly Comment[]): string =>
     }),
   ].join('\n\n');
 
-/** Puts words into the composer of a session, behind what is typed there. */
+/** Appends text to the draft of a session. */
 export async function fillComposer(sessionId: string, text: string): Promise<void> {
   const typed = await draftOf(sessionId);
   await keepDraft(sessionId, typed === '' ? text : `${typed.trimEnd()}\n${text}`);

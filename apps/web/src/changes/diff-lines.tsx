@@ -1,30 +1,20 @@
-/** The lines of a diff, each with a button to comment on it. */
-import { Fragment, type ReactNode, useState } from 'react';
-import type { FileDiff } from '@relay/protocol';
+/** The lines of a diff, each with a button to comment on it, and the unchanged lines between them. */
+import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import type { FileDiff, Hunk } from '@relay/protocol';
 import { words } from '../catalogue.ts';
+import { languageOfPath } from '../transcript/markdown/languages.ts';
+import { lineClasses, lineSigns, useDrawnLines } from '../transcript/parts/diff-view.tsx';
+import { type DiffLine, linesOf } from '../transcript/parts/patch.ts';
 import type { Comment } from './comments.ts';
 
-interface Line {
-  side: 'new' | 'old';
-  sign: string;
-  line: number;
-  text: string;
-}
-
 const shownCharacters = 2000;
-const classes: Readonly<Record<string, string>> = { '+': 'ln ad', '-': 'ln de', ' ': 'ln' };
 
-function linesOf({ old, new: now, lines }: FileDiff['hunks'][number]): Line[] {
-  let [before, after] = [old, now];
-  return lines.flatMap((line): Line[] => {
-    const [sign, text] = [line.charAt(0), line.slice(1)];
-    if (sign === '+') return [{ sign, text, side: 'new', line: Math.max(after++, 1) }];
-    if (sign === '-') return [{ sign, text, side: 'old', line: Math.max(before++, 1) }];
-    if (sign === '\\') return [];
-    before += 1;
-    return [{ sign: ' ', text, side: 'new', line: after++ }];
-  });
-}
+const sideOf = ({ kind }: DiffLine): Comment['side'] => (kind === 'removed' ? 'old' : 'new');
+const nameOf = (line: DiffLine) => `${sideOf(line)} ${line.number}`;
+const labelOf = (line: DiffLine) =>
+  sideOf(line) === 'new' ? words.changes.newLine(line.number) : words.changes.oldLine(line.number);
+const isAbout = (comment: Comment, line: DiffLine) =>
+  comment.side === sideOf(line) && comment.line === line.number && comment.quoted === line.text;
 
 export const lineShown = (text: string): string =>
   text.length <= shownCharacters
@@ -35,23 +25,25 @@ interface DiffLinesProps {
   path: string;
   hunks: FileDiff['hunks'];
   comments: readonly Comment[];
+  /** Reads the lines of the file as it is now; undefined where there is no such file. */
+  readLines: (() => Promise<readonly string[]>) | undefined;
   onAdd: (comment: Comment) => void;
   onRemove: (comment: Comment) => void;
 }
 
-export function DiffLines({ path, hunks, comments, onAdd, onRemove }: DiffLinesProps) {
+export function DiffLines({ path, hunks, comments, readLines, onAdd, onRemove }: DiffLinesProps) {
   const [open, setOpen] = useState<string>();
+  const [whole, setWhole] = useState<readonly string[]>();
+  // Another reading of the diff: the file may be another one.
+  useEffect(() => setWhole(undefined), [hunks]);
   const mine = comments.filter((comment) => comment.path === path);
-  const lines = hunks.map(linesOf);
-  const placed = new Set<Comment>();
-  const rows = lines.map((some) =>
-    some.map((line) => {
-      const here = mine.filter((one) => one.side === line.side && one.line === line.line && one.quoted === line.text);
-      for (const one of here) placed.add(one);
-      return { line, here };
-    }),
-  );
-  const lost = mine.filter((one) => !placed.has(one));
+  const all = hunks.flatMap((hunk) => linesOf(hunk));
+  const lost = mine.filter((comment) => !all.some((line) => isAbout(comment, line)));
+  const shared: HunkProps = { path, open, onOpen: setOpen, comments: mine, onAdd, onRemove };
+  const read = readLines && (() => void readLines().then(setWhole, () => undefined));
+  /** The first unchanged line after the hunk before this one. */
+  const unchangedFrom = (at: number) => (at === 0 ? 1 : endOf(hunks[at - 1]!));
+  const last = hunks.at(-1);
   return (
     <>
       {lost.map((comment, index) => (
@@ -62,84 +54,120 @@ export function DiffLines({ path, hunks, comments, onAdd, onRemove }: DiffLinesP
         </Card>
       ))}
       <div className="diff lines" role="region" aria-label={words.changes.region(path)} tabIndex={0} dir="ltr">
-        {rows.map((some, at) => (
+        {hunks.map((hunk, at) => (
           <Fragment key={at}>
-            {at > 0 && (
-              <span className="gap" aria-hidden="true">
-                …
-              </span>
-            )}
-            {some.map(({ line, here }) => {
-              const name = `${line.side} ${line.line}`;
-              return (
-                <Fragment key={name}>
-                  <LineRow
-                    line={line}
-                    isOpen={open === name}
-                    onOpen={() => setOpen(open === name ? undefined : name)}
-                  />
-                  {here.map((comment, index) => (
-                    <Card key={index} comment={comment} onRemove={onRemove} />
-                  ))}
-                  {open === name && (
-                    <Writing
-                      line={line}
-                      onCancel={() => setOpen(undefined)}
-                      onAdd={(text) => {
-                        onAdd({ path, side: line.side, line: line.line, quoted: line.text, text });
-                        setOpen(undefined);
-                      }}
-                    />
-                  )}
-                </Fragment>
-              );
-            })}
+            <Unchanged from={unchangedFrom(at)} to={hunk.new - 1} {...{ whole, read }} {...shared} />
+            <HunkRows hunk={hunk} {...shared} />
           </Fragment>
         ))}
+        {whole && last && <Unchanged from={endOf(last)} to={whole.length} {...{ whole, read }} {...shared} />}
       </div>
     </>
   );
 }
 
-function LineRow({
-  line: { side, sign, line, text },
-  isOpen,
-  onOpen,
-}: {
-  line: Line;
+/** The number of the line after a hunk in the file as it is now. */
+const endOf = (hunk: Hunk): number => hunk.new + hunk.lines.filter((line) => /^[+ ]/.test(line)).length;
+
+interface HunkProps {
+  path: string;
+  /** The line whose comment is being written. */
+  open: string | undefined;
+  onOpen: (name: string | undefined) => void;
+  comments: readonly Comment[];
+  onAdd: (comment: Comment) => void;
+  onRemove: (comment: Comment) => void;
+}
+
+interface UnchangedProps extends HunkProps {
+  from: number;
+  to: number;
+  whole: readonly string[] | undefined;
+  read: (() => void) | undefined;
+}
+
+/** Lines that did not change: named, and shown once the file was read. */
+function Unchanged({ from, to, whole, read, ...shared }: UnchangedProps) {
+  if (to < from) return null;
+  if (whole)
+    return (
+      <HunkRows
+        hunk={{ old: from, new: from, lines: whole.slice(from - 1, to).map((line) => ` ${line}`) }}
+        {...shared}
+      />
+    );
+  const text = words.changes.unchanged(from, to);
+  return read ? (
+    <button type="button" className="gap" onClick={read}>
+      {text} · {words.changes.show}
+    </button>
+  ) : (
+    <span className="gap">{text}</span>
+  );
+}
+
+function HunkRows({ hunk, path, open, onOpen, comments, onAdd, onRemove }: HunkProps & { hunk: Hunk }) {
+  const drawn = useDrawnLines(hunk, languageOfPath(path).key);
+  return drawn.map(({ line, text }) => {
+    const name = nameOf(line);
+    return (
+      <Fragment key={name}>
+        <LineRow
+          line={line}
+          text={line.text.length <= shownCharacters ? text : lineShown(line.text)}
+          isOpen={open === name}
+          onOpen={() => onOpen(open === name ? undefined : name)}
+        />
+        {comments
+          .filter((comment) => isAbout(comment, line))
+          .map((comment, index) => (
+            <Card key={index} comment={comment} onRemove={onRemove} />
+          ))}
+        {open === name && (
+          <Writing
+            line={line}
+            onCancel={() => onOpen(undefined)}
+            onAdd={(comment) => {
+              onAdd({ path, side: sideOf(line), line: line.number, quoted: line.text, text: comment });
+              onOpen(undefined);
+            }}
+          />
+        )}
+      </Fragment>
+    );
+  });
+}
+
+interface LineRowProps {
+  line: DiffLine;
+  text: ReactNode;
   isOpen: boolean;
   onOpen: () => void;
-}) {
-  const said = sign === '+' ? words.changes.added : sign === '-' ? words.changes.removed : '';
+}
+
+function LineRow({ line, text, isOpen, onOpen }: LineRowProps) {
+  const { kind } = line;
   return (
-    <div className={classes[sign] ?? 'ln'}>
-      <button
-        type="button"
-        className="no num"
-        aria-expanded={isOpen}
-        aria-label={side === 'new' ? words.changes.newLine(line) : words.changes.oldLine(line)}
-        onClick={onOpen}
-      >
-        {line}
+    <div className={lineClasses[kind]}>
+      <button type="button" className="no num" aria-expanded={isOpen} aria-label={labelOf(line)} onClick={onOpen}>
+        {line.number}
       </button>
       <span>
-        <span aria-hidden="true">{sign === '-' ? '−' : sign}</span>
-        {said !== '' && <span className="sr">{said}</span>}
+        <span aria-hidden="true">{lineSigns[kind]}</span>
+        {kind !== 'same' && <span className="sr">{words.changes[kind]}</span>}
       </span>
-      <span>{lineShown(text)}</span>
+      <span>{text}</span>
     </div>
   );
 }
 
-function Card({
-  comment,
-  onRemove,
-  children,
-}: {
+interface CardProps {
   comment: Comment;
   onRemove: (comment: Comment) => void;
   children?: ReactNode;
-}) {
+}
+
+function Card({ comment, onRemove, children }: CardProps) {
   return (
     <div className="comment" dir="auto">
       <p className="soft h">
@@ -149,14 +177,17 @@ function Card({
         </button>
       </p>
       {children}
-      <p>{comment.text}</p>
+      <p>{withCode(comment.text)}</p>
     </div>
   );
 }
 
-function Writing({ line, onAdd, onCancel }: { line: Line; onAdd: (text: string) => void; onCancel: () => void }) {
+/** A text whose parts in backticks are code. */
+const withCode = (text: string): ReactNode[] =>
+  text.split(/`([^`\n]+)`/).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
+
+function Writing({ line, onAdd, onCancel }: { line: DiffLine; onAdd: (text: string) => void; onCancel: () => void }) {
   const [text, setText] = useState('');
-  const label = line.side === 'new' ? words.changes.newLine(line.line) : words.changes.oldLine(line.line);
   return (
     <form
       className="comment writing"
@@ -171,7 +202,7 @@ function Writing({ line, onAdd, onCancel }: { line: Line; onAdd: (text: string) 
       }}
     >
       <label>
-        <span className="soft">{label}</span>
+        <span className="soft">{labelOf(line)}</span>
         <textarea rows={2} autoFocus maxLength={4096} value={text} onChange={({ target }) => setText(target.value)} />
       </label>
       <div className="acts">

@@ -8,6 +8,7 @@ import { useResource } from '../ui/resource.ts';
 import type { Comment } from './comments.ts';
 import { DiffLines } from './diff-lines.tsx';
 import { ImageOf } from './file-pane.tsx';
+import { isPicture } from './icons.tsx';
 import { type Compared, readDiff } from './use-changes.ts';
 
 interface DiffPaneProps {
@@ -69,15 +70,28 @@ export function DiffPane({
             {why === undefined && !known.change.binary && known.hunks.length === 0 && (
               <p className="pad soft">{isMoved ? words.changes.moved : words.changes.noLines}</p>
             )}
-            <DiffLines {...{ path, comments, onAdd, onRemove }} hunks={known.hunks} />
+            <DiffLines
+              {...{ path, comments, onAdd, onRemove }}
+              hunks={known.hunks}
+              readLines={
+                edited || known.change.change === 'delete'
+                  ? undefined
+                  : async () => {
+                      const { text = '', next } = await client.call('readFile', {
+                        params: { id: session.id },
+                        query: { path },
+                      });
+                      if (next !== undefined) throw new Error('The file has more than one piece.');
+                      return text.replace(/\n$/, '').split('\n');
+                    }
+              }
+            />
           </>
         );
       }}
     </Loaded>
   );
 }
-
-const isPicture = (path: string) => /\.(?:png|jpe?g|gif|webp)$/i.test(path);
 
 /** Both pictures of a change, as far as there are two. */
 function Pictures({ session, scope, change }: { session: Session; scope: ChangeScope; change: Change }) {

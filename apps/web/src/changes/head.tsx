@@ -1,4 +1,4 @@
-/** The head of the page: the way back, the words for the agent, and what is to be known of the comparison. */
+/** The head of the page: the link back, the text for the agent, and notes on the comparison. */
 import { useId, useRef } from 'react';
 import type { Session } from '@relay/protocol';
 import { Link } from 'wouter';
@@ -6,6 +6,7 @@ import { words } from '../catalogue.ts';
 import { sessionPath } from '../ui/address.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { ChevronLeft, EllipsisVertical } from '../ui/icons.tsx';
+import { GitCommit } from './icons.tsx';
 import type { Compared } from './use-changes.ts';
 
 interface HeadProps {
@@ -73,7 +74,7 @@ export function Menu({ onCommit, onUndo, onUndoFile, onSummary, onBrowse }: Menu
   return (
     <>
       <button type="button" className="only-wide" onClick={onCommit}>
-        {words.changes.commitAsk}
+        <GitCommit className="i" /> {words.changes.commitAsk}
       </button>
       <IconButton icon={EllipsisVertical} label={words.changes.more_} popoverTarget={id} />
       <div className="menu" id={id} popover="auto" ref={menu}>

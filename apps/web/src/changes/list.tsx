@@ -1,17 +1,20 @@
-/** The files that differ: name, folder, numbers, and what cannot be shown at the end. */
+/** The files that differ: name, folder, numbers; files that cannot be shown come last. */
 import type { Change, ChangeList, ChangeScope } from '@relay/protocol';
 import { timeOf, words } from '../catalogue.ts';
+import { MessageSquare } from '../ui/icons.tsx';
 import type { Comment } from './comments.ts';
+import { GitBranch, iconOf } from './icons.tsx';
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
-/** Five squares, as many of each as there are lines. */
+/** Five squares, in the proportion of added and removed lines; both have at least one. */
 function Squares({ added, removed }: { added: number; removed: number }) {
   const all = added + removed;
   if (all === 0) return null;
   const shown = Math.min(5, all);
-  const plus = added === 0 ? 0 : removed === 0 ? shown : Math.min(4, Math.max(1, Math.round((added / all) * 5)));
+  const plus =
+    added === 0 ? 0 : removed === 0 ? shown : Math.min(shown - 1, Math.max(1, Math.round((added / all) * shown)));
   return (
     <span className="squares" aria-hidden="true">
       {[0, 1, 2, 3, 4].map((at) => (
@@ -82,6 +85,7 @@ export function List({ list, scope, onScope, path, onPath, comments, emptyWords 
   ];
   const row = (change: Change) => {
     const count = comments.filter((one) => one.path === change.path).length;
+    const Icon = iconOf(change);
     const where = change.from === undefined ? folderOf(change.path) : words.changes.from(nameOf(change.from));
     return (
       <li key={change.path}>
@@ -92,13 +96,14 @@ export function List({ list, scope, onScope, path, onPath, comments, emptyWords 
           title={change.path}
           onClick={() => onPath(change.path)}
         >
+          <Icon className="i" />
           <span className="grow">
             <b className="cut">{nameOf(change.path)}</b>
             <code className="cut soft">{change.hidden === 'secret' ? words.changes.secret : where}</code>
           </span>
           {count > 0 && (
             <span className="count num">
-              {count}
+              <MessageSquare className="i" /> {count}
               <span className="sr"> {words.changes.comment}</span>
             </span>
           )}
@@ -119,6 +124,7 @@ export function List({ list, scope, onScope, path, onPath, comments, emptyWords 
         </div>
       )}
       <p className="soft sum">
+        {list.scope !== 'edits' && <GitBranch className="i" />}
         <span className="grow cut">
           {list.scope !== 'edits' && (list.branch ?? words.changes.noBranch)}
           {list.since !== undefined &&

@@ -1,4 +1,4 @@
-/** A message to a session that a terminal has open: what becomes of it is chosen before it leaves this device. */
+/** A message to a session that a terminal has open: the person chooses how to deliver it before it leaves this device. */
 import { useEffect, useRef } from 'react';
 import type { DeskChoice, Device, Held, Session } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -1,4 +1,4 @@
-/** Items of the inbox as cards and rows: what waits, and what can be done about it. */
+/** Items of the inbox as cards and rows, with their actions. */
 import { type ReactNode, useId, useRef } from 'react';
 import { CircleCheck, CircleHelp, Laptop, X } from '../ui/icons.tsx';
 import { AlarmClock, CircleAlert } from '../ui/later-icons.tsx';
@@ -71,7 +71,7 @@ const icons = {
 };
 const isTask = ({ kind }: InboxItem) => kind === 'failure' || kind === 'unknown' || kind === 'finished';
 
-/** The subject of an item, in the words of its person. */
+/** The subject of an item, as its person calls it. */
 export function nameOf({ title, deviceName, prompt }: InboxItem): string {
   if (prompt) return questionOf(prompt);
   return title === undefined ? (deviceName ?? '') : title === '' ? words.untitled : title;
@@ -88,7 +88,7 @@ function saidOf({ kind, reason, error, lastMessage }: InboxItem): string {
 const addressOf = ({ sessionId, deviceId }: InboxItem) =>
   sessionId === undefined ? `/devices/${encodeURIComponent(deviceId ?? '')}` : sessionPath(sessionId);
 
-/** An item that is no question. */
+/** An item other than a question. */
 export function ItemCard({ item }: { item: InboxItem }) {
   const { inbox } = useRooms();
   const now = useNow(20_000);
@@ -173,7 +173,10 @@ export function QuestionItem({ item }: { item: InboxItem }): ReactNode {
   );
 }
 
-/** The choices to offer here: those of a permission only where all that is allowed is on the card. Undefined: it is answered in its session. */
+/**
+ * The choices to offer here; a permission is offered only if the card shows everything it allows. Undefined: the person answers
+ * it in its session.
+ */
 function choicesOf(prompt: NonNullable<InboxItem['prompt']>): readonly Option[] | undefined {
   const quick = quickAnswers(prompt);
   if (quick) return [quick.allow, quick.reject];

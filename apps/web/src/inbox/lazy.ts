@@ -1,4 +1,4 @@
-/** Loaded when something waits: a chunk of its own, with its words. */
+/** Loaded when an item waits: a chunk of its own, with its texts. */
 import { Nothing } from '../ui/loaded-later.tsx';
 import { pageChunk } from '../ui/page-chunk.tsx';
 

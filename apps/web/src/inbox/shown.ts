@@ -1,3 +1,3 @@
-/** The chunk of what waits. */
+/** The chunk of waiting items. */
 export { ItemCard, Snooze } from './items.tsx';
 export { Waiting } from './waiting.tsx';

@@ -36,7 +36,7 @@ const none: InboxView = {
 
 /** Loaded at once; a person with more sees the newest, and the others when these are done. */
 const pageItems = 100;
-/** A state that is behind what frames said is asked for again after this. */
+/** How long to wait before loading again when the state is older than the frames. */
 const behindMs = 250;
 /** After a failure. A relay that is back sends `resync` besides. */
 const againSeconds = 10;
@@ -74,7 +74,7 @@ export function createInbox({ client, live }: { client: Client; live: Pick<Live,
         : (await client.call('listInbox', { query: { limit: pageItems, snoozed: 'true' } })).items;
     if (mine !== run) return;
     if (version < state.version) {
-      // A frame came meanwhile that knows more, and only what changed.
+      // A newer frame arrived in between, and it carries only the changes.
       await new Promise((resolve) => setTimeout(resolve, behindMs));
       return mine === run ? load() : undefined;
     }
@@ -90,7 +90,7 @@ export function createInbox({ client, live }: { client: Client; live: Pick<Live,
 
   const hear = (frame: LiveFrame) => {
     if (frame.type === 'resync') {
-      // A database that was set back counts from where it was: the version that is known here may be newer than any that comes.
+      // A restored database counts from an older version: the version known here can be newer than any that arrives.
       state = { ...state, version: 0 };
       reload();
     }

@@ -8,7 +8,7 @@ export function useInbox(): InboxView {
   return useSyncExternalStore(inbox.subscribe, () => inbox.state);
 }
 
-/** The end of a turn needs no attention once its session is in front of the person: this page is visible and has the focus. */
+/** A completed turn needs no attention once its session is in front of the person: this page is visible and has the focus. */
 export function useSeen(sessionId: string): void {
   const { inbox } = useRooms();
   const finished = useInbox().items.find((item) => item.kind === 'finished' && item.sessionId === sessionId)?.id;

@@ -1,4 +1,7 @@
-/** Behind the pages: the worker that starts them without a network, the word that a new version of them is ready, and what is shown outside of them. */
+/**
+ * Background of the pages: the worker that starts them offline, the hint that a new version is ready, and everything shown
+ * outside of them.
+ */
 import { useEffect, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { registerWorker } from '../push/worker.ts';
@@ -14,7 +17,7 @@ function isWriting(): boolean {
   );
 }
 
-/** The worker of a newer version, once it waits for the pages of this one to end. */
+/** The worker of a newer version, waiting for the pages of this version to close. */
 function useWaiting(): ServiceWorker | undefined {
   const { place } = useRooms();
   const live = useLiveState();
@@ -36,7 +39,7 @@ function useWaiting(): ServiceWorker | undefined {
     return () => registration.removeEventListener('updatefound', follow);
   }, [registration]);
   useEffect(() => {
-    // The relay was away, so it may be another release by now.
+    // The relay was away, so it might be another release now.
     if (isLive) registration?.update().catch(() => undefined);
   }, [isLive, registration]);
   return waiting;
@@ -50,7 +53,7 @@ export function Background() {
     if (waiting === undefined) return undefined;
     const look = () => setQuiet(!isWriting());
     look();
-    // Once it is shown it stays: what comes and goes while a person types disturbs more.
+    // Once shown it stays: elements that come and go while a person types disturb more.
     for (const event of ['focusin', 'focusout', 'input']) document.addEventListener(event, look);
     return () => {
       for (const event of ['focusin', 'focusout', 'input']) document.removeEventListener(event, look);

@@ -26,7 +26,7 @@ export const installOffer = {
     return () => void listeners.delete(listener);
   },
   isOpen: () => offered !== undefined,
-  /** In a click. */
+  /** Call it in a click. */
   accept: async (): Promise<void> => {
     const event = offered;
     become(undefined);

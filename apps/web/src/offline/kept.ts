@@ -1,4 +1,7 @@
-/** Whether this browser keeps what was read last, for a time without the relay (rules, 14.44). The rest of it is a chunk of its own. */
+/**
+ * Whether this browser stores the last pages read, for use without the relay (rules, 14.44). The rest of it is a chunk of its
+ * own.
+ */
 import { keepStored, keepsName, readStored } from '../forget.ts';
 
 /** On, unless the person turned it off. */

@@ -1,4 +1,4 @@
-/** The pages while the relay can't be reached: what was read here last, to be read only. */
+/** The pages while the relay can't be reached: the last pages read here, read-only. */
 import { Suspense, useEffect } from 'react';
 import { ChevronRight } from '../ui/icons.tsx';
 import { CloudOff } from '../ui/later-icons.tsx';
@@ -64,7 +64,7 @@ function Offline({ at, onRetry }: { at: string; onRetry: () => void }) {
   );
 }
 
-/** `refusal`: why the relay can't be reached; it is said where nothing was kept. */
+/** `refusal`: why the relay can't be reached; shown if nothing was stored. */
 export function LastPage({ refusal }: { refusal: Refusal }) {
   const [location] = useLocation();
   const onRetry = useRetry();

@@ -3,7 +3,7 @@ import type { Message, Session } from '@relay/protocol';
 import { answerOf, lastDatabase, openDatabase } from '../forget.ts';
 
 interface KeptList {
-  /** Of the person's access tokens. */
+  /** Identifies the person of the access tokens. */
   person: string;
   /** ISO 8601. */
   at: string;
@@ -13,15 +13,15 @@ export interface KeptConversation {
   at: string;
   session: Session;
   messages: readonly Message[];
-  /** They are the daemon's own items, and say everything. */
+  /** They are the daemon's own items, and complete. */
   areItems: boolean;
 }
 
 const conversationsKept = 20;
 const messagesKept = 50;
-/** With 20 conversations and the list, 5 MB in all. */
+/** Twenty conversations and the list make at most 5 MB. */
 const bytesOfOne = 240_000;
-/** Frames change what is shown many times a second. */
+/** Frames change the shown data many times a second. */
 const writeEveryMs = 1000;
 
 const stores = ['list', 'conversations'];
@@ -52,10 +52,13 @@ async function own(tx: IDBTransaction, person: string): Promise<void> {
   await answerOf(tx.objectStore('conversations').clear());
 }
 
-/** Names the person whose pages these are; undefined while none is signed in. */
+/** Identifies the person of the stored pages; undefined if signed out. */
 type WhoIs = () => string | undefined;
 
-/** Writes for the person who is signed in. While no one is signed in the database is not opened: that would recreate the one that the sign-out deleted. */
+/**
+ * Writes for the signed-in person. While signed out the database is not opened: that would recreate the database that the
+ * sign-out deleted.
+ */
 async function writeFor(who: WhoIs, write: (tx: IDBTransaction, person: string) => Promise<unknown>): Promise<void> {
   if (who() === undefined) return;
   await within('readwrite', async (tx) => {
@@ -73,7 +76,7 @@ function flush(): void {
   timer = undefined;
   const all = [...waiting.values()];
   waiting.clear();
-  // A browser that keeps nothing, or has no room: the pages work all the same.
+  // The pages also work in a browser that stores nothing or is full.
   for (const write of all) void write().catch(() => undefined);
 }
 function soon(what: string, write: () => Promise<unknown>): void {

@@ -1,4 +1,4 @@
-/** The number on the icon of the app, and the notifications of this browser: both say what is so now. */
+/** Keeps the number on the app icon and the notifications of this browser up to date. */
 import { useEffect } from 'react';
 import { badgeDatabase, answerOf, clearBadge, openDatabase } from '../forget.ts';
 import { useInbox } from '../inbox/use-inbox.ts';
@@ -25,7 +25,7 @@ async function closeOld({ publicUrl }: Place, { items, snoozed, version }: Inbox
   const registration = await navigator.serviceWorker.getRegistration(`${publicUrl}/`);
   for (const shown of (await registration?.getNotifications()) ?? []) {
     const about = (shown.data ?? {}) as { cause?: unknown; sessionId?: string; version?: number; navigate?: string };
-    // One for many names the first of them, and leads to none.
+    // A notification for many names the first of them, and its link opens no single session.
     const isOfOne = waits.includes(about.cause) && about.navigate?.startsWith(`${publicUrl}/sessions/`);
     if (isOfOne && (about.version ?? Infinity) <= version && !waiting.has(about.sessionId)) shown.close();
   }
@@ -42,6 +42,6 @@ export function useOutside(): void {
     if (version === 0 || items.length < counts.total || !('serviceWorker' in navigator)) return;
     closeOld(place, inbox).catch(() => undefined);
   }, [place, inbox, version, items, counts]);
-  // They end with the sign-in.
+  // Cleared with the sign-in.
   useEffect(() => clearBadge, []);
 }

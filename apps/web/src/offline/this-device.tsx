@@ -1,4 +1,4 @@
-/** In the settings: the app on this device, and whether it keeps what was read last. */
+/** In the settings: the app on this device, and whether it stores the last pages read. */
 import { useState, useSyncExternalStore } from 'react';
 import { Download } from '../ui/later-icons.tsx';
 import { words } from '../catalogue.ts';

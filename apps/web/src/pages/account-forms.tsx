@@ -43,7 +43,7 @@ export function ChangePassword({ minPasswordLength, email }: { minPasswordLength
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useAction(async () => {
-    // All sign-ins end with it, this one too; this browser gets a new one.
+    // It revokes all sign-ins, this one too; this browser gets a new one.
     await keepingPush(client, place, () => access.during(() => account.changePassword(current, next)));
     setCurrent('');
     setNext('');

@@ -1,4 +1,4 @@
-/** Of one machine: the apps that reach it with a token of their own, a new one, and the end of one. */
+/** The apps that reach a machine with their own token: lists, adds and revokes them. */
 import { Suspense, useState } from 'react';
 import type { AcpToken, CreatedAcpToken, Device } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -1,4 +1,4 @@
-/** `/activity`: what was done in the name of the person, newest first (rules, 8.20). */
+/** `/activity`: actions in the name of the person, newest first (rules, 8.20). */
 import { useState } from 'react';
 import type { AuditEntry, AuditPage } from '@relay/protocol';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-/** Of `/account`: the colours and the language of the pages in this browser. */
+/** Part of `/account`: the colours and the language of the pages in this browser. */
 import { useId, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { type Language, chooseLanguage, chosenLanguage, languages } from '../languages/language.ts';

@@ -1,4 +1,4 @@
-/** Of `/account`: the browsers in which the person is signed in, and the end of one of these sign-ins. */
+/** Part of `/account`: the browsers where the person is signed in, and signing one out. */
 import type { SignedInBrowser } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';

@@ -1,4 +1,4 @@
-/** `/sessions/:id/changes`: what the agent did to the files, and comments on it. */
+/** `/sessions/:id/changes`: the agent's changes to files, and comments on them. */
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeScope, Session } from '@relay/protocol';
 import { useLocation } from 'wouter';
@@ -7,16 +7,16 @@ import { fillComposer, messageOf, useComments } from '../changes/comments.ts';
 import { DiffPane } from '../changes/diff-pane.tsx';
 import { Browse, FilePane } from '../changes/file-pane.tsx';
 import { Head, Menu, Notes } from '../changes/head.tsx';
+import { ChevronUp, FileIcon, RefreshCw, iconOf } from '../changes/icons.tsx';
 import { Counts, List, scopesInOrder } from '../changes/list.tsx';
 import { useChanges } from '../changes/use-changes.ts';
 import { useRooms } from '../rooms.ts';
 import { type Action, useAction } from '../ui/action.ts';
-import { sessionPath, useQuery } from '../ui/address.ts';
+import { sessionPath, useQuery, useSessionInPath } from '../ui/address.ts';
 import { nameOfAgent } from '../ui/agents.ts';
 import { useNamedDevices } from '../ui/device-list.ts';
 import { IconButton } from '../ui/icon-button.tsx';
-import { ChevronLeft, ChevronRight } from '../ui/icons.tsx';
-import { History } from '../ui/later-icons.tsx';
+import { ChevronDown } from '../transcript/icons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Problem } from '../ui/notice.tsx';
 import { useResource } from '../ui/resource.ts';
@@ -25,17 +25,9 @@ import { titled } from '../sessions/attention.ts';
 import '../styles/conversation.css';
 import '../styles/changes.css';
 
-const idInPath = () => {
-  const segment = window.location.pathname.replace(/\/+$/, '').split('/').at(-2) ?? '';
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-};
-
 export function Changes() {
-  const [id] = useState(idInPath);
+  const inPath = useSessionInPath();
+  const [id] = useState(inPath);
   const { client } = useRooms();
   const session = useResource<Session>(id, () => client.call('readSession', { params: { id }, query: { limit: 1 } }));
   useEffect(() => titled(words.changes.title), []);
@@ -71,6 +63,7 @@ function Shown({ session }: { session: Session }) {
   const compared = resource.kind === 'ready' ? resource.value : undefined;
   const files = compared?.list.files ?? [];
   const at = files.findIndex((one) => one.path === path);
+  const PathIcon = files[at] ? iconOf(files[at]) : FileIcon;
   const choose = (next: ChangeScope) => {
     sessionStorage.setItem(rememberedIn(id), next);
     setScope(next);
@@ -113,7 +106,7 @@ function Shown({ session }: { session: Session }) {
           }}
         />{' '}
         {/* prettier-ignore */}
-        <IconButton icon={History} label={words.changes.refresh} onClick={refresh} />
+        <IconButton icon={RefreshCw} label={words.changes.refresh} onClick={refresh} />
         <Menu
           onCommit={() => void fill(words.changes.commit)}
           onUndo={() => void fill(words.changes.undoAll)}
@@ -161,6 +154,7 @@ function Shown({ session }: { session: Session }) {
           {view !== 'browse' && path !== undefined && (
             <>
               <p className="file-bar">
+                <PathIcon className="i" />
                 <code className="grow cut" title={path}>
                   {path}
                 </code>
@@ -169,13 +163,13 @@ function Shown({ session }: { session: Session }) {
                   {view === 'file' ? words.changes.theDiff : words.changes.wholeFile}
                 </button>
                 <IconButton
-                  icon={ChevronLeft}
+                  icon={ChevronUp}
                   label={words.changes.previous}
                   aria-disabled={at <= 0}
                   onClick={() => step(-1)}
                 />
                 <IconButton
-                  icon={ChevronRight}
+                  icon={ChevronDown}
                   label={words.changes.next}
                   aria-disabled={at + 1 >= files.length}
                   onClick={() => step(1)}
@@ -235,7 +229,11 @@ function CommentBar({ count, agent, send, onClear }: CommentBarProps) {
         <b>{words.changes.comments(count)}</b> <span className="soft only-wide">· {words.changes.asOne(agent)}</span>
       </p>
       <Problem refusal={send.refusal} />
-      <button type="button" className="ghost" onClick={() => window.confirm(words.changes.deleteSure) && onClear()}>
+      <button
+        type="button"
+        className="ghost only-wide"
+        onClick={() => window.confirm(words.changes.deleteSure) && onClear()}
+      >
         {words.changes.deleteAll}
       </button>
       <button type="button" className="primary" aria-disabled={send.busy} onClick={() => void send.run()}>

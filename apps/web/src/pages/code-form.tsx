@@ -1,4 +1,4 @@
-/** Of `/sign-in`: the second step, with a code of the app or a recovery code. */
+/** Part of `/sign-in`: the second step, with a code of the app or a recovery code. */
 import { useState } from 'react';
 import type { Refusal } from '../api/refusal.ts';
 import { words } from '../catalogue.ts';
@@ -15,7 +15,7 @@ interface CodeFormProps {
   onAgain: () => void;
 }
 
-/** Refusals after which the password is needed again. */
+/** Refusals that require the password again. */
 const over: readonly string[] = ['INVALID_TWO_FACTOR_COOKIE', 'TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE'];
 
 export function CodeForm({ busy, refusal, onCode, onAgain }: CodeFormProps) {

@@ -1,4 +1,4 @@
-/** `/consent`: a program wants to act for a person, who says here whether it may. */
+/** `/consent`: a program wants to act for a person, who allows or refuses it here. */
 import { useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { isFollowable } from '../auth/return-to.ts';

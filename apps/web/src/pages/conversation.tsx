@@ -34,7 +34,7 @@ const Unread = loadedLater(async () => (await import('../conversation/unread.tsx
 
 export function Conversation() {
   const inAddress = useLastSegment();
-  /** The id with which the page began; when the agent names the session, the address follows and the page stays. */
+  /** The id that the page began with; when the agent names the session, the address follows and the page stays. */
   const began = useRef(inAddress);
   const names = useRef(new Set([inAddress]));
   if (!names.current.has(inAddress)) {
@@ -90,7 +90,7 @@ const nothing = () => undefined;
 /** As long after an answer that the machine is away. */
 const askAgainMs = 3000;
 
-/** A conversation as it was read last, while the relay can't be reached: to be read only. `children` say so. */
+/** A conversation as it was last read, while the relay can't be reached: read-only. `children` explain that. */
 export function LastLog({
   kept: { session, messages, areItems },
   children,
@@ -129,7 +129,7 @@ function Shown({ known, onSaid, onChange, onOlder, onReload }: ShownProps) {
   const device =
     devices.kind === 'ready' ? distinct(devices.value).find(({ id }) => id === session.deviceId) : undefined;
   const isAway = messagesError?.code === 'DEVICE_OFFLINE';
-  // No frame tells of a machine that is back before the relay called it offline.
+  // No frame announces a machine that returns before the relay reported it offline.
   const mayBeBack = isAway && device?.status === 'online';
   useEffect(() => {
     if (!mayBeBack) return undefined;

@@ -1,4 +1,4 @@
-/** Of `/devices` and `/devices/new`: keys with which machines register without a person beside them (rules, 7.13). */
+/** Part of `/devices` and `/devices/new`: keys that let machines register unattended (rules, 7.13). */
 import { useId, useState } from 'react';
 import type { DeviceKey } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -1,4 +1,4 @@
-/** `/devices/:id`: one machine, its name, its connections, and its end. */
+/** `/devices/:id`: one machine, its name, its connections, and its removal. */
 import { useState } from 'react';
 import type { ConnectionList, Device } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
@@ -139,7 +139,7 @@ function Test({ device }: { device: Device }) {
   );
 }
 
-/** Where they can be told apart. */
+/** The names of machines that share an id, if they differ. */
 function namesOf(machines: NonNullable<Device['conflict']>['machines']): string {
   const names = [...new Set(machines.map(({ hostname, address }) => [hostname, address].filter(Boolean).join(', ')))];
   return names.length > 1 ? names.join(' · ') : '';
@@ -175,7 +175,7 @@ function Rename({ device, onChange }: { device: Device; onChange: (device: Devic
 
 type Connection = ConnectionList['connections'][number];
 
-/** Why it ended, as a person would say it. */
+/** Why the connection closed, in plain language. */
 const whys: Readonly<Record<number, 'stopped' | 'slept' | 'replaced'>> = {
   1000: 'stopped',
   1001: 'stopped',

@@ -1,4 +1,4 @@
-/** Where the sign-in sends people whom it cannot help. Shows the code only: any other text could come from anywhere. */
+/** The sign-in sends people here if it cannot help them. Shows the code only: any other text could come from anywhere. */
 import { words } from '../catalogue.ts';
 import { useQuery } from '../ui/address.ts';
 import { Page, WayOn } from '../ui/page.tsx';

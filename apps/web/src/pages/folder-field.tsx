@@ -1,4 +1,4 @@
-/** The folder in which an agent works: typed, a recent one, or looked for on the machine (an editable combobox of the ARIA APG). */
+/** The folder where an agent works: typed, a recent one, or browsed on the machine (an editable combobox of the ARIA APG). */
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { Folder } from '../ui/icons.tsx';
 import { CornerLeftUp, History } from '../ui/later-icons.tsx';
@@ -22,10 +22,10 @@ interface Option {
   path: string;
 }
 
-/** Recent ones that are shown as buttons. */
+/** The number of recent folders shown as buttons. */
 const shown = 5;
 const bare = (path: string) => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
-/** The text behind the last slash, and the one in front of it. */
+/** Splits the text at the last slash. */
 const parts = (text: string) => {
   const rest = /[^\\/]*$/.exec(text)![0];
   return { around: bare(text.slice(0, text.length - rest.length)), rest };
@@ -47,7 +47,7 @@ function useInSight(list: RefObject<HTMLElement | null>, length: number, at: num
   }, [list, at]);
 }
 
-/** Later than the focus leaves: what is pressed under the list would move away in the middle of the press. */
+/** Waits for the click: closing when the focus leaves would move the element under the pointer in the middle of the press. */
 function useClickElsewhere(box: RefObject<HTMLElement | null>, isOpen: boolean, close: () => void): void {
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -72,7 +72,7 @@ export function FolderField({ device, value, onValue }: FolderFieldProps) {
   const { around, rest } = inside === undefined ? parts(value) : { around: inside, rest: '' };
   const browses = isOpen && device.status === 'online' && device.capabilities.includes('browse');
   const key = `${device.id} ${browses ? `in ${around}` : 'recent'}`;
-  // Without a list a folder is written by hand.
+  // If folders cannot be listed, the person types one.
   const found = useResource<FolderList & { key: string }>(key, async () => {
     const query = browses ? { path: around } : {};
     return { key, ...(await client.call('listFolders', { params: { id: device.id }, query })) };

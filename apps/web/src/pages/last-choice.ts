@@ -33,14 +33,14 @@ export function readLastChoice(): LastChoice {
 const withOne = (all: ByMachine, device: string, text: string): ByMachine =>
   Object.fromEntries([...Object.entries(all).filter(([id]) => id !== device), [device, text] as const].slice(-most));
 
-/** In a browser that keeps nothing the first machine is chosen. */
+/** A browser that stores nothing selects the first machine. */
 export function rememberChoice(device: string, agentType: string, folder: string): void {
   const { agents, folders } = readLastChoice();
   const next = { device, agents: withOne(agents, device, agentType), folders: withOne(folders, device, folder) };
   keepStored(name, JSON.stringify(next));
 }
 
-/** The machine of the last session if it is online, else the first one that is; `devices` are in the order of the page. */
+/** The machine of the last session if it is online, else the first online machine; `devices` are in the order of the page. */
 export const firstMachine = (devices: readonly Device[], last: string | undefined): Device | undefined => {
   const online = devices.filter(({ status }) => status === 'online');
   return online.find(({ id }) => id === last) ?? online[0] ?? devices.find(({ id }) => id === last) ?? devices[0];

@@ -38,7 +38,7 @@ const Step = ({
   </li>
 );
 
-/** Whether a phone that is told this address would look for the relay on itself. */
+/** True if a phone would look for the relay on itself at this address. */
 const isLocal = (url: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
@@ -62,7 +62,7 @@ export function NewDevice() {
   const startSession = useStartSession();
   const [before, setBefore] = useState<ReadonlySet<string>>();
   const online = devices.kind === 'ready' ? devices.value.filter(({ status }) => status === 'online') : [];
-  // Machines that are online when the page opens are not new. While the live stream is away the list may be an old one.
+  // Machines that are online when the page opens are not new. While the live stream is away the list can be outdated.
   if (before === undefined && isLive && devices.kind === 'ready') setBefore(new Set(online.map(({ id }) => id)));
   const arrived = before && online.find(({ id }) => !before.has(id))?.id;
   useEffect(() => {

@@ -64,7 +64,8 @@ function Form({ devices }: { devices: Device[] }) {
   const [chosen, setChosen] = useState(() => wanted ?? firstMachine(devices, last.device)?.id);
   const [chosenAgents, setChosenAgents] = useState(last.agents);
   const [folders, setFolders] = useState(last.folders);
-  // The palette leads here with words. They stay in the history, as shared ones stay in the address: what becomes of them is a draft of its own.
+  // The palette opens this page with a text, which stays in the history, as a shared text stays in the address: its draft is
+  // separate.
   const [given] = useState(typeof state?.message === 'string' ? state.message : shared);
   const [message, setMessage, forgetMessage] = useDraft(`new ${given}`, given);
   const key = useSendingKey();
@@ -97,7 +98,7 @@ function Form({ devices }: { devices: Device[] }) {
     key.done();
     forgetMessage();
     rememberChoice(device.id, agent.agentType, projectPath.trim());
-    // A session that is started here is one to hear of; without it the session goes on all the same.
+    // Sessions started here are watched; if watching fails, the session goes on all the same.
     client.call('watch', { body: { sessionId: id } }).catch(() => undefined);
     navigate(sessionPath(id), { replace: true, state: { first } });
   });

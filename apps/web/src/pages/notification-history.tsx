@@ -1,4 +1,4 @@
-/** `/notifications/history`: the notifications of 30 days, each with what became of it at each address, and why. */
+/** `/notifications/history`: the notifications of 30 days, each with its outcome at each address, and the reason. */
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Delivery, NotificationList } from '@relay/protocol';
@@ -64,7 +64,7 @@ export function NotificationHistory() {
 
 function Entry({ told, labels }: { told: Told; labels: ReadonlyMap<string, string> }) {
   const { cause, name, sessionId, createdAt, deliveries = [], state } = told;
-  // A newer relay may tell of something else.
+  // A newer relay can send kinds unknown here.
   const kinds: Readonly<Record<string, string>> = words.notices.kinds;
   return (
     <li className="card">

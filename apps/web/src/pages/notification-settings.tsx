@@ -1,4 +1,4 @@
-/** The causes that notify a person, and the hours: for all addresses, and for one. A chunk of its own, with its words. */
+/** The causes that notify a person, and the hours: for all addresses, and for one. A chunk of its own, with its texts. */
 import { useId, useState } from 'react';
 import type {
   CauseLevels,
@@ -23,7 +23,7 @@ const chosenCauses: readonly ChosenCause[] = ['needs_you', 'failed', 'unknown', 
 const notifyLevels: readonly NotifyLevel[] = ['off', 'watched', 'all'];
 const weekdays: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** Of a machine there is nothing to watch: it is on or off. */
+/** A machine cannot be watched: its notifications are on or off. */
 const levelsOf = (cause: ChosenCause): readonly NotifyLevel[] => (cause === 'device' ? ['off', 'all'] : notifyLevels);
 const levelText = (cause: ChosenCause, level: NotifyLevel) =>
   cause === 'device' && level !== 'off' ? words.notices.on : words.notices.levels[level];
@@ -36,7 +36,7 @@ function Levels({
   onLevels,
 }: {
   levels: CauseLevels;
-  /** The words of a cause without a level; undefined: each has one. */
+  /** The text of a cause without a level; undefined: each has one. */
   unset?: string;
   onLevels: (levels: CauseLevels) => void;
 }) {

@@ -24,7 +24,7 @@ interface Known {
   all: readonly Subscription[];
 }
 
-/** Loaded with its words, after what this page is opened for most. */
+/** Loaded with its texts, after the main part of this page. */
 const notify = pageChunk('notify', () => import('./notify.ts'));
 const AddressSettings = notify.page(({ AddressSettings: part }) => part);
 const PersonSettings = notify.page(({ PersonSettings: part }) => part);

@@ -1,3 +1,3 @@
-/** The chunk of what people choose about notifications, and of their history. */
+/** The chunk of notification settings and history. */
 export { NotificationHistory } from './notification-history.tsx';
 export { AddressSettings, PersonSettings } from './notification-settings.tsx';

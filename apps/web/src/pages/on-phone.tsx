@@ -1,4 +1,4 @@
-/** Of `/account`: the way to these pages from a phone, and what stands against it. */
+/** Part of `/account`: how to open these pages on a phone, and the obstacles. */
 import { Suspense } from 'react';
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';

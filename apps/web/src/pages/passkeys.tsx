@@ -1,4 +1,4 @@
-/** Of `/account`: the passkeys of the person (rules, 8.25), one more, other names, and the end of one. */
+/** Part of `/account`: lists, adds, renames and removes the passkeys of the person (rules, 8.25). */
 import { useState } from 'react';
 import type { Passkey } from '../auth/account.ts';
 import { passkeysHere } from '../auth/passkeys-here.ts';

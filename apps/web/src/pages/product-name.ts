@@ -9,7 +9,7 @@ const readable = (type: string): string => {
   return text.charAt(0).toLocaleUpperCase() + text.slice(1);
 };
 
-/** The name of the product; of one that is not known, how its daemon calls it. */
+/** Returns the name of the product; for an unknown product, the daemon's name for it. */
 export const productName = ({ agentType, name }: DeviceAgent): string => {
   const product = agentName(agentType);
   if (product === 'demo') return words.start.demoAgent;

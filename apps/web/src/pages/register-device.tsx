@@ -1,4 +1,7 @@
-/** `/device`: a machine shows a code, its owner says here whether it may act for them. Nothing is ever allowed by just looking. */
+/**
+ * `/device`: a machine shows a code, and its owner decides here whether it can act for them. Looking at the page never allows
+ * anything.
+ */
 import { useEffect, useState } from 'react';
 import type { CodeDetail } from '@relay/protocol';
 import { words } from '../catalogue.ts';

@@ -1,4 +1,4 @@
-/** Of `/account`: the second step at sign-in, with an authenticator app and recovery codes (rules, 8.22). */
+/** Part of `/account`: the second step at sign-in, with an authenticator app and recovery codes (rules, 8.22). */
 import { Suspense, useState } from 'react';
 import type { NewSecondFactor, SecondFactor } from '../auth/account.ts';
 import { words } from '../catalogue.ts';
@@ -175,7 +175,7 @@ function AskPassword({ email, lead, action, danger, needsCode, work, onNo }: Ask
   );
 }
 
-/** In groups of four, to be typed. */
+/** Split into groups of four, for typing. */
 const spaced = (secret: string) => secret.replaceAll(/(.{4})(?=.)/g, '$1 ');
 
 function ScanAndConfirm({ begun, onDone, onNo }: { begun: NewSecondFactor; onDone: () => void; onNo: () => void }) {

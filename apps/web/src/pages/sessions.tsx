@@ -1,4 +1,7 @@
-/** `/sessions`, the start page: on a phone the list, whose head is what waits; on a wide screen what waits, or the place where a session goes. */
+/**
+ * `/sessions`, the start page: on a phone the list, headed by the waiting items; on a wide screen the waiting items, or the place
+ * where a session opens.
+ */
 import { Suspense, useEffect, useRef } from 'react';
 import { Plus } from '../ui/icons.tsx';
 import { Link } from 'wouter';

@@ -37,7 +37,7 @@ export function SignIn() {
   const clientId = query.get('client_id') ?? '';
   const app = useResource(clientId, async () => (clientId === '' ? undefined : account.client(clientId)));
   const asking = app.kind === 'ready' ? app.value?.client_name : undefined;
-  // The signature says that the sign-in itself sent the person here, for a program that waits.
+  // The signature proves that the sign-in itself sent the person here, for a waiting program.
   const program = query.has('sig') ? window.location.search.slice(1) : undefined;
   const returnTo = safePath(query.get('return_to'), window.location.origin);
 

@@ -1,4 +1,4 @@
-/** Of `/account`: everything the relay keeps of a person as a file, and the end of the account. */
+/** Part of `/account`: downloading everything the relay stores about a person, and deleting the account. */
 import { useState } from 'react';
 import { exportTimeoutMs } from '../api/bounds.ts';
 import { words } from '../catalogue.ts';

@@ -34,7 +34,7 @@ function isSingle(event: KeyboardEvent): boolean {
   return areOn() && document.querySelector(above) === null;
 }
 
-/** Handlers by key, as `KeyboardEvent.key` in lower case. One that returns false did nothing. */
+/** Handlers by key, as `KeyboardEvent.key` in lower case. A handler that did nothing returns false. */
 export function useHotKeys(keys: Readonly<Record<string, () => unknown>>): void {
   const newest = useRef(keys);
   useEffect(() => {

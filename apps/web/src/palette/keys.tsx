@@ -63,7 +63,7 @@ export function Keys() {
   }, []);
   if (!dialogs || !open) return null;
   const { Palette, Help } = dialogs;
-  // A dialog hears of its own end late: the next one may be open by then, and stays.
+  // A dialog receives its own close event late: the next dialog can be open already, and stays.
   const onDone = () => setOpen((now) => (now?.nth === open.nth ? undefined : now));
   if (open.what === 'palette')
     return <Palette key={open.nth} typed={typed.current} onDone={onDone} onHelp={() => show('help')} />;

@@ -1,4 +1,4 @@
-/** The results of the palette: sessions, machines and pages that fit some words, in groups. */
+/** The results of the palette: sessions, machines and pages that match a text, in groups. */
 import type { ReactNode } from 'react';
 import { Laptop, MessageSquare, Plus, Settings } from '../ui/icons.tsx';
 import { AppWindow, Keyboard } from '../ui/later-icons.tsx';
@@ -17,7 +17,7 @@ export interface Result {
   name: string;
   detail?: string;
   time?: string;
-  /** An address, or what is done. */
+  /** An address, or an action. */
   to: string | { does: 'help' } | { message: string };
 }
 interface ResultGroup {
@@ -29,7 +29,7 @@ const recentShown = 7;
 const foundShown = 8;
 const excerptBefore = 24;
 
-/** The words around the first that was looked for. */
+/** The text around the first match. */
 function excerpt(text: string, words: readonly string[]): string {
   const flat = text.replaceAll(/\s+/g, ' ');
   const at = Math.min(...words.map((word) => flat.toLowerCase().indexOf(word)).map((i) => (i < 0 ? Infinity : i)));

@@ -10,7 +10,7 @@ import { pushSubscription, registerWorker } from './worker.ts';
 
 /** The id of the subscription of this browser; wiped with the person. */
 const storedId = 'relay.push';
-/** The language in which the relay notifies it, and the endpoint that the relay has. */
+/** The relay's language for this browser's notifications, and the endpoint that the relay has. */
 const storedLanguage = 'relay.push.language';
 const storedEndpoint = 'relay.push.endpoint';
 
@@ -19,7 +19,7 @@ type WhyNot = keyof typeof words.notifications.impossible;
 type BrowserPush =
   /** The relay, the browser or its address cannot. */
   | { kind: 'impossible'; why: WhyNot }
-  /** The person said no to the browser, which asks only once. */
+  /** The person refused in the browser, which asks only once. */
   | { kind: 'denied' }
   | { kind: 'off' }
   | { kind: 'on'; id: string };
@@ -70,7 +70,7 @@ async function choicesHere(client: Client): Promise<Choices | undefined> {
   return { label, causes, detail, actions, ...others };
 }
 
-/** Asks the person, in the browser's own words; must be called in a click. Resolves to false when they say no. */
+/** Asks the person through the browser's own dialog; must be called in a click. Resolves to false if they refuse. */
 export async function turnOn(client: Client, place: Place, publicKey: string, choices: Choices = {}): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false;
   await registerWorker(place);
@@ -100,7 +100,9 @@ export async function turnOn(client: Client, place: Place, publicKey: string, ch
   return true;
 }
 
-/** Does something that ends this sign-in for another one. The relay forgets the address of this browser with the sign-in, and gets it again. */
+/**
+ * Runs work that replaces this sign-in. The relay forgets the address of this browser with the old sign-in; this adds it again.
+ */
 export async function keepingPush(client: Client, place: Place, work: () => Promise<unknown>): Promise<void> {
   const choices = await choicesHere(client).catch(() => undefined);
   await work();
@@ -109,7 +111,7 @@ export async function keepingPush(client: Client, place: Place, work: () => Prom
     const { vapid } = await client.call('readPushConfig');
     if (vapid !== undefined) await turnOn(client, place, vapid.publicKey, choices);
   } catch {
-    // The work is done; the page of notifications says that they are off here.
+    // The work is done; the page of notifications shows that they are off here.
   }
 }
 
@@ -118,7 +120,7 @@ const needsClick = () => browserName(navigator.userAgent).startsWith('Safari');
 let renewing: Promise<void> | undefined;
 
 /**
- * After the relay took another key, the push service another endpoint, or its person another language: this browser says so, without asking its
+ * Updates the relay after it changed its key, the push service the endpoint, or the person the language, without asking the
  * person. Once for each load of the page.
  */
 export function renewBrowserPush(client: Client, place: Place): Promise<void> {
@@ -154,7 +156,7 @@ async function renew(client: Client, place: Place): Promise<void> {
   await client.call('removeSubscription', { params: { id } });
 }
 
-/** The push service then answers the relay that it is gone, should the relay not have heard of it. */
+/** The push service then answers the relay that it is gone, if the relay missed it. */
 export async function turnOff(client: Client, place: Place, id: string): Promise<void> {
   await client.call('removeSubscription', { params: { id } });
   localStorage.removeItem(storedId);

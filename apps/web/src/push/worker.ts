@@ -1,4 +1,4 @@
-/** The worker, as every page knows it: its registration, its taps, and the end of its subscription with the sign-in. */
+/** The worker, as every page knows it: its registration, its taps, and removing its subscription with the sign-in. */
 import type { Place } from '../place.ts';
 
 /** Trusted Types lets this one script be a worker, and nothing else. */
@@ -26,7 +26,7 @@ export async function pushSubscription(place: Place): Promise<PushSubscription |
   return known ? known.pushManager.getSubscription() : null;
 }
 
-/** Without the relay, when a person leaves this browser: nothing of theirs is shown here any longer. */
+/** Works without the relay, when a person leaves this browser: nothing of theirs is shown here any longer. */
 export async function leaveBrowserPush(place: Place): Promise<void> {
   if (!('serviceWorker' in navigator)) return;
   await (await pushSubscription(place))?.unsubscribe();
@@ -34,7 +34,7 @@ export async function leaveBrowserPush(place: Place): Promise<void> {
   for (const shown of (await known?.getNotifications()) ?? []) shown.close();
 }
 
-/** A tap on a notification while a page is open: the page goes there. Returns the end of listening. */
+/** A tap on a notification while a page is open: the page goes there. Returns a function that stops listening. */
 export function onTap(place: Place, go: (path: string) => void): () => void {
   if (!('serviceWorker' in navigator)) return () => undefined;
   const listener = ({ data }: MessageEvent) => {

@@ -1,4 +1,4 @@
-/** Deletes all archived sessions that the filter of the list shows, also those that are not loaded; after a question. */
+/** Deletes all archived sessions that match the filter of the list, also unloaded ones; asks first. */
 import { words } from '../catalogue.ts';
 import { useRooms } from '../rooms.ts';
 import { useAction } from '../ui/action.ts';

@@ -1,8 +1,8 @@
 /**
- * The first questions of the pages, asked when the first script has a token: the pages, which ask them by name, are still being executed, which
- * takes a slow phone a second (ADR 68). Their client gets these answers in the place of its own. An answer that is not asked for is lost work
- * and nothing else. The ticket of the live stream comes first, with the position of the frames at that time: the stream begins there, so
- * nothing that is read after it has to be read again (ADR 84).
+ * The first requests of the pages, sent as soon as the first script has a token: the pages, which take them by name, are still
+ * executing, which takes a slow phone a second (ADR 68). Their client uses these answers instead of its own. An unused answer
+ * only wastes work. The ticket of the live stream comes first, with the position of the frames at that time: the stream begins
+ * there, so data read after it need not be read again (ADR 84).
  */
 import { pageSize, requestTimeoutMs } from '../api/bounds.ts';
 import type { Place } from '../place.ts';

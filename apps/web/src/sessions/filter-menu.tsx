@@ -1,4 +1,4 @@
-/** How the list is grouped, and what of it is shown; and what is done to many sessions at once. */
+/** Grouping and filters of the list, and actions on many sessions at once. */
 import { Suspense, useId, useRef, useState } from 'react';
 import { SlidersHorizontal } from '../ui/later-icons.tsx';
 import type { Device } from '@relay/protocol';

@@ -1,4 +1,4 @@
-/** The sessions of the list in their groups: those that need the person, the pinned ones, the rest. */
+/** The sessions of the list in their groups: sessions that need the person, pinned sessions, the rest. */
 import { type ReactNode, Suspense } from 'react';
 import { Laptop, Pin } from '../ui/icons.tsx';
 import type { Device, InboxItem, Session } from '@relay/protocol';

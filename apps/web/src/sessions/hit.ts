@@ -1,4 +1,4 @@
-/** Where words that were looked for are in a text: a list shows its beginning only. */
+/** Where a text matches a search: a list shows only its beginning. */
 
 /** Characters before the hit that are shown. */
 const before = 24;
@@ -17,7 +17,7 @@ export function fromHit(text: string, words: string): string {
   return `…${text.slice(start)}`;
 }
 
-/** Returns the second line of a row during a search: the last message, or the folder if only the folder has the words. */
+/** Returns the second line of a row during a search: the last message, or the folder if only the folder matches. */
 export function hitOf(line: string, title: string, projectPath: string, words: string): string {
   if (words === '') return line;
   const isElsewhere = [line, title].every((text) => placeOf(text, words) === Infinity);

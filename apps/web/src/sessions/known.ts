@@ -1,4 +1,4 @@
-/** The sessions and machines that the list has loaded, for what else shows them. */
+/** The sessions and machines that the list has loaded, for other components that show them. */
 import { useSyncExternalStore } from 'react';
 import type { Device, Session } from '@relay/protocol';
 

@@ -27,7 +27,7 @@ export function useLater(): Later {
   }, []);
   useEffect(() => {
     const onHide = () => void settle('work');
-    // A phone that freezes a page which is out of sight may close it without another word.
+    // A phone that freezes a hidden page can close it without another event.
     const onSight = () => document.visibilityState === 'hidden' && onHide();
     window.addEventListener('pagehide', onHide);
     document.addEventListener('visibilitychange', onSight);

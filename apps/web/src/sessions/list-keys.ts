@@ -6,7 +6,7 @@ import type { Changes } from './use-changes.ts';
 
 const rows = '.ask .about, .row';
 
-/** To the next row, or the one before; false when there is none in sight. */
+/** Moves to the next or previous row; false if no such row is visible. */
 export function moveIn(root: HTMLElement | null, by: 1 | -1): boolean {
   const all = [...(root?.querySelectorAll<HTMLElement>(rows) ?? [])].filter((row) => row.checkVisibility());
   const own = document.activeElement?.closest('li')?.querySelector<HTMLElement>(rows);

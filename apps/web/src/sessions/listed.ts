@@ -1,4 +1,4 @@
-/** The list of sessions as plain data: what frames do to it, and how it is grouped. */
+/** The list of sessions as plain data: the effect of frames, and the grouping. */
 import type { AttentionFrame, Device, Session, SessionStatus } from '@relay/protocol';
 import { dayKey } from '../catalogue.ts';
 
@@ -54,7 +54,7 @@ export function after<L extends Listed>(list: L, frame: AttentionFrame, belongs:
   if (frame.type !== 'session_update') return list;
   const { session, previousId } = frame;
   const known = list.sessions.find(({ id }) => id === session.id);
-  // Two instances that tell of one session may cross.
+  // Frames of two instances about one session can overtake each other.
   if (known && previousId === undefined && session.updatedAt < known.updatedAt) return list;
   const others = list.sessions.filter(({ id }) => id !== session.id && id !== previousId);
   return { ...list, sessions: belongs(session) ? joined([session], others) : others };
@@ -129,7 +129,7 @@ export function beginningOf({ needs, pinned, groups }: Arranged, rows: number): 
   return { needs, pinned: shown, groups: first };
 }
 
-/** Whether a session has these words, whatever their case. */
+/** True if a session contains all these terms, in any case. */
 export function matches(session: Session, device: Device | undefined, words: string): boolean {
   const text = [session.title, session.projectPath, session.lastMessage, device?.name].join('\n').toLocaleLowerCase();
   return words

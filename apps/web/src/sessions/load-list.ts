@@ -5,7 +5,10 @@ import { type Filter, type Listed, joined, queryOf } from './listed.ts';
 export const loadWaiting = async (client: Client) =>
   (await client.call('listSessions', { query: { limit: pageSize, status: 'waiting' } })).sessions;
 
-/** The first page, all that are pinned, and all that wait for the person: `asking` names their sessions, most of which are in the page. */
+/**
+ * Loads the first page, all pinned sessions, and all that wait for the person: `asking` names their sessions, most of them in the
+ * page.
+ */
 export async function loadList(client: Client, filter: Filter, asking: readonly string[] = []): Promise<Listed> {
   const asked = { limit: pageSize, ...queryOf(filter) };
   const [page, pinned] = await Promise.all([

@@ -1,4 +1,4 @@
-/** A text in which the words that were looked for are marked. */
+/** A text with its search matches marked. */
 import { type ReactNode, useMemo } from 'react';
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,4 +1,4 @@
-/** Messages with the words, which the daemons of the machines find: the relay has only the last message of a session. */
+/** Messages that match, found by the daemons of the machines: the relay has only the last message of a session. */
 import { useEffect, useState } from 'react';
 import type { Device } from '@relay/protocol';
 import { Link } from 'wouter';
@@ -9,7 +9,7 @@ import { useResource } from '../ui/resource.ts';
 import { useNow } from '../ui/time.tsx';
 import { Marked } from './marked.tsx';
 
-/** A daemon reads files: words are sent when the person pauses for longer than between two letters. */
+/** A daemon reads files, so the search is sent only after a longer pause. */
 const restMs = 350;
 
 interface MessageHitsProps {

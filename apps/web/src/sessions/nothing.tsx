@@ -1,4 +1,4 @@
-/** The list of sessions while there is none to show. */
+/** The list of sessions while it is empty. */
 import type { ReactNode } from 'react';
 import { Inbox, SearchX } from '../ui/later-icons.tsx';
 import { words } from '../catalogue.ts';

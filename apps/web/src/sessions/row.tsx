@@ -1,4 +1,4 @@
-/** A session in the list: its state, its name, what happens or came last; and what can be done with it. */
+/** A session in the list: its state, its name, its current activity or last message, and its actions. */
 import { type MouseEvent, type PointerEvent, useId, useRef } from 'react';
 import { EllipsisVertical } from '../ui/icons.tsx';
 import type { Device, Session } from '@relay/protocol';
@@ -65,7 +65,7 @@ function useSelecting(onSelect: (() => void) | undefined) {
     onPointerCancel: stop,
     onClickCapture: (event: MouseEvent) => {
       const selects = event.shiftKey && onSelect;
-      // The finger goes up where a checkbox has appeared meanwhile.
+      // The finger is lifted over the checkbox that has just appeared.
       if (!wasLong.current && !selects) return;
       wasLong.current = false;
       event.preventDefault();
@@ -79,7 +79,7 @@ function useSelecting(onSelect: (() => void) | undefined) {
   };
 }
 
-/** A finger that rests selects; one that moves aside swipes. */
+/** A resting finger selects; a finger that moves sideways swipes. */
 function both(one: ReturnType<typeof useSelecting>, other: ReturnType<typeof useSwipe>) {
   const names = ['onPointerDown', 'onPointerMove', 'onPointerUp', 'onPointerCancel'] as const;
   const each = (name: (typeof names)[number]) => (event: PointerEvent<HTMLElement>) => {

@@ -1,4 +1,4 @@
-/** The bar over chosen sessions: how many they are, and what can be done with them. */
+/** The bar over selected sessions: their number and the actions for them. */
 import type { IconComponent } from '../ui/icon.tsx';
 import { Pin, Trash2, X } from '../ui/icons.tsx';
 import { Archive, ArchiveRestore, PinOff } from '../ui/later-icons.tsx';

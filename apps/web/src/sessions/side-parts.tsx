@@ -36,7 +36,7 @@ export function FilterLine({
   );
 }
 
-/** In the shape of what comes; shown only when it takes a while. */
+/** A placeholder in the shape of the coming content; shown only after a while. */
 export const Skeleton = ({ text }: { text: string }) => (
   <div className="skeleton" role="status">
     <span className="sr">{text}</span>

@@ -5,7 +5,7 @@ import type { Session } from '@relay/protocol';
 import { Link, useLocation } from 'wouter';
 import { loadWords, words } from '../catalogue.ts';
 import { keepStored, readStored } from '../forget.ts';
-import { newSessionPath, sessionPath, useLastSegment } from '../ui/address.ts';
+import { newSessionPath, sessionPath, useSessionInPath } from '../ui/address.ts';
 import { isComposing } from '../ui/composing.ts';
 import { useNamedDevices } from '../ui/device-list.ts';
 import { useKeptFocus } from '../ui/kept-focus.ts';
@@ -60,7 +60,10 @@ function nextRow(root: HTMLElement, index: number): HTMLElement | null {
 /** More than fit on most screens. */
 const screenRows = 16;
 
-/** Whether all rows are drawn, so that it is known what is below. The screen comes first: fifty rows take a slow phone half a second. */
+/**
+ * Whether all rows are drawn, so that the height below is known. The screen comes first: fifty rows take a slow phone half a
+ * second.
+ */
 function useIsDrawn(isReady: boolean): boolean {
   const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
@@ -98,7 +101,7 @@ function Top(menu: ComponentProps<typeof FilterMenu>) {
 const noSessions: readonly Session[] = [];
 
 export function Side({ isHome }: { isHome: boolean }) {
-  const [location, navigate] = useLocation();
+  const [, navigate] = useLocation();
   const [filter, show] = useFilter(isHome);
   const [by, group] = useGrouping();
   const [text, setText] = useState('');
@@ -108,8 +111,7 @@ export function Side({ isHome }: { isHome: boolean }) {
   const search = useSearch(text, filter, all, devices);
   const changes = useChanges();
   const { later } = changes;
-  const last = useLastSegment();
-  const openId = location.startsWith('/sessions/') ? last : undefined;
+  const openId = useSessionInPath() || undefined;
   const inbox = useInbox();
   const isWide = useWide();
 

@@ -1,4 +1,7 @@
-/** Things that are done to sessions of the list. Deleted and archived ones leave it at once, and the relay hears of it when it can no longer be undone. */
+/**
+ * Actions on sessions of the list. Deleted and archived sessions leave it at once; the request is sent when undoing is no longer
+ * possible.
+ */
 import { useCallback, useMemo, useState } from 'react';
 import type { Session } from '@relay/protocol';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
@@ -48,7 +51,7 @@ export function useChanges(): Changes {
             ids: ids.slice(at, at + atOnce),
             ...(action === 'delete' ? { archived: 'all' as const } : {}),
           };
-          // The page may be closed meanwhile.
+          // The page can close before the request completes.
           await client.call('changeSessions', { body: { action, filter }, keepalive: true });
         }
       };

@@ -1,4 +1,4 @@
-/** The scroll of the list: it is where it was when the list comes back into sight, and more is loaded before its end. */
+/** The scroll of the list: restores its position when the list comes back into view, and loads more before the last row. */
 import { type RefObject, type UIEvent, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 import type { Action } from '../ui/action.ts';
 

@@ -1,4 +1,4 @@
-/** Sessions that the relay finds by words, page by page; and while it looks, those that are known here already. */
+/** Sessions that the relay finds for a search, page by page; until then, matching sessions known here. */
 import { useEffect, useState } from 'react';
 import type { Device, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
@@ -10,11 +10,11 @@ import { type Filter, type Listed, after, joined, matches, queryOf } from './lis
 
 /** As `q` of the list of sessions. */
 export const searchCharacters = 200;
-/** Words are sent when the person pauses. */
+/** A search is sent after a pause. */
 const restMs = 120;
 
 export interface Search {
-  /** Without surrounding space; empty while nothing is searched. */
+  /** Trimmed; empty while nothing is searched. */
   words: string;
   kind: 'off' | 'searching' | 'found' | 'failed';
   sessions: readonly Session[];
@@ -25,7 +25,7 @@ export interface Search {
 }
 
 interface Found extends Listed {
-  /** The words and the filter of the request. */
+  /** The terms and the filter of the request. */
   key: string;
 }
 

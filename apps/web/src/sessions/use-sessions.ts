@@ -1,4 +1,4 @@
-/** The person's sessions as they are right now: those of a filter, page by page, the pinned ones, and all that wait for an answer. */
+/** The person's current sessions: the sessions of a filter, page by page, the pinned ones, and all that wait for an answer. */
 import { useEffect, useRef } from 'react';
 import { pageSize } from '../api/bounds.ts';
 import { keepsLast, loadLast } from '../offline/kept.ts';
@@ -52,7 +52,7 @@ export function useSessions(filter: Filter): UseSessions {
   const more = useAction(async () => {
     if (cursor === undefined) return;
     const next = await client.call('listSessions', { query: { limit: pageSize, ...queryOf(filter), cursor } });
-    // Of a filter that was left meanwhile: its cursor leads past sessions of this one.
+    // The person changed the filter in between: the cursor would skip sessions of this one.
     if (newestKey.current === key)
       list.change((now) => ({ sessions: joined(now.sessions, next.sessions), nextCursor: next.nextCursor }));
   });

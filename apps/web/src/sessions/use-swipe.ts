@@ -1,7 +1,7 @@
 /** A row that is pushed aside by a finger: to the right it is read or unread, to the left it is archived. Its menu does the same. */
 import { type PointerEvent, useRef } from 'react';
 
-/** From here on the push counts. */
+/** The swipe counts from this distance. */
 const enoughPx = 88;
 /** Less is a tap, or a scroll. */
 const beganPx = 14;
@@ -10,7 +10,7 @@ const edgePx = 24;
 
 export type Side = 'right' | 'left';
 
-/** Handlers of the `li`; `data-swipe` says to the style which side shows, and `data-enough` that a release would do it. */
+/** Handlers of the `li`; `data-swipe` holds the visible side for the style, and `data-enough` that a release would act. */
 export function useSwipe(onSwipe: (side: Side) => void) {
   const start = useRef<{ x: number; y: number; isSwipe: boolean }>(undefined);
   const sideOf = (by: number): Side => (by > 0 ? 'right' : 'left');

@@ -1,4 +1,4 @@
-/** The buttons of the composer while the agent works: into its turn, or behind it. A chunk of its own. */
+/** The buttons of the composer while the agent works: into its turn, or after it. A chunk of its own. */
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 import { words } from '../catalogue.ts';
@@ -35,7 +35,7 @@ interface SendButtonsProps {
   onNow: () => void;
 }
 
-/** Without a network nothing is sent into a turn: it may be over by then. */
+/** Offline, nothing is sent into a turn: it can be over before the message arrives. */
 export function SendButtons({ agent, busy, onNow }: SendButtonsProps) {
   /** The line below the field, on a keyboard. */
   const [hints] = useState(() => document.querySelector('.hints'));

@@ -34,7 +34,7 @@ function Dropped({ text }: { text: string }) {
   );
 }
 
-/** Until the item of the message is here, or its delivery is unknown. */
+/** Shown until the item of the message is here, or its delivery is unknown. */
 function Sending({ task }: { task: unknown }) {
   const [isUnknown, setUnknown] = useState(false);
   const [isOver, setOver] = useState(false);

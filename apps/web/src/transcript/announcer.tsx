@@ -1,4 +1,4 @@
-/** Says each item once to people who do not see it, when it is complete. */
+/** Announces each completed item once to screen readers. */
 import { useEffect, useRef, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { speakerOf } from './item-view.tsx';
@@ -15,7 +15,7 @@ export function Announcer({ items }: { items: readonly LogItem[] }) {
   useEffect(() => {
     const before = known.current;
     known.current = new Map(items.map((item) => [item.uuid, !isGrowing(item)]));
-    // Older pages come in front of what is known.
+    // Older pages come before the known items.
     const first = items.findIndex(({ uuid }) => before.has(uuid));
     if (first < 0) return;
     const text = items

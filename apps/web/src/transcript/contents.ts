@@ -7,7 +7,7 @@ import { useRooms } from '../rooms.ts';
 /** The bytes under this name of an item. Rejects when they cannot be fetched. */
 type Contents = (uuid: string, name: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** An image, the largest content, has five pieces; a server that never ends must not fill the memory. */
+/** An image, the largest content, has five pieces; a server that never stops must not fill the memory. */
 const mostPieces = 8;
 const mostRemembered = 16;
 

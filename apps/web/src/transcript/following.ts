@@ -1,4 +1,4 @@
-/** The log follows its end until a person moves up. Rows that grow, shrink or get their height late do not stop it. */
+/** The log follows its last row until a person moves up. Rows that grow, shrink or get their height late do not stop it. */
 
 /** The box of the log, in pixels. */
 export interface Box {

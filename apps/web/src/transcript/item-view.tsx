@@ -1,4 +1,4 @@
-/** One row of the log. Whatever is in a part, the page stays: what cannot be drawn is shown as the words that every item has. */
+/** One row of the log. An odd part never breaks the page: a part that cannot be drawn appears as the item's text. */
 import { type ReactNode, createContext, memo, useContext, useLayoutEffect, useRef } from 'react';
 import { RotateCw } from './icons.tsx';
 import { timeOf, dayOf, words } from '../catalogue.ts';
@@ -38,7 +38,7 @@ function ErrorView({ item }: { item: LogItem }) {
   return <ErrorNote text={item.content} end={button} />;
 }
 
-/** Called by what has grown before it is painted, with its element: the log measures it at once, and follows. */
+/** Called before painting by an element that has grown: the log measures it at once, and follows. */
 export const GrowthContext = createContext<(element: HTMLElement) => void>(() => {});
 
 function useGrowing(item: LogItem, texts: Texts) {

@@ -1,4 +1,4 @@
-/** A conversation as a list of items: what the relay sends as items, and plain messages in their shape. */
+/** A conversation as a list of items: items from the relay, and plain messages converted to items. */
 import type { Item, Message } from '@relay/protocol';
 
 export interface LogItem extends Item {
@@ -7,10 +7,10 @@ export interface LogItem extends Item {
 }
 
 const kinds: Readonly<Record<Message['role'], string>> = { USER: 'user', AGENT: 'text', SYSTEM: 'error' };
-/** One object per message, so that what did not change is not rendered again. */
+/** One object per message, so that unchanged messages are not rendered again. */
 const known = new WeakMap<Message, LogItem>();
 
-/** A message as an item; one that came with its part keeps it. */
+/** A message as an item; keeps the part of the message. */
 export function itemOf(message: Message): LogItem {
   const { uuid, role, content, timestamp, truncated, seq, v, turn, part } = message;
   const hasPart = typeof part === 'object' && part !== null && typeof part.kind === 'string';
@@ -32,5 +32,5 @@ export function itemOf(message: Message): LogItem {
   return item;
 }
 
-/** More of it may come. */
+/** More text can follow. */
 export const isGrowing = ({ part }: Pick<Item, 'part'>): boolean => part['open'] === true;

@@ -1,6 +1,6 @@
 /**
- * The log of a session: opens at its end, follows there, and never moves what a person reads. Only what is in view, and a little more, is in
- * the page.
+ * The log of a session: opens at its last row, follows there, and never moves the text that a person reads. The page contains
+ * only the visible rows, and a little more.
  */
 import {
   type Ref,
@@ -41,13 +41,13 @@ interface LogProps {
   ref?: Ref<LogHandle>;
 }
 
-/** The item that follows the newest one that was read when the page was opened. */
+/** The item after the last item read when the page was opened. */
 function useNewFrom(sessionId: string, items: readonly LogItem[]): string | undefined {
   const [read] = useState(() => lastRead(sessionId));
   const found = useRef<string>(undefined);
   if (found.current === undefined && read !== undefined) {
     const at = items.findIndex(({ uuid }) => uuid === read);
-    // Your own words are not new to you.
+    // Your own messages are not new to you.
     if (at !== -1) found.current = items[at + 1]?.role === 'USER' ? '' : (items[at + 1]?.uuid ?? '');
   }
   return found.current === '' ? undefined : found.current;

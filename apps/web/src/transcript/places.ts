@@ -14,7 +14,7 @@ export interface Place {
 const places = new Map<string, Place>();
 const placesKept = 100;
 
-/** Undefined: at the end. */
+/** Undefined: at the bottom. */
 export const placeOf = (session: string): Place | undefined => places.get(session);
 export function keepPlace(session: string, place: Place | undefined): void {
   places.delete(session);

@@ -15,9 +15,9 @@ export type Row =
  * nor by older pages.
  */
 interface RowMemory {
-  /** Whether a call may be folded. */
+  /** Whether a call can be folded. */
   folds: Map<string, boolean>;
-  /** Items with which a group began. */
+  /** The first items of groups. */
   starts: Set<string>;
 }
 export const noMemory = (): RowMemory => ({ folds: new Map(), starts: new Set() });
@@ -84,9 +84,7 @@ export function isShown(item: LogItem): boolean {
 const placeholder = /^\[image: [^\]\n]*\]$/gm;
 const bare = (text: string) => text.replace(placeholder, ' ').replace(/\s+/g, ' ').trim();
 const unrepeated = new WeakMap<LogItem, LogItem>();
-/**
- * Older daemons sent an answer with images again as one text, with a placeholder for each image: only what is new in that text is shown.
- */
+/** Older daemons sent an answer with images again as one text, with a placeholder for each image: only the new text is shown. */
 function withoutRepeats(items: readonly LogItem[]): LogItem[] {
   let said = '';
   let hasImage = false;
@@ -115,7 +113,7 @@ const between = (from: string, to: string | undefined): number | undefined => {
 
 interface RowOptions {
   memory: RowMemory;
-  /** Older items are to come: the first one may not be the first of its day. */
+  /** Older items follow: the first one here might not be the first of its day. */
   hasMore: boolean;
   /** Older items could not be loaded. */
   earlierFailed?: boolean;
@@ -162,7 +160,7 @@ export function rowsOf(
   return rows;
 }
 
-/** A call that was seen at work stays as it is until the person comes back; news of a folded call may take it out. */
+/** A call that was seen at work stays as it is until the person comes back; an update of a folded call can unfold it. */
 function folds({ uuid, tool }: Call, { folds: decided }: RowMemory): boolean {
   const isFold = isQuiet(tool) && decided.get(uuid) !== false;
   if (!decided.has(uuid)) decided.set(uuid, isFold);
@@ -174,7 +172,7 @@ interface GroupOptions {
   memory: RowMemory;
   newFrom: string | undefined;
 }
-/** Calls that stand together: at least two that fold, or others with what stands between them. */
+/** Adjacent calls: at least two that fold, or other calls with the items between them. */
 function groupAt(items: readonly LogItem[], from: number, { questions, memory, newFrom }: GroupOptions) {
   const callAt = (index: number): Call | undefined => {
     const item = items[index];

@@ -1,4 +1,4 @@
-/** From what the page knows of a session to the items of its log. The one place that knows how messages and output arrive. */
+/** Turns the page's data of a session into the items of its log. Only this file knows how messages and output arrive. */
 import { useMemo, useRef, useState } from 'react';
 import type { Message, Session } from '@relay/protocol';
 import { type LogItem, isGrowing, itemOf } from './items.ts';
@@ -26,11 +26,11 @@ export function settled(before: readonly LogItem[], now: readonly LogItem[], tex
 export interface Known {
   session: Session;
   messages: readonly Message[];
-  /** Undefined: the messages are the daemon's own items, and say everything. */
+  /** Undefined: the messages are the daemon's own items, and complete. */
   output: string | undefined;
 }
 
-/** The turn that is going on, or was the last one, comes as parts: they say all of this. */
+/** The current or last turn arrives as parts, which contain all of this. */
 const hasParts = (messages: readonly Message[]): boolean =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'USER') + 1).some(({ part }) => part !== undefined);
 
@@ -41,7 +41,7 @@ function outputItem({ session, messages, output }: Known, startedAt: string): Lo
   const isRunning = unfinished.has(lastTask.state);
   if (!isRunning && !partial.has(lastTask.state)) return undefined;
   if (hasParts(messages)) return undefined;
-  // The answer comes before the news that the task has ended.
+  // The answer arrives before the frame that the task completed.
   const newest = messages.at(-1);
   if (newest?.role === 'AGENT' && newest.content.trim() === output.trim()) return undefined;
   const part = isRunning ? { kind: 'text', open: true } : { kind: 'text' };
@@ -70,7 +70,7 @@ export function useItems(known: Known): { items: readonly LogItem[]; texts: Text
   );
   let all: readonly LogItem[] = messageItems;
   if (written) {
-    // An error of the agent came after what it wrote.
+    // An error of the agent follows the text it wrote.
     const at = messageItems.findLastIndex(({ role }) => role === 'USER') + 1;
     all = [...messageItems.slice(0, at), written, ...messageItems.slice(at)];
   }

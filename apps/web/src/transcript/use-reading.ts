@@ -1,4 +1,4 @@
-/** Where a person reads in the log: it opens where they left, follows at its end, and never moves what they read. */
+/** Where a person reads in the log: it opens where they left, follows its last row, and never moves the text they read. */
 import { type UIEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type Place, keepPlace, placeOf } from './places.ts';
@@ -25,13 +25,13 @@ function estimate(row: Row | undefined): number {
   return row?.kind === 'folded' ? 32 : 20;
 }
 
-/** About how high what follows a row is. */
+/** Estimates the height of the rows after a row. */
 const linesAfter = (rows: readonly Row[], from: number): number =>
   rows.slice(from).reduce((sum, row) => sum + estimate(row) + 14, 0);
 
 /**
- * `newest`: the newest item. `onNearStart`: older ones are soon in view. `away`: they are not at the end, and have not been `since` that item was
- * the newest one.
+ * `newest`: the newest item. `onNearStart`: older items are soon in view. `away`: the person is not at the bottom, and left it
+ * when `since` was the newest item.
  */
 export function useReading(
   sessionId: string,

@@ -16,7 +16,7 @@ const shown = 3;
 
 export function AccessNotices() {
   const { live } = useRooms();
-  // Some may have come while this was loaded.
+  // Some can have arrived while this was loading.
   const [notices, setNotices] = useState<readonly Attention<'access_granted'>[]>(() =>
     live.recent().filter((frame) => frame.type === 'access_granted'),
   );

@@ -1,4 +1,4 @@
-/** Something a person does: one at a time, with what went wrong. */
+/** An action of a person: one at a time, with its error. */
 import { type SyntheticEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { type Refusal, refusalOf } from '../api/refusal.ts';
 
@@ -7,7 +7,7 @@ export interface Action<Args extends unknown[]> {
   refusal: Refusal | undefined;
   /** The newest run succeeded. */
   done: boolean;
-  /** Of the newest run. */
+  /** The arguments of the newest run. */
   args: Args | undefined;
   /** Does nothing while it is being done already. Never rejects; true when it succeeded. */
   run: (...args: Args) => Promise<boolean>;

@@ -1,4 +1,4 @@
-/** The parts of the address, undecoded: the router decodes some of them, and session ids may contain anything. */
+/** The parts of the address, undecoded: the router decodes some of them, and session ids can contain any character. */
 import { useLocation } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
 
@@ -20,6 +20,12 @@ export const useLastSegment = (): string =>
       .split('/')
       .at(-1) ?? '',
   );
+
+/** The id of the session that the path names, decoded once; empty for any other path. */
+export const useSessionInPath = (): string => {
+  const [, room, id = ''] = useLocationProperty(() => window.location.pathname).split('/');
+  return room === 'sessions' ? decoded(id) : '';
+};
 
 export const sessionPath = (id: string): string => `/sessions/${encodeURIComponent(id)}`;
 export const devicePath = (id: string): string => `/devices/${encodeURIComponent(id)}`;

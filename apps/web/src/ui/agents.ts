@@ -11,7 +11,7 @@ const products: Readonly<Record<string, string>> = {
   cursor: 'Cursor',
   demo: 'demo',
 };
-/** The name of the product; `demo` for the demonstration and empty for any other, for which each language has its own words. */
+/** The name of the product; `demo` for the demonstration and empty for any other, which each language names itself. */
 export const agentName = (type: string): string => products[type.toLowerCase()] ?? '';
 
 /** The one it is registered for first. A relay of an older release names that one alone. */

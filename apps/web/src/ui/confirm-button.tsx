@@ -1,4 +1,4 @@
-/** A button that asks before it does what cannot be taken back. */
+/** A button that asks before an irreversible action. */
 import { useState } from 'react';
 import { useAction } from './action.ts';
 import { Confirm, type ConfirmProps } from './confirm.tsx';
@@ -6,7 +6,7 @@ import { Confirm, type ConfirmProps } from './confirm.tsx';
 interface ConfirmButtonProps extends Omit<ConfirmProps, 'yes' | 'onNo'> {
   /** The action with its subject, for readers. */
   label?: string;
-  /** The words of the button, where they are others than those of the answer. */
+  /** The text of the button, if it differs from the answer. */
   text?: string;
   onYes: () => Promise<unknown>;
 }

@@ -1,4 +1,4 @@
-/** A question before something that cannot be taken back. The focus stays inside, Escape says no. */
+/** A question before an irreversible action. The focus stays inside; Escape cancels. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { words } from '../catalogue.ts';
 import type { Action } from './action.ts';

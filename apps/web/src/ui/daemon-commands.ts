@@ -5,7 +5,7 @@ const program = '~/.local/bin/relay-daemon';
 
 export const daemonCommands = {
   register: (publicUrl: string): string => `${program} register --server ${publicUrl} --agent auto`,
-  /** In the environment: other people of that machine may list its processes. */
+  /** Passed in the environment: other people of that machine can list its processes. */
   registerWith: (publicUrl: string, key: string): string =>
     `RELAY_DAEMON_KEY=${key} ${daemonCommands.register(publicUrl)}`,
   start: `${program} up`,

@@ -12,19 +12,19 @@ interface DeviceList {
 const Devices = createContext<DeviceList | undefined>(undefined);
 export const DevicesProvider = Devices.Provider;
 
-/** No frame tells of a machine that was registered and has not connected yet. */
+/** No frame announces a registered machine that has not connected yet. */
 const freshMs = 5_000;
 
 export function useDevices(): Resource<Device[]> {
   const { devices, askedAt } = useContext(Devices)!;
   useEffect(() => {
-    // Another page asks again; what is known is shown meanwhile.
+    // Another page loads again; the known list stays visible until then.
     if (devices.kind !== 'loading' && Date.now() - askedAt.current > freshMs) devices.reload();
   }, []);
   return devices;
 }
 
-/** Machines of one name are told apart by a number. */
+/** Machines with the same name are distinguished by a number. */
 export const distinct = (devices: readonly Device[]): Device[] =>
   devices.map((device) => {
     const same = devices.filter(({ name }) => name === device.name).map(({ id }) => id);
@@ -40,13 +40,13 @@ export function useNamedDevices(): readonly Device[] {
   return useMemo(() => distinct(known), [known]);
 }
 
-/** For the provider. `isIn`: a person is signed in. */
+/** Used by the provider. `isIn`: a person is signed in. */
 export function useDeviceList(isIn: boolean): DeviceList {
   const { client } = useRooms();
   const askedAt = useRef(0);
   const devices = useResource(String(isIn), async () => {
     askedAt.current = Date.now();
-    // It comes with the sign-in: no one has no machines.
+    // Loads only while signed in.
     return isIn ? (await client.call('listDevices')).devices : new Promise<never>(() => undefined);
   });
   useFrames((frame) => {
@@ -54,7 +54,7 @@ export function useDeviceList(isIn: boolean): DeviceList {
     if (frame.type === 'device_removed') devices.change((all) => all.filter(({ id }) => id !== frame.deviceId));
     if (frame.type !== 'device_status') return;
     const isKnown = devices.kind === 'ready' && devices.value.some(({ id }) => id === frame.deviceId);
-    // A daemon that comes back may have learned something.
+    // A daemon that returns can have changed.
     if (!isKnown || frame.status === 'online') devices.reload();
     const lastSeenAt = new Date().toISOString();
     devices.change((all) =>

@@ -29,7 +29,7 @@ export function Field({ label, hint, onValue, ...input }: FieldProps) {
   );
 }
 
-/** A password that its owner may look at. */
+/** A password that its owner can reveal. */
 export function PasswordField({ label, hint, onValue, ...input }: FieldProps) {
   const id = useId();
   const [shown, setShown] = useState(false);

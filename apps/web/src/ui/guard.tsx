@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 
 interface GuardProps {
   instead: ReactNode;
-  /** With another one the children are tried again. */
+  /** A changed value tries the children again. */
   of?: string;
   children: ReactNode;
 }

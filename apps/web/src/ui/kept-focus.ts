@@ -13,7 +13,7 @@ function pathOf(element: Element, root: Element): Path {
 
 const ways = 'a[href], button, summary';
 
-/** A link or button of what is in the same place now, else the nearest one around it; else the heading of the page. */
+/** A link or button at the same place now, else the nearest one around it; else the heading of the page. */
 export const nearest: Next = (root, _, path) => {
   for (const [parent, index] of path) {
     if (parent === root) break;

@@ -1,26 +1,26 @@
-/** Components that are loaded when they are used. One that cannot be loaded takes nothing else from the page. */
+/** Components that are loaded on use. A failed load takes nothing else from the page. */
 import { type ComponentType, lazy, useEffect, useState } from 'react';
 import { Refusal } from '../api/refusal.ts';
 import { Problem } from './notice.tsx';
 
 /** Browsers remember of a script that it failed, until the whole page is loaded again. */
 const loadAgain = () => {
-  // Without a network there would be no page at all.
+  // Reloading offline would lose the page.
   fetch(window.location.href, { cache: 'no-store' }).then(
     () => window.location.reload(),
     () => undefined,
   );
 };
 
-/** In the place of a part that the person asked for. */
+/** Replaces a part that the person asked for. */
 export const Unloaded = () => <Problem refusal={new Refusal('OFFLINE', '')} onRetry={loadAgain} />;
-/** In the place of a page. */
+/** Replaces a page. */
 export const UnloadedPage = () => (
   <main className="page" id="main">
     <Unloaded />
   </main>
 );
-/** In the place of one that the page can do without. */
+/** Replaces a part that the page can do without. */
 export const Nothing = () => null;
 
 /**
@@ -39,7 +39,7 @@ export function loadedLater<Props extends object>(
     return <Instead />;
   }
   return function Later(props: Props) {
-    // A component that is here renders at once: React delays a lazy one by 300 ms, and words that come meanwhile are not announced.
+    // A loaded component renders at once: React delays a lazy one by 300 ms, and text that arrives in that time is not announced.
     const [Part] = useState<ComponentType<Props>>(() => ready() ?? current);
     return <Part {...props} />;
   };

@@ -1,4 +1,4 @@
-/** Shows a resource: the wait, what went wrong, or what came. */
+/** Shows a resource: the wait, the error, or the value. */
 import type { ReactNode } from 'react';
 import { Problem } from './notice.tsx';
 import type { Resource } from './resource.ts';

@@ -1,4 +1,4 @@
-/** Pages that are loaded when they are needed, with their words. */
+/** Pages that are loaded on demand, with their texts. */
 import type { ComponentType } from 'react';
 import { type Part, loadWords } from '../catalogue.ts';
 import { UnloadedPage, loadedLater } from './loaded-later.tsx';
@@ -6,7 +6,7 @@ import { UnloadedPage, loadedLater } from './loaded-later.tsx';
 interface PageChunk<Pages> {
   /** Loads it before it is needed. */
   ahead: () => void;
-  /** One of its pages. `Instead`: what to show when it cannot be loaded; by default that, with a button to try again. */
+  /** A page of the chunk. `Instead` replaces it if it cannot be loaded; by default an error with a button to try again. */
   page: <Props extends object>(
     choose: (pages: Pages) => ComponentType<Props>,
     Instead?: ComponentType,

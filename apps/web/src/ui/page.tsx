@@ -9,7 +9,7 @@ interface PageProps {
   title: string;
   /** The subject of the page, under the heading. */
   lead?: ReactNode;
-  /** Beside the heading. */
+  /** Shown next to the heading. */
   aside?: ReactNode;
   narrow?: boolean;
   /** The page that this one belongs to. */

@@ -17,7 +17,7 @@ function pathOf(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
-/** `label` says what it leads to: a reader of the screen sees nothing else of it. */
+/** `label` describes the target: a screen reader sees nothing else of it. */
 export default function QrCode({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => {
     const { data, size } = encode(text, { ecc: 'M', border: 4 });

@@ -32,7 +32,7 @@ export function useRecentAction<Args extends unknown[]>(work: (...args: Args) =>
   if (isOld && !again) setAgain(true);
   const wantsCode = again && action.refusal?.code === 'SECOND_FACTOR_REQUIRED';
   if (wantsCode && !needsCode) setNeedsCode(true);
-  // The field says it already.
+  // The field shows the hint already.
   const refusal = (isOld && password === '') || (wantsCode && code === '') ? undefined : action.refusal;
   return { ...action, refusal, again, password, setPassword, needsCode, code, setCode };
 }
@@ -74,7 +74,7 @@ export function SecondCode({ code, setCode }: Pick<Again, 'code' | 'setCode'>) {
   );
 }
 
-/** For people without a password here. They come back to `returnTo`, or to what `oauth_query` asked. */
+/** Signs people in again who have no password here. They come back to `returnTo`, or to the request in `oauth_query`. */
 export function ProvidersAgain(props: { returnTo: string; oauth_query?: string }) {
   const { account } = useRooms();
   const status = useResource('', account.status);

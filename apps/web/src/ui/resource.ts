@@ -1,4 +1,4 @@
-/** Something that is loaded: what it is by now, since when it is awaited, and why it did not come. */
+/** A value that is loaded: its current state, the start of the wait, and the error. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Refusal, isAway, refusalOf } from '../api/refusal.ts';
 
@@ -6,13 +6,13 @@ export type Resource<T> = (
   { kind: 'loading'; sinceMs: number } | { kind: 'ready'; value: T } | { kind: 'failed'; refusal: Refusal }
 ) & {
   /**
-   * Loads again. The current value, or one from an earlier load that finishes meanwhile, stays until the new one has arrived, which is
-   * asked for until the relay answers.
+   * Loads again. The current value stays until the new one arrives; a value from an earlier load that finishes first is shown as
+   * well. Retries until the relay answers.
    */
   reload: () => void;
   /**
-   * Changes what is there, after a change that the relay told us about; what is being loaded, too, when it has come. `change` may
-   * be called for both, and for something that has the change already.
+   * Changes the current value after the relay reported a change, and the value being loaded once it arrives. `change` can be
+   * called for both, and for a value that has the change already.
    */
   change: (change: (value: T) => T) => void;
 };
@@ -20,7 +20,7 @@ export type Resource<T> = (
 /** Changes while something is loaded that are kept; the newest ones. */
 const keptChanges = 1000;
 
-/** Loads in a row to which the relay had no answer. */
+/** Loads in a row that the relay did not answer. */
 interface Missed {
   times: number;
   retryAfterSeconds: number | undefined;
@@ -31,7 +31,10 @@ type Inner<T> =
   | { kind: 'ready'; value: T; missed?: Missed | undefined }
   | { kind: 'failed'; refusal: Refusal; missed?: Missed | undefined };
 
-/** From a second to half a minute, and not in the same instant as other pages. Importing `backoffMs` would split the chunk of the client. */
+/**
+ * Pauses from a second to half a minute, spread so that pages do not retry at the same instant. Importing `backoffMs` would split
+ * the chunk of the client.
+ */
 const pauseMs = ({ times, retryAfterSeconds = 0 }: Missed): number =>
   retryAfterSeconds * 1000 + Math.min(1000 * 2 ** (times - 1), 30_000) * (0.5 + Math.random() / 2);
 const mayPass = (refusal: Refusal): boolean => isAway(refusal) || refusal.status === 429;
@@ -41,9 +44,9 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
   const [inner, setInner] = useState<Inner<T>>(() => ({ kind: 'loading', sinceMs: Date.now() }));
   const newest = useRef(load);
   const run = useRef(0);
-  /** Loads that began before this run belong to another key, or to none. */
+  /** Loads that began before this run belong to an earlier key. */
   const oldest = useRef(0);
-  /** Changes since the load began: the loaded value may be older than they are. */
+  /** Changes since the load began: the loaded value can be older than they are. */
   const meanwhile = useRef<((value: T) => T)[]>([]);
   useEffect(() => {
     newest.current = load;
@@ -63,7 +66,7 @@ export function useResource<T>(key: string, load: () => Promise<T>): Resource<T>
       (error: unknown) => {
         if (mine !== run.current) return;
         const refusal = refusalOf(error);
-        // An old list is better than none, and no frame may come that asks for a newer one.
+        // An outdated list is better than an empty one, and no frame might trigger the next load.
         setInner((now) => {
           const before = now.kind === 'loading' ? 0 : (now.missed?.times ?? 0);
           const { retryAfterSeconds } = refusal;

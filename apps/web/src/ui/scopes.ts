@@ -1,4 +1,4 @@
-/** The permissions of a program, in words (scopes of the API and of OpenID Connect). */
+/** The permissions of a program as text (scopes of the API and of OpenID Connect). */
 import { words } from '../catalogue.ts';
 
 /** One phrase per scope that means something to a person; those it does not know, as they are. */

@@ -1,9 +1,9 @@
-/** A key per thing to send: the same text that failed may be sent again without arriving twice (rules, 6.6). */
+/** A key per content to send: a text that failed can be sent again without arriving twice (rules, 6.6). */
 import { useEffect, useRef } from 'react';
 import type { Action } from './action.ts';
 
 interface SendingKey {
-  /** The key for this content, with what it answers; the same one until `done`. */
+  /** Returns the key for this content, including the question it answers; the same one until `done`. */
   of: (content: string) => string;
   done: () => void;
 }
@@ -25,8 +25,8 @@ export function useSendingKey(): SendingKey {
 const againMs = 15_000;
 
 /**
- * Sends by itself, under its key, what could not be sent for want of a network, once the relay may be reached again. `isWanted`: whether it
- * should still be. Returns whether it waits.
+ * Sends content that failed offline again by itself, under its key, once the relay is reachable. `isWanted`: whether it should
+ * still be sent. Returns whether it waits.
  */
 export function useSentLater<Args extends unknown[]>(
   { refusal, args, run }: Action<Args>,

@@ -1,4 +1,4 @@
-/** The button of a form: says that it works, and cannot be pressed twice. */
+/** The button of a form: shows that it works, and cannot be pressed twice. */
 import type { ReactNode } from 'react';
 
 export function Submit({ busy, busyText, children }: { busy: boolean; busyText: string; children: ReactNode }) {

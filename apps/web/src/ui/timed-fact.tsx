@@ -1,4 +1,4 @@
-/** A fact of a card: what happened, and how long ago. */
+/** A fact of a card: an event, and how long ago it happened. */
 import { Sentence } from './sentence.tsx';
 import { Ago } from './time.tsx';
 

@@ -5,7 +5,7 @@ const length = 8;
 
 const plainCode = (typed: string): string => foldedCode(typed).slice(0, length);
 
-/** In the way it is shown: `XXXX-XXXX`. */
+/** Formats a code as shown: `XXXX-XXXX`. */
 export const shownCode = (typed: string): string => {
   const plain = plainCode(typed);
   return plain.length > length / 2 ? `${plain.slice(0, length / 2)}-${plain.slice(length / 2)}` : plain;

@@ -1,6 +1,9 @@
 /** Texts of machines and agents with every character made visible that could show them as something else. */
 
-/** As in notifications and terminals (packages/protocol/src/terminal-text.ts): all but what scripts and emoji need. */
+/**
+ * The same set as in notifications and terminals (packages/protocol/src/terminal-text.ts): hidden characters, except those needed
+ * by scripts and emoji.
+ */
 const hidden =
   /(?![\n\t\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/gu;
 

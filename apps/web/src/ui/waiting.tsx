@@ -1,4 +1,4 @@
-/** A wait that can be seen and heard, with its clock. */
+/** A visible and audible wait, with its clock. */
 import { Elapsed } from './time.tsx';
 
 export function Waiting({ what, sinceMs }: { what: string; sinceMs: number }) {

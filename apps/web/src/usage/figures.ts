@@ -58,7 +58,7 @@ export function capsIn({ details }: SessionContext): Caps | undefined {
   return typeof caps === 'object' && caps !== null ? (caps as Caps) : undefined;
 }
 
-/** From 0 to 100; undefined without a size. */
+/** Returns 0 to 100; undefined without a size. */
 export const percentOf = ({ used, size }: Pick<Figures, 'used' | 'size'>): number | undefined =>
   used === undefined || !size ? undefined : Math.min(100, Math.round((used / size) * 100));
 

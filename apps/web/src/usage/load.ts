@@ -1,4 +1,4 @@
-/** Loads the parts of use, each with the words, which no other chunk names. */
+/** Loads the usage parts, each with its texts, which no other chunk imports. */
 import { language, words } from '../catalogue.ts';
 import { pseudoLanguage } from '../languages/language.ts';
 

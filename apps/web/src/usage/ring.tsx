@@ -1,4 +1,4 @@
-/** The ring of the composer, and the sheet behind it. Hidden where the agent reports no figures. */
+/** The ring of the composer, and the sheet it opens. Hidden if the agent reports no figures. */
 import { useMemo, useState } from 'react';
 import { words } from '../catalogue.ts';
 import { figuresIn, percentOf } from './figures.ts';

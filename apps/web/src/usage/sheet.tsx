@@ -1,5 +1,6 @@
 /** The sheet of use: context, cost, limits of the plan, and the ways to more. */
 import { useEffect, useId, useRef } from 'react';
+import { createPortal } from 'react-dom';
 import type { UsageLimit } from '@relay/protocol';
 import { Link } from 'wouter';
 import { momentOf, words } from '../catalogue.ts';
@@ -38,7 +39,8 @@ export function UsageSheet({ session, device, figures: known, send, onClose }: S
   const canCompact = commands.kind === 'ready' && commands.value.some(({ name }) => name === 'compact');
   const agent = nameOfAgent(session.agentType, device);
   const machine = device?.name ?? words.list.machine;
-  return (
+  // Beside the composer: its form, and the shape of its buttons, are no part of this sheet.
+  return createPortal(
     <dialog
       ref={dialog}
       className="sheet usage"
@@ -85,7 +87,8 @@ export function UsageSheet({ session, device, figures: known, send, onClose }: S
           </li>
         </ul>
       </div>
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }
 
@@ -144,7 +147,7 @@ function Costs({ figures: { cost }, agent }: { figures: Figures; agent: string }
   );
 }
 
-/** A limit that has begun again since says nothing. */
+/** A limit that has restarted since is outdated. */
 const counts = ({ resets }: UsageLimit) => resets === undefined || Date.parse(resets) > Date.now();
 
 function Limits({ limits, agent, machine }: { limits: readonly UsageLimit[]; agent: string; machine: string }) {

@@ -39,7 +39,7 @@ export class Expiring<V> {
     return held && held.until > this.#now() ? held.value : undefined;
   }
 
-  /** When it ends, or ended; 0 when it is not remembered. */
+  /** Expiry time of the key; 0 if the key is unknown. */
   until(key: string): number {
     return this.#values.get(key)?.until ?? 0;
   }

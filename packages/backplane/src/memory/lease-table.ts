@@ -5,13 +5,13 @@ interface Holding {
   fence: number;
   connection: string;
   instance: string;
-  /** End of the lease; a released one has ended. */
+  /** When the lease expires; in the past for a released lease. */
   until: number;
   /** A released fence is spent: a refresh that was under way must not restore it. */
   released: boolean;
 }
 
-/** How long a fence is remembered after its lease ended, so that it rises even if the clock steps back. */
+/** How long a fence is remembered after its lease expires, so that it rises even if the clock steps back. */
 const fenceMemoryMs = 24 * 60 * 60_000;
 
 /** Bound: the devices that were owned within the last 24 hours, one small record each. */

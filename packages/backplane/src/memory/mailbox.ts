@@ -1,4 +1,4 @@
-/** The channel of one instance: what is posted in this tick of the event loop is delivered in the next, in order. */
+/** The channel of one instance: delivers the messages of one event-loop tick in the next tick, in order. */
 import type { InstanceMessage } from '../instance-message.ts';
 import type { UserFrame } from '../user-frames.ts';
 
@@ -8,7 +8,7 @@ export type Delivery =
   | { readonly kind: 'control'; readonly body: string }
   | { readonly kind: 'probe'; readonly received: () => void };
 
-/** Deliveries that may wait for one tick. Later ones are lost, as by a subscriber that cannot keep up. */
+/** Deliveries that can wait for one tick. Later ones are lost, as with a subscriber that cannot keep up. */
 const maxWaiting = 100_000;
 
 export class Mailbox {
@@ -35,7 +35,7 @@ export class Mailbox {
     const deliveries = this.#waiting;
     this.#waiting = [];
     for (const delivery of deliveries) {
-      // A listener may close the instance half-way.
+      // A listener can close the instance half-way.
       if (!this.#open) return;
       this.#deliver(delivery);
     }

@@ -66,7 +66,7 @@ export class Store {
     for (const user of [...this.#subscribers.keys()]) this.unsubscribe(user, instance);
   }
 
-  /** False when there is no such instance. */
+  /** False when the instance is unknown. */
   post(instance: string, delivery: Delivery): boolean {
     const mailbox = this.#mailboxes.get(instance);
     mailbox?.post(delivery);
@@ -151,7 +151,7 @@ export class Store {
   }
 
   #deliver(user: string, frame: UserFrame): number {
-    // All listeners share the object: changing it must fail here, because it would have no effect over a network.
+    // All listeners share the object: freeze it so that a change fails here, as it would have no effect over a network.
     Object.freeze(frame);
     const instances = this.#subscribers.get(user) ?? [];
     for (const instance of instances) this.post(instance, { kind: 'frame', user, frame });

@@ -1,8 +1,8 @@
 /**
- * Collects what is asked of Redis within one tick of the event loop and sends it at once: one EVALSHA per lane, whatever the number of
- * operations, and one PUBLISH per channel beside it, all in one write; a few texts alone without the EVALSHA. At most two commands of a lane are in flight; operations that come
- * meanwhile wait for the next, so batches grow with the load. (The library's autopipelining sends a command per operation, which costs
- * several times the CPU at both ends.)
+ * Collects the operations of one event-loop tick and sends them together: one EVALSHA per lane, whatever their number,
+ * plus one PUBLISH per channel, all in one write. A few texts alone skip the EVALSHA. At most two commands of a lane
+ * are in flight; later operations wait for the next command, so batches grow with the load. (The library's
+ * autopipelining sends a command per operation, which costs client and server several times the CPU.)
  */
 import { BackplaneError } from '../errors.ts';
 import { unavailable } from './connection.ts';
@@ -47,14 +47,14 @@ interface Lane {
   inFlight: number;
 }
 
-/** Operations and characters in one command: Redis serves no other client meanwhile. */
+/** Operations and characters in one command: Redis serves no other client while it runs. */
 const maxOperations = 256;
 const maxCharacters = 1024 * 1024;
 /** Joined texts that leave as commands of their own when nothing else does: a script costs Redis twice a PUBLISH, and its caller more. */
 const maxLone = 3;
 /** Commands of one lane in flight. */
 const maxCommands = 2;
-/** Characters that are joined: the subscriber reads nothing else meanwhile. */
+/** Characters in one joined message: the subscriber reads nothing else while it handles them. */
 const maxJoined = 64 * 1024;
 /** Characters that wait for Redis; past it calls are refused. */
 const maxPending = 64 * 1024 * 1024;
@@ -74,8 +74,9 @@ export class Batcher {
   }
 
   /**
-   * Carries out an operation with the others of this tick; operations on one id are carried out in the order of the calls.
-   * @throws BackplaneError OVERLOADED: nothing was sent; UNAVAILABLE: it may have been carried out, but never is from now on
+   * Executes an operation with the others of this tick, in call order per id.
+   * @throws BackplaneError OVERLOADED: nothing was sent; UNAVAILABLE: it might have executed, but never will from now
+   * on
    */
   readonly run: Run = (name, args) =>
     new Promise((resolve, reject) => {
@@ -94,9 +95,10 @@ export class Batcher {
     });
 
   /**
-   * Sends a text to the subscribers of an id or channel, joined with the other texts for them of this tick, and not before what was
-   * asked about `to` until now. Resolves to the answer of the operation or of PUBLISH, the same for all that were joined.
-   * @throws BackplaneError as `run`; what goes through a channel may still be delivered later
+   * Sends a text to the subscribers of an id or channel, joined with the other texts of this tick for them and after
+   * the pending operations on `to`. Resolves to the answer of the operation or of PUBLISH, the same for all joined
+   * texts.
+   * @throws BackplaneError as `run`; a text sent through a channel can still arrive later
    */
   send(to: string, text: string, join: Join): Promise<number> {
     let lane: Lane;
@@ -174,7 +176,7 @@ export class Batcher {
       const { content } = entry;
       const sent = 'texts' in content ? content.join(content.texts, until, areLone) : content;
       if ('channel' in sent) {
-        // In its place among the others.
+        // Keep the order: send earlier operations first.
         sendBatch();
         const { channel, message } = sent;
         void this.#settle(lane, [entry], async (server) => [await server.call(this.#publish, channel, message)]);

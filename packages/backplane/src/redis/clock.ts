@@ -18,7 +18,7 @@ export class RedisClock {
   #before = unknown();
   #turnsAt = 0;
 
-  /** Forgets everything: another server may have another clock. */
+  /** Forgets everything: another server can have another clock. */
   reset(): void {
     this.#current = unknown();
     this.#before = unknown();

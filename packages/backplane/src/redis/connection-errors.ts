@@ -10,7 +10,7 @@ export class ConnectionErrors {
   readonly #onError: (error: unknown) => void;
   #quietUntil = 0;
   #last = 'no answer';
-  /** Before the first connection, the start itself reports what it waits for. */
+  /** Before the first connection, the start itself reports failures. */
   started = false;
 
   constructor(onError: (error: unknown) => void) {

@@ -4,7 +4,7 @@ import { BackplaneError, UncertainError } from '../errors.ts';
 import type { RedisAddress, RedisNodeAddress } from './url.ts';
 
 interface ConnectionTimes {
-  /** How long one command may take; twice that in the handshake. */
+  /** Time limit for one command; twice that in the handshake. */
   commandTimeoutMs: number;
   connectTimeoutMs: number;
   /** The longest pause between two attempts to connect. */
@@ -26,12 +26,13 @@ export function openConnection(
     Math.min(times.reconnectMs, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
   const options: RedisOptions = {
     db: address.db,
-    // A command that was under way when the connection ended may have been carried out: it is never sent again.
+    // Redis might have executed a command whose connection closed: never send it again.
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    // For the handshake and subscriptions. The library judges before it reads what came while the process stood still: RedisServer does not.
+    // For the handshake and subscriptions. After a pause of the process, the library checks timeouts before it reads
+    // the socket; RedisServer reads first.
     commandTimeout: 2 * times.commandTimeoutMs,
     connectTimeout: times.connectTimeoutMs,
     retryStrategy,
@@ -62,7 +63,7 @@ export function openConnection(
   const connection = new Redis(options);
   // Errors of the library carry the command with its arguments, AUTH among them: only the message goes on.
   connection.on('error', (error: Error) => {
-    // The library handles one error of a socket. TLS may emit a second one, which would end the process.
+    // The library handles one error per socket. TLS can emit a second one, which would crash the process.
     const stream = connection.stream as Redis['stream'] | undefined;
     if (stream?.listenerCount('error') === 0) stream.on('error', () => undefined);
     onFailure(reasonOf(error));
@@ -70,7 +71,7 @@ export function openConnection(
   return connection;
 }
 
-/** Node's codes for a name that has no address, and for a name server that does not answer. */
+/** Node's error codes for a name without an address, and for a name server that does not answer. */
 const unresolved = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 function reasonOf(error: Error & { code?: string; hostname?: string }): string {
@@ -79,8 +80,8 @@ function reasonOf(error: Error & { code?: string; hostname?: string }): string {
 }
 
 /**
- * Connects again when the library has given up: a failover that is noticed while it asks the sentinels for the master ends the
- * connection for good. Not when `isOver`: then it was ended here.
+ * Reconnects after the library gives up: it closes the connection for good if a failover shows while it asks the
+ * sentinels for the master. Does nothing if `isOver`: then we closed the connection ourselves.
  */
 export function keepAlive(connection: Redis, isOver: () => boolean): void {
   connection.on('end', () => {
@@ -93,7 +94,7 @@ export function keepAlive(connection: Redis, isOver: () => boolean): void {
 
 const reviveMs = 50;
 
-/** For a caller when Redis cannot be asked, or refuses. */
+/** The error for callers when Redis is unreachable or refuses. */
 export function unavailable(error: unknown): BackplaneError {
   const reason = error instanceof Error ? error.message : String(error);
   return new BackplaneError('UNAVAILABLE', `Redis did not answer: ${reason.slice(0, 200)}`);

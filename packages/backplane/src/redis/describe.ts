@@ -9,7 +9,7 @@ import { parseRedisUrl, type RedisNodeAddress } from './url.ts';
 /** Records of one kind. */
 interface RedisKind {
   kind: string;
-  /** In the whole database, estimated from the sample. */
+  /** Estimate for the whole database, from the sample. */
   records: number;
   bytes: number;
 }
@@ -31,7 +31,7 @@ interface RedisContents {
   largest: { key: string; bytes: number }[];
 }
 
-/** By the letter behind the prefix. */
+/** Keyed by the letter after the prefix. */
 const kindNames: Readonly<Record<string, string>> = {
   l: 'leases',
   h: 'frames of people',
@@ -47,8 +47,8 @@ const perScan = 500;
 const largestShown = 10;
 
 /**
- * Of every master. Looks at `sample` keys of each; SCAN gives them in the order of their hashes, which is a fair choice.
- * @throws TypeError for an address that cannot be used; what Redis refuses
+ * Describes every master. Looks at `sample` keys of each; SCAN returns keys in hash order, which is a fair sample.
+ * @throws TypeError for an unusable address; any error that Redis returns
  */
 export async function describeRedis(url: string, sample = 20_000, prefix = 'relay'): Promise<RedisContents[]> {
   const address = parseRedisUrl(url);
@@ -86,7 +86,7 @@ async function contentsOf(redis: Redis, server: string, prefix: string, sample: 
     const [next, found] = await redis.scan(cursor, 'COUNT', perScan);
     cursor = next;
     const sizes = await Promise.all(found.map((key) => redis.memory('USAGE', key, 'SAMPLES', 5)));
-    // Null: it ended meanwhile.
+    // Null: the key expired after the scan.
     for (const [n, key] of found.entries()) if (sizes[n]) seen.push({ key, bytes: sizes[n] });
   } while (cursor !== '0' && seen.length < sample);
   const scale = cursor === '0' || seen.length === 0 ? 1 : keys / seen.length;

@@ -1,17 +1,18 @@
 /**
- * The functions of the script (`script.ts`), in Lua, by subject; the operations (`operations.ts`) are made of them. They are local
- * functions of one program: each may use those before it, and the variables with which the script begins.
+ * The Lua functions of the script (`script.ts`), by subject; the operations (`operations.ts`) call them. They are local
+ * functions of one program: each can use the functions before it, and the variables at the top of the script.
  */
 import type { BackplaneOptions } from '../backplane.ts';
 import { historyEntryBytes } from '../user-frames.ts';
 import { letterOf } from './wire.ts';
 
-/** How long a fence is remembered after its lease ended, so that it rises even if the clock is set back. */
+/** How long a fence is remembered after its lease expires, so that it rises even if the clock steps back. */
 const fenceMemoryMs = 24 * 60 * 60_000;
 
 /**
- * Bytes from which on a body stays apart. Redis hashes every byte of every string that a script makes, more than a nanosecond
- * each: a long body is forwarded as it came, behind its record (`longFrame`), as a message of its own.
+ * Bodies of at least this many bytes stay separate. Redis hashes every byte of every string that a script creates, at
+ * more than a nanosecond each, so the script forwards a long body unchanged, after its record (`longFrame`), as a
+ * message of its own.
  */
 const longBodyBytes = 1024;
 
@@ -24,7 +25,7 @@ export type Limits = Pick<BackplaneOptions, 'leaseTtlMs' | 'historyBytes' | 'his
 export const functionsText = (sharded: boolean, limits: Limits): string =>
   [channels(sharded), subscribers, leases(limits), histories(limits), reading, onceAndNewest].join('\n');
 
-/** Records wait until the end of the script, and leave as one message per channel. */
+/** Records wait until the script has run, and leave as one message per channel. */
 const channels = (sharded: boolean) => `
 -- Records that wait for their channel, and the channels in their order.
 local outgoing, channels = {}, {}
@@ -59,7 +60,7 @@ end
 local function decimal(number) return string.format('%.0f', number) end
 local function instance_channel(id, instance) return PREFIX..'i:'..${sharded ? `match(id, '^{%d+}')..` : ''}instance end`;
 
-/** The list of the instances that subscribe to a user (`s`), by which frames reach them. */
+/** The list of instances that subscribe to a user (`s`): frames reach the instances through it. */
 const subscribers = `
 local function send_to_user(id, record, body)
   local listed = call('GET', PREFIX..'s:'..id)
@@ -184,7 +185,7 @@ local function records_since(id, since, top)
   end
 end`;
 
-/** Keys that were said once, and the newest version of each state. */
+/** Used keys, and the newest version of each state. */
 const onceAndNewest = `
 -- 1 if none of the keys was remembered. With only_new those that were keep their end.
 local function remember(scope, keys, ttl, only_new)

@@ -4,6 +4,9 @@
  *
  * Letters of keys: `l` lease, `t` top of a history, `h` its entries, `b` the sum of their sizes, `s` the instances that subscribe to a
  * user, `o` key of `once`, `n` newest version of a state, `v` value, `k` counter. Channels: `i` instance, `u` user, `c` control.
+ *
+ * Two values belong to no person and no device: `installation`, the id of the only installation that uses this Redis
+ * (`packages/backplane/src/installation.ts`), and `timeline`, the highest mark of its database (`apps/gateway/src/timeline.ts`).
  */
 
 export const partitions = 64;
@@ -19,14 +22,14 @@ export function partitionOf(name: string): number {
 /** The id of a name in operations, which put the prefix and the letter before it. `text`: the id is in the partition of `name`. */
 export const idOf = (name: string, text = name): string => `{${partitionOf(name)}}${text}`;
 
-/** An id in the partition of `scope`; whatever the two texts are, two scopes have no id in common. */
+/** An id in the partition of `scope`. Ids of different scopes never collide. */
 export const scopedId = (scope: string, text = ''): string => idOf(scope, `${scope.length}:${scope}${text}`);
 
 export interface Keys {
   /** The beginning of every key and channel, the colon included. */
   readonly prefix: string;
   /**
-   * Channel of an instance. In a cluster it has one per partition, because a script may only publish in the slot of its
+   * Channel of an instance. In a cluster each partition has its own, because a script must publish in the slot of its
    * keys; elsewhere the partition does not matter.
    */
   instance(instance: string, partition?: number): string;
@@ -47,7 +50,7 @@ export function createKeys(prefix: string, sharded: boolean): Keys {
   };
 }
 
-/** The time in an offset, in ms since 1970; undefined in one of a release that wrote none. */
+/** The time in an offset, in ms since 1970; undefined for offsets of releases that wrote no time. */
 export function timeOfOffset(offset: string): number | undefined {
   const text = offset.slice(offset.lastIndexOf('.') + 1, -1);
   return text.length >= 8 ? parseInt(text, 36) : undefined;

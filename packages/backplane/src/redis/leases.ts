@@ -1,4 +1,4 @@
-/** The leases of one instance on Redis, and its questions about those of others. */
+/** The leases of one instance on Redis, and lookups of other instances' leases. */
 import type { Lease, Leases } from '../leases.ts';
 import type { Listeners } from '../listeners.ts';
 import { idOf } from './keys.ts';

@@ -5,7 +5,7 @@ interface Deadline {
   readonly at: number;
 }
 
-/** The types of arguments, and what callers give for them. Milliseconds are sent whole and are at least 1. */
+/** The types of arguments and their caller-side types. Milliseconds are sent as integers of at least 1. */
 interface Types {
   text: string;
   integer: number;
@@ -22,7 +22,7 @@ interface Options {
   readonly breaksChain?: true;
 }
 
-/** A row: arguments in their order, the answer made of what the Lua returns, the Lua. */
+/** A row: arguments in order, a parser for the Lua result, the Lua. */
 export const operation = <const Arguments extends Readonly<Record<string, keyof Types>>, Answer>(
   args: Arguments,
   answer: (value: unknown) => Answer,

@@ -1,12 +1,12 @@
 /**
- * The operations that Redis carries out for the backplane, one row each: name, arguments in their order, answer, Lua. The script
- * (`script.ts`) and the typed `run('append', { … })` (`batcher.ts`) are made from this table; to add an operation is to add a row.
+ * The Redis operations of the backplane, one row each: name, arguments in order, answer, Lua. The script (`script.ts`)
+ * and the typed `run('append', { … })` (`batcher.ts`) derive from this table; to add an operation, add a row.
  *
- * The Lua sees its arguments by name, as strings; `now`, Redis time in ms since 1970; and the functions of `functions.ts`. It may use
- * keys and channels of one partition only: that of its first argument, which carries the hash tag.
+ * The Lua sees its arguments by name, as strings; `now`, Redis time in ms since 1970; and the functions of
+ * `functions.ts`. It must stay within one partition: that of its first argument, which carries the hash tag.
  *
- * Cost in Redis commands, besides the EVALSHA and one PUBLISH per channel, which a batch shares: append 4, more now and then;
- * publish 1; route 1; claim, refresh and release 2.
+ * Cost in Redis commands, besides the EVALSHA and one PUBLISH per channel, which a batch shares: append 4, more now and
+ * then; publish 1; route 1; claim, refresh and release 2.
  */
 import { type ArgumentsOf, createEncoder, deadline, integer, milliseconds, operation, text } from './operation.ts';
 import { letterOf } from './wire.ts';
@@ -22,7 +22,8 @@ const frame = { id: text, offset: text, lengths: text, body: text } as const;
 const state = { state: text, version: integer, ttl: milliseconds } as const;
 
 export const operations = {
-  // User frames: `id` is the user, `lengths` are those of `id` and `body` in UTF-16 units. One that fails breaks the chain of the user.
+  // User frames: `id` is the user, `lengths` are those of `id` and `body` in UTF-16 units. A failed append breaks the
+  // chain of the user.
   append: operation(frame, asNumber, `return append(id, offset, lengths, body)`, { breaksChain: true }),
   appendOnce: operation(
     { ...frame, scope: text, keys: text, ttl: milliseconds },
@@ -55,7 +56,7 @@ export const operations = {
   ),
   /** Discards the entries, not the top. */
   forget: operation({ id: text }, asNumber, `return call('DEL', PREFIX..'h:'..id)`),
-  /** Entries may be missing: discards the chain and notifies the subscribers. */
+  /** Entries might be missing: discards the chain and notifies the subscribers. */
   breakChain: operation({ id: text, idLength: integer }, asNumber, `return break_chain(id, idLength)`),
   /** Puts an instance on the list of subscribers and sends it the top that its next frame follows. Answers 0 if it does not receive that. */
   listSubscriber: operation(
@@ -77,7 +78,8 @@ export const operations = {
   ),
   audience: operation({ id: text }, asNumber, `return call('PUBSUB', NUMSUB, PREFIX..'u:'..id)[2]`),
 
-  // Leases and commands: `id` is the device. Claim answers the fence, and behind a space the previous lease if it was live.
+  // Leases and commands: `id` is the device. Claim answers the fence, then a space and the previous lease if it was
+  // live.
   claim: operation(
     { id: text, instance: text, rest: text },
     asText,
@@ -136,7 +138,7 @@ export const operations = {
     return send(instance_channel(id, instance), header..fence..deadline..fields)`,
   ),
 
-  // Shared state. `keys`: each behind its length in bytes and a colon.
+  // Shared state. `keys`: each prefixed by its length in bytes and a colon.
   once: operation({ scope: text, keys: text, ttl: milliseconds }, isOne, `return remember(scope, keys, ttl, true)`),
   mark: operation({ scope: text, keys: text, ttl: milliseconds }, isOne, `return remember(scope, keys, ttl, false)`),
   take: operation({ id: text }, firstText, `return {call('GETDEL', PREFIX..'v:'..id)}`),
@@ -145,6 +147,15 @@ export const operations = {
     { id: text, value: text, ttl: milliseconds },
     asText,
     `return call('SET', PREFIX..'v:'..id, value, 'PX', ttl)`,
+  ),
+  keepFirst: operation(
+    { id: text, value: text, ttl: milliseconds },
+    asText,
+    `
+    local kept = call('GET', PREFIX..'v:'..id)
+    if kept and kept ~= value then return kept end
+    call('SET', PREFIX..'v:'..id, value, 'PX', ttl)
+    return value`,
   ),
   extend: operation(
     { id: text, more: text, ttl: milliseconds },

@@ -8,18 +8,21 @@ export interface RedisBackplaneOptions extends Partial<BackplaneOptions> {
   name: string;
   /** Begins every key and channel: relays that share a Redis differ in it. Default `relay`. */
   prefix?: string;
-  /** How long anything asked of Redis may take. Default 1500. */
+  /** Time limit for any Redis operation. Default 1500. */
   commandTimeoutMs?: number;
-  /** How long the first connection may take. Default 10,000. */
+  /** Time limit for the first connection. Default 10,000. */
   startTimeoutMs?: number;
   /** The longest pause between two attempts to connect again. Default 2000. */
   reconnectMs?: number;
-  /** How long a connection may be silent before it is tested, up to twice that. Default 15,000. */
+  /** How long a connection can be silent before a test, up to twice that. Default 15,000. */
   probeSilenceMs?: number;
-  /** How long that test may take before the connection is rebuilt. Default 5000. */
+  /** Time limit of that test; after it the connection is rebuilt. Default 5000. */
   probeTimeoutMs?: number;
   /** How often the map of a cluster is read without a reason. Default 5000. */
   mapRefreshMs?: number;
-  /** Hears what a listener threw and why Redis cannot be reached; never holds a secret. Default: a process warning. */
+  /**
+   * Called with errors that listeners throw and with the reason why Redis is unreachable; never contains a secret.
+   * Default: a process warning.
+   */
   onError?: (error: unknown) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Tests whether this instance receives what is sent to it. A connection can look alive and receive nothing: after a failover it may stay
- * on a server to which no instance publishes.
+ * Tests whether this instance receives its own messages. A connection can look alive and receive nothing: after a
+ * failover it can stay on a server that no instance publishes to.
  */
 import { Waiters } from '../waiters.ts';
 import type { Run } from './operations.ts';
@@ -11,9 +11,9 @@ interface ProbeOptions {
   readonly instance: string;
   readonly topology: Topology;
   readonly run: Run;
-  /** How long a subscriber may receive nothing before it is tested; up to twice that, at random. */
+  /** How long a subscriber can receive nothing before a test; up to twice that, at random. */
   readonly silenceMs: number;
-  /** How long the test may take before the connection is rebuilt. */
+  /** Time limit of the test; after it the connection is rebuilt. */
   readonly patienceMs: number;
 }
 
@@ -47,7 +47,7 @@ export class Probe {
     this.#waiters.settleAll(false);
   }
 
-  /** Undefined: the probe could not be sent, which says nothing about the subscriber. */
+  /** Undefined: sending the probe failed, so the state of the subscriber is unknown. */
   async #test(channel: string, timeoutMs: number): Promise<boolean | undefined> {
     this.#lastId += 1;
     const id = String(this.#lastId);

@@ -1,15 +1,16 @@
 /**
- * The one script: it carries out the operations that one instance has for one server in one tick of the event loop. It runs as one
- * step, in order, and what it publishes to one channel is one message.
+ * The only script: executes the operations of one instance for one server in one event-loop tick. It runs as one step,
+ * in order, and joins its output to one channel into one message.
  *
- * ARGV is the time (Redis, ms since 1970) after which it must not run, then operations one after another: a name and its arguments. The
- * answer is the time it ran at, then one value per operation; an operation that failed is an error among the values and affects no
- * other. When it came too late the answer is the time alone.
+ * ARGV is the deadline (Redis, ms since 1970), then operations one after another: a name and its arguments. The answer
+ * is the time of the run, then one value per operation; a failed operation is an error among the values and does not
+ * affect the others. After the deadline the script returns the time alone.
  *
- * SUBSCRIBE decides who receives the frames of a user. A list of those instances beside it (`s`) lets frames for many users of one
- * instance leave as one message in the channel of the instance. The list counts only while it is complete; without it, or while
- * it begins with a question mark, frames go through the channel of the user, which all of them subscribe to. Both channels come
- * over one connection, so there is one order. An instance that no longer receives is removed from the list.
+ * SUBSCRIBE decides who receives the frames of a user. In addition, a list of those instances (`s`) lets frames for
+ * many users of one instance leave as one message in the channel of the instance. The list counts only while it is
+ * complete; if it is missing, or begins with a question mark, frames go through the channel of the user, which all of
+ * the instances subscribe to. Both channels share one connection, so there is one order. The script removes instances
+ * that stopped receiving from the list.
  */
 import { type Limits, functionsText } from './functions.ts';
 import { operations } from './operations.ts';

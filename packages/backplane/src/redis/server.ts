@@ -6,7 +6,7 @@ import { BackplaneError } from '../errors.ts';
 import { RedisClock } from './clock.ts';
 import { keepAlive, uncertain, unavailable } from './connection.ts';
 
-/** The library rejects with the same words, but waits longer. */
+/** The library rejects with the same message, but waits longer. */
 const timedOut = 'Command timed out';
 
 /** Nothing was carried out; another node of the cluster has the key. */
@@ -68,10 +68,10 @@ export class RedisServer {
   }
 
   /**
-   * Carries out operations within the time that a command may take, or not at all: after it the script refuses them, however late
-   * they reach it through a frozen server or a full socket. Puts that time into `args[0]`. Returns one value per operation; one that
-   * failed is an `Error`.
-   * @throws BackplaneError UNAVAILABLE, at once when the server is away; MovedError
+   * Executes operations within the command timeout, or not at all: after the deadline the script refuses them, however
+   * late they reach it through a frozen server or a full socket. Writes the deadline into `args[0]`. Returns one value
+   * per operation; a failed operation is an `Error`.
+   * @throws BackplaneError UNAVAILABLE, immediately if the server is away; MovedError
    */
   async run(key: string, args: (string | number)[]): Promise<unknown[]> {
     if (!this.#up) throw new BackplaneError('UNAVAILABLE', 'Redis is not connected');
@@ -91,7 +91,7 @@ export class RedisServer {
     return values;
   }
 
-  /** The time (Redis, ms since 1970) until which what is asked now may be carried out. */
+  /** The deadline (Redis, ms since 1970) for an operation that leaves now. */
   until(now = performance.now()): number {
     return Math.floor(this.clock.earliest(now + this.#timeoutMs));
   }
@@ -117,7 +117,7 @@ export class RedisServer {
     }
   }
 
-  /** Ends the connection and makes a new one: commands that it had not written yet are never sent. */
+  /** Closes the connection and opens a new one: commands still in its buffer never leave. */
   rebuild(): void {
     this.#up = false;
     this.#connection.disconnect(true);
@@ -172,7 +172,7 @@ export class RedisServer {
     try {
       return await this.#connection.evalsha(this.#sha, 1, key, ...args);
     } catch (error) {
-      // Nothing was done. The script was loaded when the connection began: since then the server discarded all scripts.
+      // Nothing ran. The script was loaded on connect, so the server has since discarded all scripts.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return this.#connection.eval(this.#script, 1, key, ...args);
     }
@@ -186,12 +186,12 @@ export class RedisServer {
       const asked = Promise.all([this.#connection.time(), this.#connection.script('LOAD', this.#script)]);
       const [time] = await this.#inTime(asked);
       const [seconds = 0, micros = 0] = time.map(Number);
-      // A wide range, because the script was loaded meanwhile, but a true one.
+      // A wide range, because it includes loading the script, but a correct one.
       this.clock.sample(sentAt, seconds * 1000 + Math.floor(micros / 1000), performance.now());
       this.#up = this.#connection.status === 'ready';
       if (this.#up) this.#onUp();
     } catch {
-      // Ended, frozen or loading: the connection begins again, and so does this.
+      // Closed, frozen or loading: reconnect, which starts this again.
       if (this.#connection.status === 'ready') this.#connection.disconnect(true);
     }
   }
@@ -203,9 +203,9 @@ export class RedisServer {
       return new MovedError(message);
     }
     if (message.startsWith('CLUSTERDOWN')) this.#onMoved();
-    // No answer: the server or the connection is stuck. A new connection begins without what waits in the old one.
+    // No answer: the server or the connection is stuck. A new connection drops the backlog of the old one.
     if (message === timedOut) this.rebuild();
-    // It is no longer the master: every write fails until the new one is found.
+    // The server lost the master role: every write fails until we find the new master.
     if (message.includes('READONLY') || message.startsWith('MASTERDOWN')) this.rebuild();
     return isCertain(error) ? unavailable(error) : uncertain(message);
   }

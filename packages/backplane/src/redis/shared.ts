@@ -36,6 +36,10 @@ export class RedisShared implements Shared {
     await this.#batcher.run('put', { id: idOf(key), value, ttl: ttlMs });
   }
 
+  keepFirst(key: string, value: string, ttlMs: number): Promise<string> {
+    return this.#batcher.run('keepFirst', { id: idOf(key), value, ttl: ttlMs });
+  }
+
   extend(key: string, more: string, ttlMs: number): Promise<boolean> {
     return this.#batcher.run('extend', { id: idOf(key), more, ttl: ttlMs });
   }
@@ -54,6 +58,6 @@ export class RedisShared implements Shared {
   }
 }
 
-/** Keys of `once` and `mark`: each behind its length in bytes and a colon. */
+/** Keys of `once` and `mark`: each prefixed by its length in bytes and a colon. */
 export const encodeKeys = (keys: readonly string[]): string =>
   [...new Set(keys)].map((key) => `${Buffer.byteLength(key)}:${key}`).join('');

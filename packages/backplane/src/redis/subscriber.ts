@@ -11,7 +11,7 @@ export interface Channel {
   /** SUBSCRIBE was sent on this connection. */
   sent: boolean;
   live: boolean;
-  /** It was live and is not since: messages may have been missed. */
+  /** The channel lost its subscription: messages might have been lost. */
   interrupted: boolean;
   readonly waiting: (() => void)[];
 }
@@ -53,7 +53,7 @@ export class Subscriber {
     return this.#up;
   }
 
-  /** By `performance.now()`, when the last message came or the connection began. */
+  /** When the last message arrived or the connection began (`performance.now()`). */
   get receivedAt(): number {
     return this.#receivedAt;
   }
@@ -83,7 +83,7 @@ export class Subscriber {
     if (this.#up && channel.sent) await this.sendUnsubscribe(name).catch(() => this.#up && this.rebuild());
   }
 
-  /** Ends the connection and makes a new one. */
+  /** Closes the connection and opens a new one. */
   rebuild(): void {
     this.connection.disconnect(true);
   }
@@ -123,12 +123,12 @@ export class Subscriber {
     await this.connection.unsubscribe(name);
   }
 
-  /** The channels that may share a command. */
+  /** Groups channels that can share a command. */
   protected groupsOf(channels: readonly Channel[]): Channel[][] {
     return [[...channels]];
   }
 
-  /** False: what this connection is subscribed to is no longer known. */
+  /** False: the subscriptions of this connection are unknown. */
   protected isRecoverable(_error: Error, _refused: readonly Channel[]): boolean {
     return false;
   }
@@ -168,7 +168,7 @@ export class Subscriber {
       return this.isRecoverable(error as Error, channels);
     }
     for (const channel of channels) {
-      // An answer comes before the connection that it came over is lost; the channel may be unwanted by now.
+      // An answer arrives before the loss of its connection; the channel might have become unwanted.
       channel.live = this.isWanted(channel);
       if (channel.live) settle(channel);
     }

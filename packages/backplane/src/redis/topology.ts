@@ -34,7 +34,10 @@ export interface Topology {
   channelTo(instance: string): string;
   /** Every server that has anything, with the one of them that is there. */
   channelByNode(instance: string): Map<RedisNode, string>;
-  /** Resolves when the channel is live, wherever it is by then, or was unsubscribed. It stays live across reconnects. */
+  /**
+   * Resolves when the channel is live, on whichever server, or when the caller unsubscribed it. It stays live across
+   * reconnects.
+   */
   subscribe(channel: string): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
 
@@ -45,7 +48,7 @@ export interface Topology {
 
 export interface TopologyEvents {
   readonly onMessage: (channel: string, text: string) => void;
-  /** The connection of these channels was lost, with what was on its way. */
+  /** The connection of these channels was lost, along with messages in flight. */
   readonly onLost: (channels: readonly string[]) => void;
   /** These channels are live again and were not for a while: messages were missed. */
   readonly onRestored: (interrupted: readonly string[]) => void;

@@ -40,7 +40,7 @@ export class RedisTransport implements CommandTransport {
     let record = encodeRecord(answer);
     if (answer.kind === 'reply' && answer.body.length > longReply) {
       const { correlation, body } = answer;
-      // In the partition of the channel.
+      // Keep the id in the partition of the channel.
       const id = `${/\{\d+\}/.exec(channel)?.[0] ?? ''}${instance}:${correlation}:${to}`;
       await longValues.run('put', { id, value: body, ttl: fetchWithinMs });
       record = encodeRecord({ kind: 'keptReply', correlation, id });

@@ -12,11 +12,11 @@ export interface RedisAddress {
   readonly tls: boolean;
   readonly username?: string;
   readonly password?: string;
-  /** 0 in a cluster, which has no other. */
+  /** Always 0 in a cluster. */
   readonly db: number;
-  /** Sentinel: what the sentinels call the group. */
+  /** Sentinel: the sentinels' name for the group. */
   readonly master?: string;
-  /** Sentinel: how to sign in at the sentinels themselves; none when they ask for nothing. */
+  /** Sentinel: how to sign in at the sentinels themselves; undefined if they need no login. */
   readonly sentinelUsername?: string;
   readonly sentinelPassword?: string;
 }
@@ -29,14 +29,15 @@ export class RedisAddressError extends TypeError {
 const form = /^(redis|rediss)(\+sentinel|\+cluster)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 /**
- * Reads `REDIS_URL`. `rediss` is TLS; names and passwords are percent-encoded; a port that is missing is 6379, of a sentinel 26379.
+ * Reads `REDIS_URL`. `rediss` is TLS; names and passwords are percent-encoded; the default port is 6379, and 26379 for
+ * a sentinel.
  *
  * - `redis://[user:password@]host[:port][/db]`: one server
- * - `redis+sentinel://[user:password@]host[:port],host[:port]…/master[/db][?sentinelUsername=…&sentinelPassword=…]`: the servers
- *   that the sentinels call `master`; user and password are those of the servers
+ * - `redis+sentinel://[user:password@]host[:port],host[:port]…/master[/db][?sentinelUsername=…&sentinelPassword=…]`:
+ *   the group `master` of the sentinels; user and password are for its servers
  * - `redis+cluster://[user:password@]host[:port],host[:port]…`: some nodes of a Redis Cluster
  *
- * @throws RedisAddressError that says what is wrong and never holds the user name or the password
+ * @throws RedisAddressError that names the mistake and never contains the user name or the password
  */
 export function parseRedisUrl(text: string): RedisAddress {
   const found = form.exec(text.trim());

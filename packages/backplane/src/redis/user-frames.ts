@@ -64,7 +64,7 @@ export class RedisUserFrames implements UserFrames {
   }
 
   async read(user: string, since = ''): ReturnType<UserFrames['read']> {
-    // Text that cannot be an offset is not sent: it may be long, and it is not found anyway.
+    // Do not send text that is not an offset: it can be long, and it never matches.
     const asked = /^[\w.-]{0,64}$/.test(since) ? since : '-';
     const [top, recovered, records = ''] = await this.#run('read', { id: idOf(user), since: asked });
     const items: { offset: string; body: string }[] = [];
@@ -96,7 +96,7 @@ export class RedisUserFrames implements UserFrames {
   }
 
   #newEntry(user: string, body: string) {
-    // In the batch before the entry.
+    // Goes into the batch ahead of the entry.
     this.#brokenChains.report(user);
     const id = idOf(user);
     return { id, offset: this.#nextOffset(), lengths: `${id.length},${body.length}` };
@@ -106,7 +106,7 @@ export class RedisUserFrames implements UserFrames {
     try {
       return await answer;
     } catch (error) {
-      // Whether it is in the history or not: no reader may conclude that nothing is missing.
+      // Even if the append succeeded: no reader must conclude that its frames are complete.
       if (!this.#options.isClosed()) this.#brokenChains.add(user);
       throw error;
     }
@@ -124,8 +124,8 @@ export class RedisUserFrames implements UserFrames {
   }
 
   /**
-   * Never repeats; ends with the time, and with a letter that changes four times in the life of a history, which tells scripts when
-   * to prolong it.
+   * Never repeats. Its suffix is the time and a letter that changes four times in the life of a history, which shows
+   * the script when to extend it.
    */
   #nextOffset(): string {
     this.#appended += 1;

@@ -1,6 +1,6 @@
 /**
- * The users whose frames this instance receives: it subscribes to their channels, and puts itself on their lists, which lets their
- * frames come together with those of other users (see `script.ts`). It knows nothing about histories.
+ * The users whose frames this instance receives: it subscribes to their channels and puts itself on their lists, so
+ * that their frames arrive together with frames of other users (see `script.ts`). It does not know histories.
  */
 import { BackplaneError } from '../errors.ts';
 import { type Subscription, Subscriptions } from '../subscriptions.ts';
@@ -13,9 +13,9 @@ import type { WireRecord } from './wire.ts';
 interface SubscribedUser {
   readonly user: string;
   readonly channel: string;
-  /** Offset of the newest entry before whatever comes next. */
+  /** Offset of the newest entry before the next frame. */
   top: string;
-  /** By `performance.now()`, when the instance last put itself on the list. */
+  /** When the instance last put itself on the list (`performance.now()`). */
   listedAt: number;
   live: Promise<void>;
 }
@@ -24,7 +24,7 @@ interface UserSubscriptionsOptions {
   readonly instance: string;
   readonly topology: Topology;
   readonly keys: Keys;
-  /** How long a subscription may take. */
+  /** Time limit of a subscription. */
   readonly timeoutMs: number;
   /** Redis time is not later than this, in ms since 1970, on the server of the id; Infinity when that is not known. */
   redisTime(id: string): number;
@@ -42,7 +42,7 @@ export class UserSubscriptions {
   readonly #byChannel = new Map<string, SubscribedUser>();
   /** Long frames whose body is the next message of the channel. */
   readonly #withoutBody = new Map<string, WireRecord<'longFrame'>>();
-  /** Users whose frames may have been missed, until the instance is on their list again. */
+  /** Users with possibly lost frames, until the instance is on their list again. */
   readonly #unlisted = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -118,7 +118,7 @@ export class UserSubscriptions {
     this.onUp();
   }
 
-  /** Redis can be asked: puts the instance on the lists again, and then reports that frames may have been missed. */
+  /** Redis is reachable again: puts the instance on the lists and then reports that frames might have been lost. */
   onUp(): void {
     for (const user of this.#unlisted) {
       const subscribed = this.#byUser.get(user);
@@ -182,7 +182,7 @@ export class UserSubscriptions {
     this.#byUser.set(user, subscribed);
     this.#byChannel.set(channel, subscribed);
     subscribed.live = topology.subscribe(channel).then(() => this.#list(subscribed));
-    // Every caller that waits for it gets the error; there may be none.
+    // Every waiting caller gets the error; there might not be any.
     subscribed.live.catch(() => undefined);
     return subscribed;
   }
@@ -194,7 +194,7 @@ export class UserSubscriptions {
     this.#byChannel.delete(channel);
     this.#unlisted.delete(user);
     await this.#options.topology.unsubscribe(channel);
-    // The user may be subscribed to again by now.
+    // A new subscriber of the user might have arrived.
     if (!this.#closed && !this.#byUser.has(user)) await this.#unlist(idOf(user));
   }
 

@@ -27,7 +27,7 @@ const kinds = {
   longHotFrame: ['H', 'id', 'body', 'until'],
   /** The offset that the next frame follows. */
   top: ['i', 'offset', 'id'],
-  /** Entries may be missing before the next frame. */
+  /** Entries might be missing before the next frame. */
   brokenChain: ['g', 'id'],
 } as const;
 
@@ -45,7 +45,7 @@ export type WireRecord<K extends Kind = Kind> = {
   [Each in K]: { readonly kind: Each } & { readonly [Field in FieldOf<Each>]: ValueOf<Field> };
 }[K];
 
-/** For scripts, which write records too. */
+/** Exported for scripts, which write records too. */
 export const letterOf = Object.fromEntries(Object.entries(kinds).map(([kind, [letter]]) => [kind, letter])) as Readonly<
   Record<Kind, string>
 >;
@@ -69,7 +69,7 @@ export function encodeRecord(record: WireRecord): string {
   return `${letter}${lengths}:${fields}`;
 }
 
-/** The two parts of a record, between which a script may put fields of its own. */
+/** The two parts of a record; a script can insert fields of its own between them. */
 export function encodeFields(fields: readonly string[]): { lengths: string; fields: string } {
   return { lengths: fields.map((field) => field.length).join(','), fields: fields.join('') };
 }
@@ -82,8 +82,8 @@ const zero = 48;
 const maxHeader = 128;
 
 /**
- * Calls `receive` for every record, in order. Letters that this release does not know are skipped: a newer one may send them.
- * @throws TypeError for text that is not made of records; what came before was received
+ * Calls `receive` for every record, in order. Skips unknown letters: a newer release might send them.
+ * @throws TypeError for text that is not a series of records, after `receive` got the records before the error
  */
 export function decodeRecords(text: string, receive: (record: WireRecord) => void): void {
   splitRecords(text, (letter, values) => {

@@ -5,6 +5,7 @@ import { type MakeBus, createEar, createStage, passing, until } from './harness.
 export function describeShared(makeBus: MakeBus): void {
   describeOnce(makeBus);
   describeTickets(makeBus);
+  describeFirstValues(makeBus);
   describeCounters(makeBus);
   describeControl(makeBus);
 }
@@ -134,6 +135,37 @@ function describeTickets(makeBus: MakeBus): void {
       await until('the first time is over', isOver, passing(bus, 50));
       expect(await one.take('ticket')).toBe('zażółć and more');
       expect(await two.extend('ticket', ' and more', 60_000)).toBe(false);
+    });
+  });
+}
+
+function describeFirstValues(makeBus: MakeBus): void {
+  describe('a first value', () => {
+    const { openTwo, clear } = createStage(makeBus);
+    afterEach(clear);
+
+    it('stays the same for all callers, one of many that set it concurrently', async () => {
+      const { one, two } = await openTwo();
+      const kept = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => (n % 2 ? one : two).keepFirst('who', `value ${n}`, 60_000)),
+      );
+      expect(new Set(kept).size).toBe(1);
+      expect(await two.keepFirst('who', 'later', 60_000)).toBe(kept[0]);
+      expect(await one.peek('who')).toBe(kept[0]);
+    });
+
+    it('is free again after it was taken or has expired, and only its own caller prolongs it', async () => {
+      const { bus, one, two } = await openTwo();
+      await one.keepFirst('taken', 'first', 60_000);
+      await one.take('taken');
+      expect(await two.keepFirst('taken', 'second', 60_000)).toBe('second');
+      await one.keepFirst('short', 'first', 300);
+      await one.keepFirst('long', 'first', 300);
+      await one.keepFirst('long', 'first', 60_000);
+      const isFree = async () => (await two.peek('short')) === undefined;
+      await until('the short value has expired', isFree, passing(bus, 100));
+      expect(await two.keepFirst('short', 'second', 60_000)).toBe('second');
+      expect(await two.keepFirst('long', 'second', 60_000)).toBe('first');
     });
   });
 }

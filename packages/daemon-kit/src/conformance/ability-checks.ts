@@ -1,4 +1,4 @@
-/** Images, usage, transcripts, questions and settings: what a daemon does that declares them. */
+/** Checks of daemons that declare images, usage, transcripts, questions or settings. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Item, applyOperations, isItem, isOperation, mergeItems } from '@relay/protocol';

@@ -4,7 +4,7 @@ import type { FromDaemon } from '@relay/protocol';
 import type { DoubleConnection, RelayDouble } from './relay-double.ts';
 
 export interface Subject {
-  /** Starts the daemon at this relay. Resolves when it has ended. */
+  /** Starts the daemon at this relay. `stop` resolves when it has exited. */
   start(at: DeviceIdentity): { stop: () => Promise<void> };
 }
 

@@ -1,4 +1,4 @@
-/** Everything needed to check a daemon, whatever language it is written in: a relay whose answers the test writes, and the rules. */
+/** Everything needed to check a daemon in any language: a relay whose answers the test writes, and the rules. */
 export type { CheckWorld, DaemonCheck, DeviceIdentity, Subject } from './check.ts';
 export { daemonChecks } from './checks.ts';
 export { programSubject, variablesOf } from './program.ts';

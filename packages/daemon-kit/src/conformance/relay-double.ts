@@ -142,7 +142,7 @@ export class DoubleConnection {
       return [frame.type === 'event' ? `${frame.event_type} ${frame.task_id ?? ''}` : frame.type];
     });
   }
-  /** The events that end a task. */
+  /** Events that settle a task. */
   ends(taskId: string): Event[] {
     return this.frames.filter(
       (frame): frame is Event =>

@@ -10,7 +10,7 @@ export interface CheckResult {
   problem: string | undefined;
 }
 
-/** `waitMs`: the wait for a frame after which the rule counts as broken. */
+/** `waitMs`: how long to wait for a frame before the rule counts as broken. */
 export async function runDaemonCheck(
   check: DaemonCheck,
   subject: Subject,

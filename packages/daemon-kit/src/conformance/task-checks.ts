@@ -1,4 +1,4 @@
-/** Connecting, tasks, history and watching: what every daemon does. */
+/** Connecting, tasks, history and watching: checks of every daemon. */
 import { randomUUID } from 'node:crypto';
 import { type DaemonCheck, begin, conversation, must, page, same, tell, uuids } from './check.ts';
 

@@ -1,11 +1,11 @@
 /**
- * The script of the `scripted` agent: JSON → turns, or a Failure that says where it is wrong.
+ * The script of the `scripted` agent: JSON → turns, or a Failure that names the wrong place.
  *
  *     { "turns": [ { "match": "^deploy", "steps": [ {"type": "progress", "action": "Reading", "target": "README.md"},
  *                                                   {"type": "wait", "prompt": "Go on?", "options": ["Yes", "No"]},
  *                                                   {"type": "complete", "text": "You said {message}."} ] } ] }
  *
- * A turn may also be just its list of steps. Texts may hold `{message}`, `{session}`, `{task}` and `{project}`.
+ * A turn can also be just its list of steps. Texts can contain `{message}`, `{session}`, `{task}` and `{project}`.
  */
 import { fileURLToPath } from 'node:url';
 import { Failure, exitCodes, reasonOf } from '../failure.ts';
@@ -14,15 +14,15 @@ import { readIfPresent } from '../owner-file.ts';
 export type Step =
   | { type: 'progress'; action: string; target?: string }
   | { type: 'output'; output: string }
-  /** Part of the answer; a turn that ends after it completes with what was said. */
+  /** Part of the answer; a turn without `complete` returns these texts. */
   | { type: 'say'; text: string }
-  /** Ends the turn with this text, or with what was said. */
+  /** Completes the turn with this text, or with the `say` texts so far. */
   | { type: 'complete'; text?: string }
-  /** Ends the turn with a question. The steps behind it are played when the answer comes. */
+  /** Asks a question. The steps after it run when the answer arrives. */
   | { type: 'wait'; prompt: string; result?: string; options?: string[] }
   | { type: 'error'; error: string }
   | { type: 'delay'; ms: number }
-  /** The agent breaks: no end is reported. */
+  /** The agent breaks: it reports no result. */
   | { type: 'crash' }
   /** Nothing happens until the turn is cancelled. */
   | { type: 'hang' };

@@ -8,7 +8,7 @@ import type { Script, Step } from './script.ts';
 interface Place {
   /** Turns without `match` played so far. */
   played: number;
-  /** Steps behind a question, to be played when the answer comes. */
+  /** Steps after a question, to run when the answer arrives. */
   rest: Step[];
 }
 

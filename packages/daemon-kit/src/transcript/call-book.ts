@@ -8,11 +8,11 @@ export type Source = 'call' | 'update' | 'question';
 export interface BookedCall {
   id: string;
   fields: Fields;
-  /** The turn in which it began. */
+  /** The turn that began it. */
   turn: number;
-  /** The agent has reported its end. */
+  /** The agent has reported its result. */
   reported: boolean;
-  /** Its turn has ended, or the person rejected it. */
+  /** Its turn is over, or the person rejected it. */
   closed: boolean;
   /** The agent has announced it; else only a permission showed it. */
   announced: boolean;
@@ -60,7 +60,7 @@ export function createCallBook<T extends BookedCall>(): CallBook<T> {
       return known.announced || isSameCall(known.fields, update) ? known : undefined;
     }
     if (known.reported || known.turn !== turn) return undefined;
-    // After a No the agent may still report how it ended; anything else is another try.
+    // The agent can still report the result of a rejected call; any other update is another try.
     return known.rejected && !isEnd(update.status) ? undefined : known;
   };
 

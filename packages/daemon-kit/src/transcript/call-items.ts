@@ -93,7 +93,7 @@ export function createCallItems({ cwd, detail, now, keep }: Pick<MapperOptions, 
     tool: Tool,
     { status, question, at }: { status: string; question: string | undefined; at: string | undefined },
   ): Change[] => {
-    // Of a large call only the names were kept: its subject stays as it was sent. A diff may come with a permission alone.
+    // Large calls keep only names: the subject stays as it was sent. A diff can come with a permission alone.
     const { diffs, ended, asked, ...subject } = tool.part;
     const kept = tool.fields.cut === true ? subject : {};
     const next = partOf(tool, status, {

@@ -52,11 +52,11 @@ export function textsOf(update: Fields, source: Source, about: string, status: s
   if (text === undefined) return { piece };
   const describes = source === 'question' || status === 'pending' || (source === 'call' && !isEnd(update.status));
   if (describes) return text.trim() === '' ? { piece } : { about: text, piece };
-  // The whole call is sent again with its end: its description is still no output.
+  // The agent sends the whole call again with its result: its description is still not output.
   return { output: text !== '' && text === about ? '' : text, piece };
 }
 
-/** Output of a terminal as it comes: of the agent's own (two spellings), or one that it only shows. */
+/** Streamed terminal output: of the agent's own terminal (two spellings), or of a terminal it only shows. */
 function pieceOfTerminal({ _meta: meta }: Fields): string {
   const { terminal_output_delta: delta, terminal_output: shown } = recordOf(meta);
   return [delta, shown].map((one) => (typeof one === 'string' ? one : wordsOf(recordOf(one).data))).join('');

@@ -33,7 +33,7 @@ interface Calls {
 }
 
 const maxTools = 1000;
-/** Calls that ended and still accept updates: some agents send the output last. */
+/** Completed calls that still accept updates: some agents send the output last. */
 const maxFinished = 50;
 /** Larger calls are not kept while they run. */
 const maxCallBytes = 64 * 1024;
@@ -54,13 +54,13 @@ export function createCalls(
   }: {
     names: Names;
     item: MakeItem;
-    /** Closes the words before a call. */
+    /** Closes the text before a call. */
     before: () => Change[];
   },
 ): Calls {
   const book = createCallBook<Tool>();
   const { show, print, take, timeOf, partOf, patch, renew, answer } = createCallItems({ cwd, detail, now, keep });
-  /** In the order in which they ended. */
+  /** In order of completion. */
   const finished = new Set<Tool>();
   let turn = 0;
 
@@ -97,7 +97,7 @@ export function createCalls(
     };
   };
 
-  /** When there are more calls than are remembered, the oldest is closed, whatever happens to it. */
+  /** Beyond the limit of remembered calls, the oldest is closed in any state. */
   const letGo = (): Change[] => {
     if (book.size <= maxTools) return [];
     const [oldest] = book.all();
@@ -106,7 +106,7 @@ export function createCalls(
     book.remove(oldest);
     return end(oldest, 'unknown');
   };
-  /** A long session has many calls: only the newest of those that ended are remembered. */
+  /** A long session has many calls: only the newest completed ones are remembered. */
   const noteFinished = (tool: Tool) => {
     finished.delete(tool);
     // A replay is short-lived.
@@ -152,7 +152,7 @@ export function createCalls(
       Object.assign(known, { fields, about, question: question ?? known.question });
       if (announces) Object.assign(known, { announced: true, id });
       if (isEnd(update.status) && source !== 'question') known.reported = true;
-      // Running again after the end of its turn: its end is reported, or unknown at the end of this turn.
+      // The call runs again after its turn: its result is reported, or unknown when this turn completes.
       if (isRunning(status)) known.closed = false;
       changes.push(...renew(known, { status, question, at }));
     }
@@ -189,7 +189,7 @@ export function createCalls(
   };
 }
 
-/** Updates carry only what changed. */
+/** Updates carry only changed fields. */
 function callAfter(before: Fields | undefined, update: Fields): Fields {
   const [old, now] = [recordOf(before?._meta), recordOf(update._meta)];
   const claudeCode = { ...recordOf(old.claudeCode), ...recordOf(now.claudeCode) };
@@ -197,7 +197,7 @@ function callAfter(before: Fields | undefined, update: Fields): Fields {
   return { ...before, ...present(update), ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
 }
 
-/** A call without its input and its changes, which may be as large as a file. */
+/** A call without its input and its changes, which can be as large as a file. */
 function shortened({ fields, part }: Tool, kind: unknown): Fields {
   const { rawInput } = fields;
   return { title: part.title, kind, ...(sizeOf({ rawInput }) > maxCallBytes ? {} : { rawInput }), cut: true };

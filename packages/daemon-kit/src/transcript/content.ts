@@ -1,6 +1,6 @@
 /**
- * Content blocks of ACP as text. Words are kept as they are; a link, a picture, a sound or a file gets a line of its own, as a
- * link or as a placeholder that names its kind. A block of an unknown kind gives no text.
+ * Content blocks of ACP as text. Text is kept as it is; a link, a picture, a sound or a file gets a line of its own, as a link or
+ * as a placeholder that names its kind. A block of an unknown kind gives no text.
  */
 
 /** Values from the wire are read by shape: agents differ, and one odd field must not cost the others. */

@@ -2,7 +2,7 @@
 import { type Diff, type Hunk, transcriptLimits } from '@relay/protocol';
 
 const context = 3;
-/** Lines times lines of what differs: beyond that all of it counts as replaced. */
+/** Product of the differing lines of both sides: beyond that all of them count as replaced. */
 const maxCells = 1_000_000;
 
 /** The change of a file; `before` is undefined for a new one, `after` for a deleted one. Without hunks when it is binary or too large. */
@@ -23,10 +23,10 @@ interface Step {
   line: string;
 }
 
-/** The lines of a text; none of an empty one. */
+/** The lines of a text; an empty list for an empty text. */
 export const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
-/** Equal, removed and added lines in order: what is equal at both ends, and a longest common subsequence between. */
+/** Equal, removed and added lines in order: the common head and tail, and a longest common subsequence between them. */
 function scriptOf(old: readonly string[], now: readonly string[]): Step[] {
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head++;
@@ -86,7 +86,7 @@ function hunksOf(script: readonly Step[]): Hunk[] {
     if (sign !== '+') old++;
     if (sign !== '-') now++;
   }
-  // A side without a line has no first one.
+  // A side without lines has no first line.
   for (const one of hunks) {
     if (one.lines.every((line) => line.startsWith('+'))) one.old--;
     if (one.lines.every((line) => line.startsWith('-'))) one.new--;

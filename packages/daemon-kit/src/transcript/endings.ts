@@ -1,4 +1,7 @@
-/** How a turn ends in its transcript: its open items are closed, and its last words, its error or its question is the item of the end. */
+/**
+ * How a turn completes in its transcript: its open items close, and its last text, its error or its question becomes the item of
+ * the result.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Item, Question as AskedQuestion } from '@relay/protocol';
 import type { Change, NewItem, Store, Writing } from '../store.ts';
@@ -10,33 +13,33 @@ export type Ending =
   /** `about`: the text that is shown; `before`: text in front of it for a reader without parts. */
   | { type: 'WAIT_FOR_USER'; about: string; before: string; question: AskedQuestion };
 
-/** The state of a session while its agent may still report something about it. */
+/** The state of a session while its agent can still report updates about it. */
 export interface Talk {
   /** The task whose turn runs, or that holds the question; '' outside of tasks. */
   taskId: string;
   mapper: Mapper;
   turn: string;
-  /** `own`: the agent began the turn itself. `over`: what comes late still belongs to this turn. */
+  /** `own`: the agent began the turn itself. `over`: late updates still belong to this turn. */
   phase: 'task' | 'own' | 'over';
-  /** Something came after the end of the turn. */
+  /** An update came after the turn. */
   late?: boolean;
   /** The disk refused a write: the rest of the turn is not kept, so that each update need not fail. */
   lost?: string;
 }
 
-/** For people, in the text of a turn and in its list. */
+/** A sentence for people, in the text of a turn and in its list. */
 export const notKept = (why: string): string =>
   `Part of this turn is missing from its history, because the disk of this machine could not be written: ${why}`;
 
 interface Endings {
-  /** The last words of a task, or its error, behind the rest of its turn. Returns the uuid of that item. */
+  /** Writes the last text of a task, or its error, after the rest of its turn. Returns the uuid of that item. */
   conclude: (sessionId: string, talk: Talk | undefined, ending: Exclude<Ending, { type: 'WAIT_FOR_USER' }>) => string;
-  /** The question that a task ends with. Returns its uuid. */
+  /** Writes the question of a task that settles with it. Returns its uuid. */
   ask: (sessionId: string, talk: Talk | undefined, ending: Extract<Ending, { type: 'WAIT_FOR_USER' }>) => string;
   cancel: (sessionId: string, talk: Talk) => void;
-  /** Closes all that a turn without a task left open. Its last words are a message for every reader. */
+  /** Closes all items that a turn without a task left open. Its last text is a message for every reader. */
   settle: (sessionId: string, talk: Talk) => void;
-  /** Closes what the process before this one left open. Returns whether there was any. */
+  /** Closes items that the previous process left open. Returns whether there were any. */
   recover: (sessionId: string) => boolean;
 }
 
@@ -58,21 +61,21 @@ export function createEndings({
     return [...left.map(closed), mark('notice', notKept(talk.lost), talk.turn)];
   };
 
-  /** The end of a turn: no answer to its questions will come. */
+  /** After the turn no answer to its questions will come. */
   const unanswered = (sessionId: string): Change[] =>
     store
       .open(sessionId)
       .filter(({ part }) => part.kind === 'question')
       .map(({ uuid }) => ({ op: 'set', uuid, part: { state: 'superseded' } }));
 
-  /** The item of the words that end a turn: the last ones, or one of its own. */
+  /** The item of the final text of a turn: the last text, or an item of its own. */
   const final = (sessionId: string, talk: Talk | undefined, result: string): string => {
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
     const changes = talk === undefined ? [] : [...closing(sessionId, talk, 'ended'), ...unanswered(sessionId)];
     const said = last?.content.trim() ?? '';
     const at = said === '' ? -1 : result.lastIndexOf(said);
     if (last && at >= 0) {
-      // Words of the daemon behind those of the agent; what is before them is in items of its own.
+      // Text of the daemon after the agent's text; the text before it has items of its own.
       const more = result.slice(at + said.length).trimEnd();
       changes.push({
         op: 'set',
@@ -99,14 +102,14 @@ export function createEndings({
   ): string => {
     if (ending.type === 'TASK_COMPLETE') return final(sessionId, talk, ending.result);
     const last = talk?.lost === undefined ? talk?.mapper.last() : undefined;
-    // Some agents report the error of their model in words as well: both are one item.
+    // Some agents also report the error of their model as text: both are one item.
     const isSaid = last !== undefined && isSameError(last.content, ending.error);
     const uuid = isSaid ? last.uuid : randomUUID();
     const part = { kind: 'error', ...(ending.code === undefined ? {} : { code: ending.code }) };
     const turn = talk === undefined ? {} : { turn: talk.turn };
     const error = put({ uuid, role: 'SYSTEM', content: ending.error, ...turn, part });
     const left = talk ? closing(sessionId, talk, 'ended') : [];
-    // An answer that came too late ends nothing but itself.
+    // An answer that came too late closes only itself.
     if (talk && ending.code !== 'PROMPT_SUPERSEDED') left.push(...unanswered(sessionId));
     write(sessionId, [...left, error], { sync: true });
     return uuid;
@@ -159,7 +162,7 @@ export function createEndings({
         if (part.kind === 'question') return { op: 'set', uuid, part: { state: 'superseded' } };
         return closed(item);
       });
-      // The end of an open question says what happened.
+      // The closed question already explains the interruption.
       const wasAtWork = left.every(({ part }) => part.kind !== 'question');
       if (wasAtWork) changes.push(mark('interrupted', 'The daemon crashed while this was running.', left[0]?.turn));
       write(sessionId, changes, { sync: true });
@@ -175,7 +178,7 @@ export const closed = ({ uuid, part }: Item): Change => ({
   part: part.kind === 'tool' ? { status: 'unknown', open: null } : { open: null },
 });
 
-/** Shorter words may be part of any error. */
+/** Shorter texts can be part of any error. */
 const minErrorCharacters = 12;
 const isSameError = (words: string, error: string): boolean => {
   const said = words.trim();

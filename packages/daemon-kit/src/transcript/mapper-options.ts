@@ -1,4 +1,4 @@
-/** The settings by which updates of an agent become items. */
+/** The settings for turning updates of an agent into items. */
 import type { Keep } from '../contents.ts';
 import type { Change, NewItem } from '../store.ts';
 
@@ -16,15 +16,15 @@ export interface MapperOptions {
   thoughts: boolean;
   /** Milliseconds, to limit how often long output is sent. */
   now: () => number;
-  /** Words of the user are included, and each begins a turn: in a replay. */
+  /** For a replay: text of the user is included and begins a turn. */
   replay?: boolean;
-  /** An update became no item and changed none. */
+  /** An update created no item and changed no item. */
   dropped?: ((why: string) => void) | undefined;
   /** Whether an earlier turn has an item with this uuid: some agents count their messages from one in each. */
   isTaken?: (uuid: string) => boolean;
   /** The entries of the newest plan of earlier turns, as JSON. */
   newestPlan?: () => string | undefined;
-  /** Gets what the items name and do not hold. Without it they name nothing. */
+  /** Receives content that the items reference but do not hold. If absent, they reference nothing. */
   keep?: Keep | undefined;
   /** A name for an item without an id of the agent and without a neighbour that has one. Default: a random uuid. */
   unnamed?: () => string;

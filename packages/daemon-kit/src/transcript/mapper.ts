@@ -17,7 +17,7 @@ import { type Spoken, createWords } from './words.ts';
 
 /** The effect of an update, for reports beside the items. */
 export interface Heard {
-  /** The words before it are complete. */
+  /** The text before it is complete. */
   ended: boolean;
   /** The call that it began or changed, as far as it is known. */
   call?: Fields;
@@ -40,20 +40,20 @@ export interface Mapper {
   begin(turn: string): void;
   /** Output of a program without tool calls. */
   print(id: string, title: string, text: string): Change[];
-  /** Closes the open words. */
+  /** Closes the open text. */
   closeText(): Change[];
-  /** Something that happened between the words. */
+  /** Adds a mark for an event between the texts. */
   mark(what: string, text: string, at?: string): Change[];
   /** Closes everything that is open. */
   close(how: 'ended' | 'cancelled'): Change[];
-  /** The last words of the agent since this was reset. */
+  /** The last text of the agent since this was reset. */
   last(): Spoken | undefined;
   forget(): void;
-  /** Words that ended since the previous call, in order. */
+  /** Texts completed since the previous call, in order. */
   spoken(): Spoken[];
 }
 
-/** Not of ACP: a file of an agent records that the person ended the turn. */
+/** Not part of ACP: a file of an agent records that the person cancelled the turn. */
 export const cancelledUpdate = 'turn_cancelled';
 export const cancelledText = 'Cancelled.';
 /** The program left in the middle of a turn. */
@@ -63,7 +63,7 @@ export function createMapper(options: MapperOptions): Mapper {
   const { detail, thoughts, dropped = () => undefined } = options;
   let { turn } = options;
   let plan: string | undefined;
-  /** Its entries; of an earlier turn as long as this one has none. */
+  /** The entries shown last; before the first plan of this turn, the newest earlier plan counts. */
   let entriesShown: string | undefined;
   let usage: string | undefined;
   /** The newest size of the context: an agent need not repeat it. */

@@ -42,7 +42,7 @@ export function createNames({
         const name = idOf(role, messageId, counted(`${kind} ${messageId}`));
         beside = kind === 'thought' ? `thought:${name}` : name;
         const uuid = foreignUuid(sessionId, beside);
-        // The names of some agents have no parts.
+        // The names of some agents lack parts.
         if (!isTaken(uuid) || name === before) return uuid;
         before = name;
       }

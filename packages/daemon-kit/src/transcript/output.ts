@@ -14,7 +14,7 @@ export interface Printed {
   whole(): boolean;
 }
 
-/** `keep` gets all of an output that is longer than what is shown, in order; `begins`: from its first byte. */
+/** `keep` receives all of an output that is longer than the shown part, in order; `begins`: from its first byte. */
 export function createPrinted(keep?: (text: string, begins: boolean) => void): Printed {
   let head = '';
   let tail = '';

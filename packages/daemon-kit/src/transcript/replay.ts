@@ -1,6 +1,6 @@
 /**
- * An agent's live or stored record of a session → its items, by the mapper of live turns: with the same uuids, in the same order. An item
- * for which the agent has no id, and that has no neighbour with one, is named after its place and its words.
+ * Turns an agent's live or stored record of a session into items, by the mapper of live turns: with the same uuids, in the same
+ * order. An item without an agent id, and without a neighbour that has one, is named after its place and its text.
  */
 import { createHash } from 'node:crypto';
 import { type Item, itemAfter, transcriptLimits } from '@relay/protocol';
@@ -28,8 +28,8 @@ const unnamedMark = '?';
 export type Replayed = Map<string, (keep: Keep) => void>;
 
 /**
- * `open`: the last turn has not ended. Its words are complete, because a source has whole messages; the first call that may still
- * change, and all after it, are left out. `contents` gets what the items name and do not hold.
+ * `open`: the last turn still runs. Its texts are complete, because a source has whole messages; the first call that can still
+ * change, and everything after it, is left out. `contents` receives content that the items reference but do not hold.
  */
 export function replayed(
   updates: Iterable<PastUpdate>,
@@ -84,7 +84,7 @@ export function replayed(
   return changing < 0 ? all : all.slice(0, changing);
 }
 
-/** The items with uuids for those that have none: those of messages are unchanged, so that stored ones keep theirs. */
+/** Gives uuids to unnamed items; messages stay unchanged, so that stored messages keep their uuids. */
 function named(items: readonly Item[], sessionId: string): Item[] {
   const names = new Map<string, string>();
   let messages = 0;

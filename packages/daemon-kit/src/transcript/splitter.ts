@@ -1,4 +1,4 @@
-/** Where words of an agent end. Items, results, live text and the readers of files all follow this one rule (rules, 20.2). */
+/** Where a text of an agent stops. Items, results, live text and the readers of files all follow this one rule (rules, 20.2). */
 import { type Fields, recordOf } from './content.ts';
 
 export type WordsKind = 'text' | 'thought' | 'user';
@@ -13,9 +13,9 @@ const kinds: Readonly<Record<string, WordsKind>> = {
   agent_thought_chunk: 'thought',
   user_message_chunk: 'user',
 };
-/** Not of ACP: the words so far are complete. */
+/** Not part of ACP: the text so far is complete. */
 export const wordsEnd = 'words_end';
-/** Updates that put an item between the words. */
+/** Updates that put an item between texts. */
 /** An update of the daemon itself: a setting changed. */
 export const settingUpdate = 'relay_setting';
 
@@ -33,8 +33,8 @@ export const messageIdOf = (update: Fields): string | undefined =>
   typeof update.messageId === 'string' && update.messageId !== '' ? update.messageId : undefined;
 
 /**
- * Whether the open words end before this update. A call ends them where it begins an item (`calls.ts`). An echo of the person's words, a plan,
- * usage and news of a known call do not.
+ * True if this update closes the open text. A call closes it if it begins an item (`calls.ts`). An echo of the person's text, a
+ * plan, usage and updates of a known call do not.
  */
 export function endsWords(open: OpenWords, update: Fields, replay: boolean): boolean {
   const kind = wordsKindOf(update);
@@ -42,7 +42,7 @@ export function endsWords(open: OpenWords, update: Fields, replay: boolean): boo
   if (kind === 'user' && !replay) return false;
   if (kind !== open.kind) return true;
   const messageId = messageIdOf(update);
-  // A live agent may omit the id now and then; in a replay each message has its own, or none has.
+  // A live agent can omit the id now and then; in a replay either all messages have ids or no message has.
   const areNamed = replay || (messageId !== undefined && open.messageId !== undefined);
   if (areNamed && messageId !== open.messageId) return true;
   return kind === 'text' && recordOf(update.content).type === 'image';

@@ -20,14 +20,14 @@ interface StreamOptions {
   next: () => number;
   /** The version of the next frame becomes the current one. */
   advance: () => void;
-  /** Undefined while there is no receiver. */
+  /** Undefined without a receiver. */
   send: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => void) | undefined;
 }
 
 export interface Stream {
   /** Changes of the version `v`, in order. */
   push(ops: readonly Operation[], v: number): void;
-  /** Text meanwhile for an app that reads no items, bounded as OUTPUT is. */
+  /** Text for an app that reads no items, bounded as OUTPUT is. */
   print(text: string): void;
   /** Sends the pending changes. */
   flush(): void;
@@ -38,7 +38,7 @@ export interface Stream {
 /** The bound of the operations: the other members of a frame fit in the rest. */
 const maxFrameBytes = transcriptLimits.frameBytes - 1024;
 
-/** In portions that each fit into an operation. */
+/** Cuts the text into portions that each fit into an operation. */
 function* piecesOf(text: string): Generator<string> {
   const { operationBytes } = transcriptLimits;
   for (let rest = text; rest !== '';) {

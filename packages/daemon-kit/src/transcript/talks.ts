@@ -1,4 +1,4 @@
-/** The sessions of which this process knows more than the disk has: their open calls and words, and the turn that runs. */
+/** The sessions whose newest state is only in this process: their open calls and texts, and the turn that runs. */
 import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, transcriptLimits } from '@relay/protocol';
 import { fieldBytes, keepHead } from '../bounds.ts';
@@ -22,7 +22,7 @@ interface TalksOptions {
   settings: { detail: Detail | 'off'; thoughts: boolean };
   /** How the agent of a session names its messages. */
   idOf?: (sessionId: string) => MapperOptions['idOf'];
-  /** Words of the agent that do not end their turn. */
+  /** Text of the agent in the middle of a turn. */
   said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
   log: Pick<Log, 'warn' | 'info'>;
 }
@@ -63,7 +63,7 @@ export function createTalks(options: TalksOptions) {
       }
     return talk;
   };
-  /** A session in which no turn has run since the start. */
+  /** A session that has run no turn since the start. */
   const fresh = (sessionId: string): Talk | undefined => {
     const session = store.session(sessionId);
     if (!session) return undefined;
@@ -95,7 +95,7 @@ export function createTalks(options: TalksOptions) {
     }
   };
 
-  /** Everything is on the disk by then: one without room for the shorter file costs nothing else. */
+  /** Everything is on the disk already; a disk without room for the shorter file loses nothing else. */
   const tidy = (sessionId: string) => {
     try {
       store.tidy(sessionId);
@@ -123,7 +123,7 @@ export function createTalks(options: TalksOptions) {
   };
 }
 
-/** The newest plan among the newest items: one that is older may be repeated. */
+/** The newest plan among the newest items; an older plan can be shown again. */
 function newestPlan(store: Store, sessionId: string): string | undefined {
   const page = store.items(sessionId, { limit: transcriptLimits.pageItems });
   const plan = page && 'items' in page ? page.items.findLast(({ part }) => part.kind === 'plan') : undefined;

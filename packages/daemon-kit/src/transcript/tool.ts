@@ -7,7 +7,7 @@ import { diffOf } from './diff.ts';
 
 export type ToolPart = Omit<Part<'tool'>, 'output' | 'left'>;
 
-/** `call`: with its state in the words of an item. `outline`: title and state alone. The output is not part of it (`output.ts`). */
+/** `call`: with its state as in an item. `outline`: title and state alone. The output is separate (`output.ts`). */
 export function toolPart(call: Fields, cwd: string, outline: boolean): ToolPart {
   const title = keepHead(titleOf(call), transcriptLimits.inputBytes);
   const status = keepHead(wordsOf(call.status), 64) || 'pending';
@@ -49,7 +49,7 @@ export function toolPart(call: Fields, cwd: string, outline: boolean): ToolPart 
   };
 }
 
-/** The title of a call, without the backticks around it; empty when it has none. */
+/** The title of a call, without the backticks around it; empty if untitled. */
 export const bareTitle = (call: Fields): string =>
   wordsOf(call.title)
     .trim()

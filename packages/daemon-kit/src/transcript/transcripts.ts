@@ -1,6 +1,6 @@
 /**
- * The transcripts of this daemon: the events of a turn become items on disk and frames for a relay that accepts them. Knows the store and
- * no socket; a task passes it the words, and gets the item with which it ended.
+ * The transcripts of this daemon: the events of a turn become items on disk and frames for a relay that accepts them. Knows the
+ * store and no socket; a task passes it the text, and receives the item of its result.
  */
 import { randomUUID } from 'node:crypto';
 import { type DaemonEvent, type Operation, type Question as AskedQuestion } from '@relay/protocol';
@@ -35,9 +35,9 @@ interface TranscriptsOptions {
   joinMs: number;
   /** How the agent of a session names its messages. */
   idOf?: (sessionId: string) => MapperOptions['idOf'];
-  /** Sends a frame, and returns whether it was sent; undefined while the relay accepts none. */
+  /** Sends a frame, and returns whether it was sent; undefined while the relay does not accept these frames. */
   frames: () => ((frame: DaemonEvent<'TRANSCRIPT'>) => boolean) | undefined;
-  /** Words of the agent that do not end their turn. */
+  /** Text of the agent in the middle of a turn. */
   said: (event: DaemonEvent<'AGENT_RESPONSE'>) => void;
   /** A question was closed without an answer. */
   closed: (sessionId: string, taskId: string, uuid: string, state: string) => void;
@@ -65,7 +65,7 @@ interface Words {
 export interface Transcripts {
   /** A turn begins, or continues with an answer (`goesOn`). Throws when the disk refuses the write. */
   begin(words: Words, goesOn: boolean): void;
-  /** Words that the agent got while the turn of this session runs. Throws when the disk refuses the write. */
+  /** Adds text that the agent received while the turn of this session runs. Throws if the disk refuses the write. */
   steer(words: Said): void;
   /** Outside of a turn it belongs to the one before, or to the agent's own. Undefined for an unknown session. */
   update(sessionId: string, update: Fields): Heard | undefined;
@@ -75,7 +75,7 @@ export interface Transcripts {
   answered(sessionId: string, about: { question: string } | { call: Fields }, verdict: Verdict): void;
   /** The agent begins a turn itself; nothing while a turn runs. */
   own(sessionId: string): void;
-  /** Ends the agent's own turn (`own`), or completes what came after the end of a turn (`over`). Returns whether its own turn said something. */
+  /** Completes the agent's own turn (`own`), or the updates after a turn (`over`). Returns whether its own turn sent text. */
   settle(sessionId: string, phase: 'own' | 'over'): boolean;
   /** Updates that became no item, by reason. */
   dropped(): Readonly<Record<string, number>>;
@@ -83,9 +83,9 @@ export interface Transcripts {
   show(sessionId: string, text: string): void;
   /** Output of a program that reports nothing else. */
   print(sessionId: string, taskId: string, text: string): void;
-  /** The reason why the turn of this session is no longer kept: the disk refused a write. Undefined while it is kept. */
+  /** The reason why the turn of this session is not kept: the disk refused a write. Undefined while it is kept. */
   lost(sessionId: string): string | undefined;
-  /** The item that the task ends with. Throws when the disk refuses the write. */
+  /** Writes the item of the task's result. Throws if the disk refuses the write. */
   end(taskId: string, sessionId: string, ending: Ending): string;
   /** Another question, while one is open. */
   ask(sessionId: string, question: AskedQuestion, about: string): void;
@@ -94,7 +94,7 @@ export interface Transcripts {
   change(sessionId: string, changes: readonly Change[]): void;
   /** Closes the items that the process before this one left open. */
   recover(): void;
-  /** Sends changes of a session in which none of our turns runs. */
+  /** Sends changes of a session while our turns are idle there. */
   written: (sessionId: string, ops: readonly Operation[], v: number) => void;
   /** Sends the pending changes: a later read contains them already. */
   flush: (sessionId: string) => void;
@@ -119,7 +119,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     }
   };
 
-  /** The mapper hears everything, also what the disk refuses. */
+  /** The mapper receives every update, also those the disk refuses. */
   const told = (sessionId: string, changes: (mapper: Mapper) => Change[], how?: Writing): Heard | undefined => {
     const talk = known.of(sessionId);
     if (!talk) return drop(sessionId, 'an update of an unknown session');
@@ -147,7 +147,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
     tidy(sessionId);
   };
 
-  /** The end of a turn without a task, and of what came late. */
+  /** Completes a turn without a task, or late updates. */
   const settle: Transcripts['settle'] = (sessionId, phase) => {
     const talk = talks.get(sessionId);
     if (talk?.phase !== phase || (phase === 'over' && talk.late !== true)) return false;
@@ -172,7 +172,7 @@ export function createTranscripts(options: TranscriptsOptions): Transcripts {
       if (!same) mapper.begin(turn);
       remember(sessionId, { taskId, mapper, turn, phase: 'task' });
       try {
-        // Of an earlier turn whose end the disk refused.
+        // Items of an earlier turn whose result the disk refused.
         const open = same ? [] : store.open(sessionId).filter(({ part }) => part.kind !== 'question');
         const named = new Set(left.map((change) => (change.op === 'put' ? change.item.uuid : change.uuid)));
         const rest = open.filter((item) => !named.has(item.uuid)).map(closed);

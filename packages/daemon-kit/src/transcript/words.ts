@@ -1,4 +1,6 @@
-/** The words of a turn as items: chunks join as long as they belong to one message (`splitter.ts`), and each item has its bound. */
+/**
+ * The text of a turn as items: chunks join as long as they belong to one message (`splitter.ts`), and each item has its bound.
+ */
 import { transcriptLimits } from '@relay/protocol';
 import { keepHead } from '../bounds.ts';
 import { imageName } from '../contents.ts';
@@ -8,7 +10,7 @@ import type { MakeItem, MapperOptions } from './mapper-options.ts';
 import type { Names } from './names.ts';
 import { type OpenWords, type WordsKind, messageIdOf } from './splitter.ts';
 
-/** Words of the agent that are complete. */
+/** A complete text of the agent. */
 export interface Spoken {
   uuid: string;
   content: string;
@@ -16,14 +18,14 @@ export interface Spoken {
 
 interface Words {
   say: (kind: WordsKind, update: Fields, at: string | undefined) => Change[];
-  /** The words that go on. */
+  /** The open text. */
   open: () => OpenWords | undefined;
-  /** Closes the open words. */
+  /** Closes the open text. */
   close: () => Change[];
-  /** The last words of the agent since `forget`. */
+  /** The last text of the agent since `forget`. */
   last: () => Spoken | undefined;
   forget: () => void;
-  /** Words that ended since the previous call, in order. */
+  /** Texts completed since the previous call, in order. */
   spoken: () => Spoken[];
 }
 
@@ -31,7 +33,7 @@ interface Open extends OpenWords {
   uuid: string;
   content: string;
   bytes: number;
-  /** Only whitespace so far: it is no item yet. */
+  /** Only whitespace so far: not an item yet. */
   silent: boolean;
 }
 
@@ -44,7 +46,7 @@ export function createWords(
   }: {
     names: Names;
     item: MakeItem;
-    /** Words of the user begin a turn, in a replay. */
+    /** In a replay, text of the user begins a turn. */
     onTurn: (uuid: string) => Change[];
   },
 ): Words {
@@ -75,7 +77,7 @@ export function createWords(
       open ??= { uuid: '', kind, messageId, content: '', bytes: 0, silent: true };
       open.messageId ??= messageId;
       const head = keepHead(piece, Math.max(limit - open.bytes, 4));
-      // Words of the user are one item, however long.
+      // Text of the user is one item of any length.
       piece = kind === 'user' ? '' : piece.slice(head.length);
       open.content += head;
       open.bytes += Buffer.byteLength(head, 'utf8');

@@ -22,7 +22,7 @@ const section = (name: string, { schema, description, example }: Registered): st
     `<sub>[examples/${name}.json](../examples/${name}.json)</sub>`,
   ].join('\n\n');
 
-/** Records that frames or bodies contain and that have no section of their own yet. */
+/** Records that frames or bodies contain and that lack a section of their own. */
 function recordsOf(schemas: readonly TSchema[], documented: Set<string>): string[] {
   const named = new Map<string, TSchema>();
   for (const schema of schemas) namedWithin(schema, named);

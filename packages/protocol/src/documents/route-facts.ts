@@ -1,4 +1,4 @@
-/** Facts that follow from a route but are not written in it: its parameters and every error that it may answer. */
+/** Facts that follow from a route without being written in it: its parameters and all its possible errors. */
 import { errorCatalogue, type ErrorCode } from '../errors.ts';
 import type { Route } from '../routes/route.ts';
 
@@ -10,8 +10,8 @@ export const pathParameters = ({ path }: Route): string[] =>
 export const isRateLimited = ({ path }: Route): boolean => path.startsWith('/api/');
 
 /**
- * The codes of a route, its own and those that follow from its credential and inputs, in the order of the catalogue.
- * Without NOT_FOUND and METHOD_NOT_ALLOWED, which answer a request that no route took.
+ * The codes of a route, its own and those from its credential and inputs, in catalogue order.
+ * Excludes NOT_FOUND and METHOD_NOT_ALLOWED, which answer requests without a route.
  */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(route.errors);

@@ -1,6 +1,6 @@
 /**
- * One story, told by every example: Ada asks the agent on her workstation for a watering schedule, the agent asks her for the
- * time zone, she answers, and it finishes. The facts that several examples share are here, and only here.
+ * All examples share one story: Ada asks the agent on her workstation for a watering schedule, the agent asks her for
+ * the time zone, she answers, and it finishes. Facts that several examples share are here, and only here.
  */
 import { formatSessionId, placeholderNativeId } from '../session-id.ts';
 import type { Message, Summary } from '../rest/conversation.ts';
@@ -38,7 +38,7 @@ export const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
 export const title = 'Add a watering schedule to the garden app and run the tests.';
 
-/** The first message, the answer to the question, one that failed, one that Ada cancelled, and one into a running turn. */
+/** The first message, the answer to the question, a failed message, a message that Ada cancelled, and a steer. */
 export const tasks = {
   start: '01KKNSR4J0F1EENPC7TF5HF8E7',
   answer: '01KKNSXYQZXNEGM11GJERNRBMJ',

@@ -1,6 +1,6 @@
 /**
- * The frames from a daemon to the relay (specification §6.3, and the superset of `field daemons`: extra event types, optional
- * fields that may be null, older spellings). snake_case. A field is required here only if the relay cannot do without it.
+ * The frames from a daemon to the relay (specification §6.3, and the superset of `field daemons`: extra event types,
+ * nullable optional fields, older spellings). snake_case. A field is required here only if the relay depends on it.
  */
 import {
   type Static,
@@ -91,7 +91,7 @@ export const HistoryMessage = record('HistoryMessage', 'One stored message.', {
   role: line('USER, AGENT or SYSTEM'),
   content: text('Text'),
   timestamp: lenient(when('Time of the message')),
-  // Of an `Item`. Not checked: the relay forwards them.
+  // Fields of an `Item`. Not checked: the relay forwards them.
   seq: maybe(Type.Unsafe<number>({ description: 'Of an `Item`, where `parts` were asked for' })),
   v: maybe(Type.Unsafe<number>({ description: 'Of an `Item`' })),
   turn: maybe(Type.Unsafe<string>({ description: 'Of an `Item`' })),
@@ -216,7 +216,7 @@ const DeskResponse = frame('desk_response', 'Answer to `desk_request`, or an err
   error: maybe(text('Why the daemon could not answer')),
 });
 
-/** Fields that any event may carry. `task_id` is empty for the live transcript of a session started locally. */
+/** Fields that any event can carry. `task_id` is empty for the live transcript of a session started locally. */
 const anyEvent = {
   // Cut, not discarded: without a task id the event would be one of a local session. No task of ours has so long an id.
   task_id: lenient(text('The task, or empty', { maxLength: limits.idCharacters })),

@@ -252,7 +252,7 @@ export const controls = {
   outbox: versioned('outbox', 'Notifications are waiting to be sent.', {}),
 } as const;
 
-/** The first letter of a user frame, which says who gets it. */
+/** The first letter of a user frame, which selects its receivers. */
 export const userFrameKinds = {
   /** session_update, new_message, device_status: the three of the specification, for all clients. */
   f: 'specification',
@@ -264,7 +264,10 @@ export const userFrameKinds = {
   s: 'single',
   /** task_output: not in the history, only for clients that asked. */
   o: 'output',
-  /** transcript: not in the history, only for clients that asked for it, or as task_output for those that asked for that. */
+  /**
+   * transcript: not in the history; only for clients that requested it, or as task_output for clients that requested
+   * that.
+   */
   t: 'transcript',
 } as const;
 export type UserFrameKind = keyof typeof userFrameKinds;
@@ -297,7 +300,7 @@ export function decodeTranscript(text: string): { head: () => TranscriptHead; fr
 /** The head of an answer about files, and the text of its object. */
 export const encodeFiles = (text: string): string => `{"v":1,"kind":"device_files"}\n${text}`;
 
-/** The head of a page of items, and the rest of its object as text: from `"messages":` to its end. */
+/** The head of a page of items, and the rest of its object as text, from `"messages":` on. */
 export const encodeItems = (head: Extract<Reply, { kind: 'items' }>, rest: string): string =>
   `${JSON.stringify(head)}\n${rest}`;
 

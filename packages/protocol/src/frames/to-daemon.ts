@@ -1,6 +1,6 @@
 /**
- * The frames from the relay to a daemon (specification §6.2; `version_status`, `file_path`, `images`, `context_request`,
- * `force_quit_session`: field daemons). snake_case. A capability is needed where the text says so.
+ * The frames from the relay to a daemon (specification §6.2; `version_status`, `file_path`, `images`,
+ * `context_request`, `force_quit_session`: field daemons). snake_case. The descriptions name required capabilities.
  */
 import {
   Type,
@@ -30,11 +30,12 @@ export const capabilities = {
   images: 'images',
   /** Answers `usage_request`. */
   usage: 'usage',
-  /** For daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
+  /** Fallback for daemons released before `usage`: answers a `context_request` without `include` as `usage_request`. */
   context: 'context',
   /**
-   * Treats the pong to a WebSocket ping as a receipt: every frame the daemon sent before the ping was handled, for instance the end
-   * of a task was saved. If it is not declared a pong only shows that the relay is alive, and is sent at once.
+   * Treats the pong to a WebSocket ping as a receipt: the relay handled every frame sent before the ping, for instance
+   * saved a task's completion. Undeclared, a pong only shows that the relay is alive, and the relay sends it
+   * immediately.
    */
   receipts: 'receipts',
   /** Reads why an upgrade was refused: 426 with a `version_status` body instead of a socket that closes 4426, and 429. */
@@ -64,7 +65,7 @@ export const capabilities = {
 } as const;
 export type Capability = keyof typeof capabilities;
 
-/** The header of the 101 in which the relay declares its capabilities; absent: none. */
+/** The header of the 101 that declares the relay's capabilities; absent: the relay declares zero capabilities. */
 export const relayCapabilitiesHeader = 'X-Relay-Capabilities';
 export const relayCapabilities = {
   transcript: 'transcript',

@@ -1,4 +1,7 @@
-/** The answer of `GET /api/me/export` (rules, 8.16): everything that the relay keeps of a person. Streamed: the lists may be long. */
+/**
+ * The answer of `GET /api/me/export` (rules, 8.16): all data that the relay stores about a person. Streamed, because
+ * the lists can be long.
+ */
 import { Type, count, id, limits, line, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { CommandList, Session, taskKinds, taskStates } from './conversation.ts';
 import { AuditEntry } from './audit.ts';

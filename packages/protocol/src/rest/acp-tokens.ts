@@ -1,9 +1,9 @@
-/** Tokens with which ACP clients reach one device over `/acp/<deviceId>` (rules, 18.8). */
+/** Tokens that let ACP clients reach one device over `/acp/<deviceId>` (rules, 18.8). */
 import { type Static, Type, id, limits, line, list, maybe, oneOf, record, text, time } from '../schema.ts';
 
 /** Tokens of one person that are valid. */
 export const maxAcpTokens = 50;
-/** A token that no client used for so long is no longer valid. */
+/** A token expires after this time without use. */
 export const acpTokenIdleSeconds = 90 * 24 * 60 * 60;
 export const acpScopes = ['sessions:read', 'sessions:write'] as const;
 

@@ -11,7 +11,7 @@ export const notificationCauses = [
 ] as const;
 export type NotificationCause = (typeof notificationCauses)[number];
 
-/** The causes for which a person chooses a level. */
+/** The notification causes that have a level chosen by the person. */
 export const chosenCauses = ['needs_you', 'failed', 'unknown', 'done', 'device'] as const;
 export type ChosenCause = (typeof chosenCauses)[number];
 
@@ -26,7 +26,9 @@ export const defaultLevels: Readonly<Record<ChosenCause, NotifyLevel>> = {
   device: 'off',
 };
 
-/** The level that decides about a notification; undefined where none does: a change of the account is always notified. */
+/**
+ * The cause whose level controls a notification; undefined for changes of the account, which the relay always sends.
+ */
 export function chosenCauseOf(cause: NotificationCause): ChosenCause | undefined {
   if (cause === 'device_allowed' || cause === 'program_allowed' || cause === 'account_changed') return undefined;
   return cause === 'device_conflict' ? 'device' : cause;

@@ -1,4 +1,4 @@
-/** Registration keys, with which machines register without a person (rules, 7.13). */
+/** Registration keys, which register machines without a person (rules, 7.13). */
 import { type Static, Type, count, id, limits, line, list, maybe, record, text, time } from '../schema.ts';
 
 /** Keys of one person that have not expired. */

@@ -1,4 +1,4 @@
-/** Folders of a device: where its sessions worked, and what its daemon lets apps look through. camelCase. */
+/** Folders of a device: those its sessions used, and those its daemon allows apps to browse. camelCase. */
 import { type Static, flag, limits, list, maybe, opaque, record, text, time } from '../schema.ts';
 
 const path = (description: string) => text(description, { minLength: 1, maxLength: limits.pathCharacters });

@@ -1,4 +1,4 @@
-/** The inbox: what waits for a person, across devices (rules, 14.16 to 14.19). camelCase, times in UTC. */
+/** The inbox: items that wait for a person, across devices (rules, 14.16 to 14.19). camelCase, times in UTC. */
 import {
   type Static,
   Type,
@@ -25,7 +25,7 @@ export const inboxLimits = {
   open: 5000,
   page: 100,
   pageDefault: 50,
-  /** In one `inbox_update`. */
+  /** Limits of one `inbox_update`. */
   changed: 20,
   removed: 100,
   snoozeMs: 30 * 86_400_000,

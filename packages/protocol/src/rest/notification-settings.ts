@@ -1,4 +1,4 @@
-/** The causes and hours in which a person is notified (rules, 14.11 and 14.13). */
+/** A person's choice of causes and hours for notifications (rules, 14.11 and 14.13). */
 import { type Static, Type, count, list, maybe, nullable, oneOf, record, text, time } from '../schema.ts';
 import { chosenCauses, notifyLevels } from './causes.ts';
 

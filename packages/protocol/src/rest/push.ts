@@ -17,7 +17,7 @@ export type SubscriptionDetail = (typeof subscriptionDetails)[number];
 const subscriptionActions = ['none', 'reject', 'all'] as const;
 export type SubscriptionActions = (typeof subscriptionActions)[number];
 
-/** Languages of the words of a notification. */
+/** Languages of notification texts. */
 const notificationLanguages = ['en', 'de'] as const;
 export type NotificationLanguage = (typeof notificationLanguages)[number];
 

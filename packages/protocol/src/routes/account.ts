@@ -1,4 +1,4 @@
-/** The rows of `routes` for the caller: the account, its data, and what was done in its name. */
+/** The rows of `routes` for the caller: the account, its data, and its audit. */
 import { endpoints } from '../endpoints.ts';
 import { AccountExport } from '../rest/account-export.ts';
 import { AuditPage, AuditQuery } from '../rest/audit.ts';

@@ -1,4 +1,4 @@
-/** The rows of `routes` for the inbox: what waits for a person (rules, 14.16 to 14.19). */
+/** The rows of `routes` for the inbox: items that wait for a person (rules, 14.16 to 14.19). */
 import { endpoints } from '../endpoints.ts';
 import * as inbox from '../rest/inbox.ts';
 

@@ -1,4 +1,4 @@
-/** The rows of `routes` for what people and the agent say to each other: history, messages, answers. */
+/** The rows of `routes` for the conversation between people and the agent: history, messages, answers. */
 import { endpoints } from '../endpoints.ts';
 import * as conversation from '../rest/conversation.ts';
 import * as prompts from '../rest/prompts.ts';

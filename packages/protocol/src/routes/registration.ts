@@ -1,4 +1,4 @@
-/** The rows of `routes` by which a machine becomes a device: codes (RFC 8628) and their approval. */
+/** The rows of `routes` that make a machine a device: codes (RFC 8628) and their approval. */
 import { endpoints } from '../endpoints.ts';
 import * as people from '../rest/people.ts';
 

@@ -11,19 +11,19 @@ export interface Route extends Endpoint {
   scope?: Scope | readonly Scope[];
   query?: TSchema;
   body?: TSchema;
-  /** With this field a body may hold `imageRequestBytes`; what is not in the field, `requestBodyBytes` as anywhere. */
+  /** This field raises the body limit to `imageRequestBytes`; the rest of the body keeps `requestBodyBytes`. */
   largeField?: 'images';
   success: Readonly<Record<number, TSchema | undefined>>;
-  /** The errors particular to the route; `errorsOf` adds those that follow from its credential and inputs. */
+  /** The errors particular to the route; `errorsOf` adds the errors from its credential and inputs. */
   errors: readonly ErrorCode[];
   /** Refusals with a body of their own, by status; every other one is an `ErrorResponse`. */
   refusals?: Readonly<Record<number, TSchema>>;
-  /** The fields of the body may be in the query instead. */
+  /** The query can carry the fields of the body instead. */
   bodyInQuery?: true;
   /**
-   * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`: also against the limit
-   * of new sessions. `export`, `pushTest`, `files`: also against that of exports, of tests of addresses, of files. `misuse`: only if it turns out to be a
-   * misuse, per address.
+   * How a call counts against the rate limit (rules, 6.10). Absent: as one request. `none`: not at all. `creation`:
+   * also against the limit of new sessions. `export`, `pushTest`, `files`: also against the limit of exports, of
+   * address tests, of files. `misuse`: only if it turns out to be a misuse, per address.
    */
   limit?: 'none' | 'creation' | 'export' | 'pushTest' | 'files' | 'misuse';
   /** The answer is written part by part. */

@@ -1,4 +1,4 @@
-/** The rows of `routes` for tasks: those that run, those that wait, and how to cancel them. */
+/** The rows of `routes` for tasks: running and waiting tasks, and their cancellation. */
 import { endpoints } from '../endpoints.ts';
 import * as conversation from '../rest/conversation.ts';
 import * as prompts from '../rest/prompts.ts';

@@ -20,8 +20,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The item after one operation that names it, with the version of that operation; undefined when there is none: an operation on an item
- * that is not there, or of a kind that this release does not know.
+ * The item after one operation on it, with the version of that operation; undefined for an operation on a missing item,
+ * or of a kind that this release does not know.
  */
 export function itemAfter(item: Item | undefined, operation: Operation, v?: number): Item | undefined {
   const stamp = v === undefined ? {} : { v };
@@ -54,8 +54,8 @@ export const inOrder = (one: Item, other: Item): number =>
   one.seq - other.seq || (one.uuid < other.uuid ? -1 : one.uuid > other.uuid ? 1 : 0);
 
 /**
- * The list after the operations of one frame. Pure: the same items, in order, those that changed as new objects. `v`: the version of the
- * frame, which the changed items carry afterwards.
+ * The list after the operations of one frame. Pure: keeps the order, and replaces changed items by new objects. `v`:
+ * the version of the frame, which the changed items carry afterwards.
  */
 export function applyOperations(items: readonly Item[], ops: readonly Operation[], v?: number): Item[] {
   const byUuid = new Map(items.map((item) => [item.uuid, item]));
@@ -67,7 +67,7 @@ export function applyOperations(items: readonly Item[], ops: readonly Operation[
   return [...byUuid.values()].sort(inOrder);
 }
 
-/** The list after an answer of `changed`: the items of the page replace those with the same uuid. */
+/** The list after a `changed` answer: the items of the page replace items with the same uuid. */
 export function mergeItems(items: readonly Item[], changed: readonly Item[]): Item[] {
   const byUuid = new Map(items.map((item) => [item.uuid, item]));
   for (const item of changed) byUuid.set(item.uuid, item);
@@ -94,8 +94,9 @@ export function isOperation(value: unknown): value is Operation {
 }
 
 /**
- * The text of the operations of a frame for a reader that keeps no items, '' when there is none: `print`, else the text that they add. The first
- * words of a text come with the item that they begin; an item put as a whole, or by the user, is not new. Thoughts are left out.
+ * The text of a frame's operations for a reader that keeps no items, '' for a frame without text: `print`, else the
+ * text that they add. The start of a text comes with its new item; an item replaced as a whole, or sent by the user, is
+ * not new. Skips thoughts.
  * Shapes are unchecked.
  */
 export function shownText(ops: unknown): string {

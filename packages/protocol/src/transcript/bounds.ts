@@ -3,7 +3,7 @@ export const transcriptLimits = {
   /** A longer text continues in the next item. */
   textBytes: 256 * 1024,
   thoughtBytes: 32 * 1024,
-  /** The first and the last bytes of a tool's output; `left` counts what is between them. */
+  /** A tool's output keeps its first and last bytes; `left` counts the bytes between them. */
   outputHeadBytes: 4 * 1024,
   outputTailBytes: 12 * 1024,
   inputBytes: 4 * 1024,

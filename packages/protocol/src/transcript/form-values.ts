@@ -7,11 +7,11 @@ import type { FieldValues, QuestionField } from './question.ts';
 export interface FieldProblem {
   /** `range`: of a number, of the length of a text, or of the count of a list. */
   kind: 'missing' | 'boolean' | 'number' | 'integer' | 'choice' | 'choices' | 'text' | 'range';
-  /** With `range`: what is bounded. */
+  /** Set with `range`: the bounded quantity. */
   of?: 'a value' | 'a length' | 'a count';
 }
 
-/** Why the value does not fit the field; undefined when it fits. `value`: undefined when none is given. */
+/** Why the value does not fit the field; undefined if it fits. `value`: undefined if missing. */
 export function fieldProblem(field: QuestionField, value: FieldValues[string] | undefined): FieldProblem | undefined {
   if (value === undefined) return field.required ? { kind: 'missing' } : undefined;
   const { type, choices, text, min = -Infinity, max = Infinity } = field;

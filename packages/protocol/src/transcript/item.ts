@@ -1,7 +1,7 @@
 /**
- * One entry of a conversation with everything that is known of it. An item is a message with more fields, so that a reader who knows no
- * `part` shows its `content`. Names inside a part are single lower-case words: no instance translates them, and a kind that a
- * reader does not know passes.
+ * One entry of a conversation with all its details. An item is a message with more fields, so that a reader that
+ * ignores `part` shows its `content`. Names inside a part are single lower-case identifiers: no instance translates
+ * them, and unknown kinds pass.
  */
 import {
   type Static,
@@ -149,7 +149,7 @@ export const parts = {
 type PartKind = keyof typeof parts;
 /** A part of a known kind. */
 export type Part<K extends PartKind = PartKind> = { [T in K]: Static<(typeof parts)[T]> }[K];
-/** A part on the wire: its kind may be one that this release does not know. */
+/** A part on the wire: its kind can be unknown to this release. */
 export interface AnyPart {
   kind: string;
   [field: string]: unknown;
@@ -160,7 +160,7 @@ const plain: ReadonlySet<string> = new Set<PartKind>(['user', 'text', 'question'
 export const isPlain = ({ part }: { part?: unknown }): boolean =>
   typeof part !== 'object' || part === null || plain.has((part as { kind?: unknown }).kind as string);
 
-/** Fields of an item beside those of a message. */
+/** Fields of an item in addition to those of a message. */
 export const itemFields = {
   seq: version('Place in the list; given once'),
   v: maybe(version('Version of the session at the last change of the item')),

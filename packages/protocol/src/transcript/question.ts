@@ -1,11 +1,12 @@
 /**
- * A question of an agent on the wire: in an item, with WAIT_FOR_USER, in PROMPT_OPEN. It has the uuid of its item and never changes; a
- * question that differs is another one. Names are single lower-case words, the same on every plane.
+ * A question of an agent on the wire: in an item, with WAIT_FOR_USER, in PROMPT_OPEN. It has the uuid of its item and
+ * never changes; a question that differs is a new question. Names are single lower-case identifiers, the same on every
+ * plane.
  */
 import { type Static, Type, count, flag, id, limits, line, list, maybe, record, text } from '../schema.ts';
 import { transcriptLimits } from './bounds.ts';
 
-/** A word of a list that may grow: a receiver treats one that it does not know as none. */
+/** An entry of a list that can grow: a receiver treats an unknown entry as absent. */
 export const word = <const T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number] | (string & {})>({
     type: 'string',

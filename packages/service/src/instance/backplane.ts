@@ -13,7 +13,7 @@ const lifetimes = ({ leaseTtlMs, resumeHistoryBytes, resumeHistoryMs }: RelayCon
   historyTtlMs: resumeHistoryMs,
 });
 
-/** For one of several instances. Rejects, when connecting, with what `createRedisBackplane` rejects with. */
+/** For one of several instances. Rejects, when connecting, with the error of `createRedisBackplane`. */
 export const overRedis =
   (config: RelayConfig, logger: Logger): Connect =>
   (name) =>
@@ -22,7 +22,7 @@ export const overRedis =
       // The roles of several instances are refused without it.
       url: config.redisUrl ?? '',
       name,
-      // Each reason is a line of its own: a second one must not be counted as the first said again.
+      // Log each reason as its own line: the logger must not count a second reason as a repetition of the first.
       onError: (error) =>
         logger.warn(
           { err: error },
@@ -31,12 +31,12 @@ export const overRedis =
     });
 
 /**
- * Milliseconds since 1970 by the clock as it was at the start: one that is set while the process runs must neither end leases nor make
- * people wait for hours until a window of theirs ends.
+ * Milliseconds since 1970, by the clock at the start: setting the clock while the process runs must neither expire
+ * leases nor prolong a person's rate-limit window by hours.
  */
 const steadyNow = () => Math.floor(performance.timeOrigin + performance.now());
 
-/** For the only process of a relay. */
+/** For a relay with a single process. */
 export async function inMemory(config: RelayConfig, database: Database): Promise<Connect> {
   // Fences are times; a clock that was set back during a restart must not make an older connection the newer one.
   const aheadMs = Math.max(0, (await newestFence(database)) + 1 - steadyNow());

@@ -1,4 +1,7 @@
-/** Publishes the inboxes that this process changed, and those that a process changed which ended before it could (rules, 14.18). */
+/**
+ * Publishes the inboxes that this process changed, and those of a process that stopped before it published them (rules,
+ * 14.18).
+ */
 import { createInboxPublisher } from '@relay/attention';
 import type { Backplane } from '@relay/backplane';
 import { type Database, inboxNews, markInboxPublished, trimInbox, unpublishedInboxes } from '@relay/database';
@@ -13,7 +16,9 @@ interface InboxDeps {
   repairs: boolean;
 }
 
-/** An inbox that is not published after this time has no process that will: two looks, and it is within five seconds. */
+/**
+ * After this time an inbox counts as abandoned by its process: after two looks, within five seconds, it is published.
+ */
 const repairMs = 2_000;
 
 /** `stop` resolves when nothing is under way. */

@@ -1,8 +1,8 @@
 /** The one assembly of an instance: everything that an api and a gateway need, opened in order and closed in reverse. */
 import { type DeviceVerifier, createDeviceVerifier } from '@relay/auth';
-import type { Backplane } from '@relay/backplane';
+import { type Backplane, claimRedis } from '@relay/backplane';
 import type { RelayConfig, Role } from '@relay/config';
-import { type Database, openDatabase, readCredential } from '@relay/database';
+import { type Database, openDatabase, readCredential, readInstallationId } from '@relay/database';
 import {
   type InstanceMetrics,
   type Logger,
@@ -21,6 +21,7 @@ import { type Closers, createClosers } from '../closers.ts';
 import { openFilesLimit, openFilesWarning } from '../open-files.ts';
 import { createPatience } from './patience.ts';
 import { publishInboxes } from './inboxes.ts';
+import { watchInstallation } from './installation.ts';
 import { type Connect, inMemory, overRedis } from './backplane.ts';
 import { type Door, type ServedDoor, serveDoor } from './serve-door.ts';
 
@@ -50,16 +51,18 @@ interface InstanceOptions {
   readonly connect?: Connect;
   /** Gets every line of the log. Default: standard output. */
   readonly log?: { write(line: string): void } | undefined;
-  /** Whether the metrics of the process are among those of the instance: one instance of a process. Default true. */
+  /** Whether the instance exports the metrics of the process: only one instance per process. Default true. */
   readonly processMetrics?: boolean;
 }
 
 export interface Instance {
   /** Throws a TypeError for a part that this role does not have. */
   deps(part: Part): InstanceDeps;
-  /** Opens a door on what was opened here and listens. When either fails, everything is closed before it rejects. */
+  /** Opens a door on the opened resources and listens. If either fails, closes everything before it rejects. */
   serve(open: () => Promise<Door>): Promise<ServedDoor>;
-  /** Leaves in good order: drains, answers, closes. Every call returns the same promise. Rejects, after all, with what failed. */
+  /**
+   * Shuts down in order: drains, answers, closes. Every call returns the same promise. Rejects at last with the errors.
+   */
   close(): Promise<void>;
 }
 
@@ -128,6 +131,13 @@ async function assemble(
     return member;
   };
 
+  if (role !== 'standalone' && !options.connect) {
+    const installation = await readInstallationId(database);
+    const backplane = memberOf(role);
+    await patience.wait('backplane', () => claimRedis(backplane, installation));
+    const watch = watchInstallation({ backplane, installation, logger, metrics });
+    closers.push('claim of Redis', () => watch.stop());
+  }
   await patience.end();
   const first = memberOf(partsOf[role][0]);
   const inboxes = publishInboxes({ database, backplane: first, logger, metrics, repairs: members.has('api') });

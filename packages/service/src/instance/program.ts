@@ -1,12 +1,12 @@
 /** The code that the programs that start an instance share. */
 import { existsSync, readFileSync } from 'node:fs';
-import { BackplaneError, RedisAddressError } from '@relay/backplane';
+import { BackplaneError, InstallationError, RedisAddressError } from '@relay/backplane';
 import { ConfigError } from '@relay/config';
 import { DatabaseError } from '@relay/database';
 
-const forPeople = [ConfigError, DatabaseError, BackplaneError, RedisAddressError];
+const forPeople = [ConfigError, DatabaseError, BackplaneError, RedisAddressError, InstallationError];
 
-/** Whether an error of the start was written for people: its message says what to do. */
+/** Whether the message of a startup error is written for people: it gives advice. */
 export const isForPeople = (error: unknown): boolean => forPeople.some((kind) => error instanceof kind);
 
 /**

@@ -1,4 +1,4 @@
-/** The door of an instance: it listens, checks the way to itself, and leaves without dropping what it has begun. */
+/** The door of an instance: it listens, checks the way to itself, and leaves without dropping work in progress. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RelayConfig, Role } from '@relay/config';
@@ -10,6 +10,7 @@ import {
   startMetricsServer,
 } from '@relay/telemetry';
 import type { Closers } from '../closers.ts';
+import { watchCertificate } from '../certificate.ts';
 import { type ProxyCheckOptions, checkProxy, quietMsOf } from '../proxy-check.ts';
 import { type Tickets, createQuietDoor } from '../quiet-door.ts';
 import type { Service } from '../run.ts';
@@ -21,11 +22,11 @@ export interface Door {
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): void;
   /** Closes the live sockets with a word, spread over `overMs`; requests go on. */
   drain(overMs: number): Promise<unknown>;
-  /** Closes what is left and stops every timer. */
+  /** Closes the rest and stops every timer. */
   close(): Promise<void>;
   /** After the draining: requests under way are answered within this time, or cut. */
   readonly lastAnswersMs: number;
-  /** The socket that is tried through PUBLIC_URL after the start. Absent: none is. */
+  /** The socket to test through PUBLIC_URL after the start. Absent: skips the test. */
   readonly selfCheck?: ProxyCheckOptions['path'];
   /** Further lines for people, on standard error, when it is ready. */
   readonly welcome?: readonly string[];
@@ -44,13 +45,13 @@ interface Below {
 
 export interface ServedDoor extends Service {
   readonly port: number;
-  /** Cuts every connection without a word, as the end of the process does. */
+  /** Cuts every connection silently, as a crash of the process does. */
   cut(): Promise<void>;
 }
 
-/** Beyond the time that draining and last answers are given by configuration. */
+/** Extra margin on top of the configured drain time. */
 const marginMs = 5000;
-/** Daemons and apps close their sockets, and what their ends change is written. */
+/** Daemons and apps close their sockets, and the relay writes the resulting changes. */
 const doorCloseMs = 30_000;
 
 /** Everything that it opens, the door included, is on the stack of `closers`; also when it rejects. */
@@ -93,6 +94,8 @@ export async function serveDoor(below: Below, open: () => Promise<Door>): Promis
       quiet.close();
     });
   }
+  const certificate = watchCertificate({ publicUrl: config.publicUrl, metrics, logger });
+  closers.push('certificate', () => certificate.stop());
   closers.push('readiness', () => below.readiness.drain());
 
   const ready = role === 'standalone' ? 'is ready at' : `(${role}) is ready for`;

@@ -1,9 +1,9 @@
 /**
- * Any agent that speaks ACP, as an `Agent` of the daemon. Each conversation has a process of its own, so that one that hangs, floods
- * or must be killed affects no other; an idle process ends after a while and the conversation is resumed when it is needed.
+ * Implements `Agent` for any ACP agent. Each conversation has its own process, so a conversation that hangs, floods or must be
+ * killed affects no other. Idle processes stop after a while; the next message resumes the conversation.
  *
- * A question leaves its turn open at the agent: the task ends with WAIT_FOR_USER, and the next task of the session carries the
- * answer and receives the rest.
+ * A question leaves the turn open at the agent: the task settles as WAIT_FOR_USER, and the next task of the session carries the
+ * answer and receives the rest of the turn.
  */
 import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
 import { listedName } from './names.ts';
@@ -17,11 +17,11 @@ import { type AgentAbilities, type AgentProcess, AgentFailure } from './process.
 
 export interface AcpAgent extends Agent {
   /**
-   * Asks the agent outside every conversation, in a process of its own that is ended afterwards. Rejects with an AgentFailure, also
-   * when the agent is being closed.
+   * Asks the agent outside every conversation, in a temporary process. Rejects with an AgentFailure, also while the
+   * agent closes.
    */
   visit<T>(visitor: Visitor<T>): Promise<T>;
-  /** A live process that may be used outside its conversation, if there is one. */
+  /** Returns a live process that can be used outside its conversation, if there is one. */
   borrow(): AgentProcess | undefined;
 }
 
@@ -34,7 +34,7 @@ const tooLate = 'The agent no longer waits for this answer. Nothing was sent to 
 const answerFirst =
   'The agent is waiting for an answer, and an answer cannot contain images. Answer first, then send the images.';
 
-/** For a turn before there is a daemon. */
+/** The report before the daemon is connected. */
 const unheard: TurnReport = {
   progress: () => undefined,
   output: () => undefined,
@@ -75,10 +75,10 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       if (conversation) {
         const outcome = await conversation.answer(turn, report, signal);
         if (outcome === 'done' || signal.aborted) return;
-        // Its process may have ended meanwhile.
+        // Its process can have exited in the meantime.
         conversation = await live(turn.sessionId);
       }
-      // Without its question a choice is meaningless: as a message it could be taken for a permission.
+      // A choice is meaningless without its question: the agent could take it as a permission.
       if (turn.answer?.option !== undefined || turn.answer?.fields) return report.error(tooLate, 'PROMPT_SUPERSEDED');
       conversation ??= await reopen(turn, (pid) => report.process(pid), signal);
       if (signal.aborted) return;
@@ -91,7 +91,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
         }
         report.chosen?.(turn.settings);
       }
-      // Opening it took a while, in which a terminal can have opened it too.
+      // While the agent opened it, a terminal can have opened it too.
       if (options.holders?.of(turn.sessionId)?.sure && report.held) return report.held();
       await conversation.prompt(turn, report, signal);
     } catch (error) {
@@ -100,7 +100,8 @@ export function acpAgent(options: AcpOptions): AcpAgent {
   };
 
   return {
-    // Whether it accepts images, or messages while it works, is known once its process runs: if it does not, the task says so.
+    // Whether the agent accepts images, or messages while it works, is only known once its process runs. The task
+    // reports it if it does not.
     capabilities: ['images', 'usage', 'settings', 'controls', 'steer'],
     holdsQuestions: true,
     tellsUpdates: true,
@@ -150,7 +151,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
       await live(sessionId);
     },
     outdated(sessionId) {
-      // A live process does not see what a terminal has added to the session; a new one does.
+      // A live process does not see rows that a terminal added to the session; a new process does.
       const conversation = conversations.get(sessionId);
       if (conversation?.idle() && !quirks.neverReload) dismiss(conversation);
     },

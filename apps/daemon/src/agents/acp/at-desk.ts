@@ -5,7 +5,7 @@ import type { Fields } from './content.ts';
 import type { Asking } from './questions.ts';
 import { type ActiveTurn, tell } from './turn.ts';
 
-/** Asks at the keyboard. Resolves with the typed words; undefined without a keyboard, or when `signal` aborted. */
+/** Asks at the keyboard. Resolves with the typed text; undefined without a keyboard, or when `signal` aborted. */
 export type AskAtDesk = (question: Question, signal: AbortSignal) => Promise<string | undefined>;
 
 /** A question of several fields is asked field by field; one without a valid answer counts as declined. */

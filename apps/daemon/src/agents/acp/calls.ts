@@ -1,4 +1,4 @@
-/** A tool call of ACP in words: its action, its object and its change. Pure; reads by shape. */
+/** Describes a tool call of ACP for people: its action, its object and its change. Pure; reads by shape. */
 import { bareTitle, below, commandOf, keepHead, linesOf } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, textOf, wordsOf } from './content.ts';
 
@@ -24,7 +24,7 @@ const verbs: Readonly<Record<string, string>> = {
   fetch: 'Fetch',
 };
 
-/** First words of titles that already describe the action. */
+/** Verbs at the start of a title that already describe the action. */
 const beginsWithVerb =
   /^(run|execut|start|edit|writ|creat|updat|modif|chang|delet|remov|mov|renam|read|view|open|search|find|list|fetch|get|download|apply|patch|replac|append|insert|add|overwrit|sav|use|call|switch|ask)\w*\s/i;
 
@@ -32,7 +32,10 @@ const maxWords = 300;
 const diffBytes = 8 * 1024;
 const inputBytes = 2 * 1024;
 
-/** The action of a tool call and its object: its command, else its path, else its title. A command that is only in the title is no path. */
+/**
+ * Returns the action of a tool call and its object: its command, else its path, else its title. A command found only in
+ * the title is not a path.
+ */
 export function describeCall(call: Fields, cwd: string): [action: string, target: string] {
   const kind = wordsOf(call.kind);
   const title = bareTitle(call);
@@ -45,7 +48,10 @@ export function describeCall(call: Fields, cwd: string): [action: string, target
 export const hasInput = (call: Fields) =>
   Object.keys(recordOf(call.rawInput)).length > 0 || (call.kind !== 'execute' && listOf(call.locations).length > 0);
 
-/** The action that a call asks for, as verb and object: `Run npm test`, `Write src/a.ts`, or its title where that says so by itself. */
+/**
+ * Returns the requested action as verb and object: `Run npm test`, `Write src/a.ts`, or the title if it already reads
+ * like that.
+ */
 export function intentOf(call: Fields, cwd: string): string {
   const title = bareTitle(call);
   const command = commandOf(call);
@@ -62,7 +68,10 @@ export function intentOf(call: Fields, cwd: string): string {
   return isPhrase ? oneLine(title) : `Use ${title || 'a tool'}`;
 }
 
-/** The subject of a call beyond `told`: the whole command, its changes with their lines, its content, else its input. Bounded. */
+/**
+ * Returns the details that the summary of a call lacks: the whole command, its changes with their lines, its content, else its
+ * input. Bounded.
+ */
 export function detailsOf(call: Fields, cwd: string, told: string): string {
   const command = commandOf(call);
   const changes = diffsOf(call).map((diff) => changeOf(diff, cwd));
@@ -83,7 +92,7 @@ function inputOf(call: Fields, told: string): string {
 const diffsOf = (call: Fields): Fields[] =>
   [...listOf(call.content)].filter(({ type, newText }) => type === 'diff' && typeof newText === 'string');
 
-/** `path (+added −removed)` and the lines that differ; equal lines at both ends are left out. */
+/** `path (+added −removed)` and the lines that differ, without the common lines at the start and the end. */
 function changeOf({ path, oldText, newText }: Fields, cwd: string): string {
   const before = linesOf(wordsOf(oldText));
   const after = linesOf(wordsOf(newText));
@@ -110,7 +119,7 @@ export const changedBy = (call: Fields, cwd: string): string =>
     .map(({ path }) => `changed ${below(wordsOf(path), cwd)}`)
     .join('\n');
 
-/** The content of a call as text: its words, and of changed files the path. */
+/** Returns the content of a call as text; a changed file appears as its path. */
 function contentOf(content: unknown, cwd: string): string {
   return listOf(content)
     .map((item) => {

@@ -1,6 +1,6 @@
 /**
- * One conversation at a live agent: its turn, its open questions, and the task to which both belong at the moment. Knows only the
- * process that it was given, and does not open or reopen anything.
+ * One conversation at a live agent: its turn, its open questions, and the task they currently belong to. Knows only the
+ * process it was given, and never opens or reopens anything.
  */
 import type { CreateElicitationResponse, RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import {
@@ -29,15 +29,15 @@ import { createSteering } from './steering.ts';
 import { type ActiveTurn, beginTurn, conclude, reattach, released } from './turn.ts';
 
 export interface ConversationTimings {
-  /** The time an agent has to end a cancelled turn before its process is ended. */
+  /** The time an agent has to stop a cancelled turn before its process is killed. */
   cancelMs: number;
   /** How long a question waits for its answer. */
   questionMs: number;
-  /** The silence after which a turn that the agent began itself is over. */
+  /** The silence that completes a turn which the agent began itself. */
   quietMs: number;
   /** The time an agent has to take a message into its turn. */
   steerMs: number;
-  /** The silence after which a turn with such a message is over. */
+  /** The silence that completes a turn with an injected message. */
   steeredQuietMs: number;
 }
 
@@ -72,15 +72,15 @@ export interface Conversation {
   permission(request: Fields, signal: AbortSignal): Promise<RequestPermissionResponse>;
   form(request: Fields, signal: AbortSignal): Promise<CreateElicitationResponse>;
   /**
-   * Words for a conversation that may have an open question. 'done': they answered it, and the task has had its end (or was
-   * cancelled). 'free': they did not; nothing runs any longer, and they are the next message.
+   * A message for a conversation that can have an open question. 'done': it answered the question, and the task has
+   * settled (or was cancelled). 'free': it did not answer; nothing runs any longer, and it is the next message.
    */
   answer(
     said: Pick<Turn, 'taskId' | 'message' | 'answer'>,
     report: TurnReport,
     signal: AbortSignal,
   ): Promise<'done' | 'free'>;
-  /** A turn, up to its end or its first question. */
+  /** Runs a turn until it completes or asks its first question. */
   prompt(said: Said, report: TurnReport, signal: AbortSignal): Promise<void>;
   /** A message into the turn of its task. */
   steer(message: Steer, injected: () => void): Promise<Steered>;
@@ -100,9 +100,9 @@ export interface Conversation {
 export function createConversation(options: ConversationOptions): Conversation {
   const { sessionId, cwd, agent, quirks, clock, timings, limitOf } = options;
   let turn: ActiveTurn | undefined;
-  /** The newest task, also after its end. */
+  /** The newest task, kept after it settles. */
   let lastTask = '';
-  /** The report of the newest turn: what comes after its end belongs to it, unless it begins a turn of the agent's own. */
+  /** The report of the newest turn. Later updates belong to it unless they begin a turn of the agent's own. */
   let lastReport: TurnReport | undefined;
   /** The turn before was cancelled. */
   let wasCancelled = false;
@@ -180,7 +180,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!active) return 'free';
       const question = questions.named(answer?.question);
       const reply = question && replyOf(question.asking, words, answer ?? {});
-      // A choice is for its question or for none.
+      // A choice either answers its question or is void.
       const isChoice = answer?.option !== undefined || answer?.fields !== undefined;
       if (isChoice && (!reply || active.detached)) return 'free';
       if (question && reply && (question.shown || answer) && !active.detached) {
@@ -195,7 +195,8 @@ export function createConversation(options: ConversationOptions): Conversation {
           return 'done';
         }
       }
-      // A turn that continues without its question ends as usual, and the words are next. A refused one does not end here.
+      // A turn that continues without its question completes as usual, and the message follows. A refused turn does not
+      // complete here.
       if (active.attached && !active.detached) active.overtaken = true;
       else active.detached = true;
       dropQuestions();
@@ -213,7 +214,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       turn = active;
       lastTask = taskId;
       lastReport = report;
-      // The words after a declined question, of the turn before, are a message of their own, also where messages have no ids.
+      // A message after a declined question of the previous turn stays separate, also where messages have no ids.
       report.update?.({ sessionUpdate: wordsEnd });
       const ask = async () =>
         agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
@@ -266,23 +267,23 @@ interface Cancelling {
   requestEnd: () => void;
 }
 
-/** The ways in which a turn is cancelled. */
+/** The ways to cancel a turn. */
 function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestEnd }: Cancelling) {
-  /** Ends the turn at the agent; if it does not obey, ends the agent. */
+  /** Cancels the turn at the agent; if the agent does not obey, kills it. */
   const cancelTurn = (active: ActiveTurn) => {
     if (active.cancelling) return;
     active.cancelling = true;
     active.detached = true;
     dropQuestions();
     requestEnd();
-    // No response of the agent ends its own turn.
+    // The agent sends no response for a turn that it began itself.
     if (own.isActive(active)) return own.end();
     void settledWithin(clock, cancelMs, active.settled).then((obeyed) => {
       if (!obeyed) void agent.kill();
     });
   };
 
-  /** Until then the signal cancels the turn. */
+  /** The signal cancels the turn up to that point. */
   const cancellable = async (active: ActiveTurn, signal: AbortSignal, until: Promise<void>) => {
     const stop = () => cancelTurn(active);
     if (signal.aborted) stop();
@@ -291,7 +292,7 @@ function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestE
     signal.removeEventListener('abort', stop);
   };
 
-  /** Until the task of `active` has its end or its question; when the signal says so, until the turn is gone. */
+  /** Resolves when the task of `active` settles or asks its question; if the signal aborts, when the turn is gone. */
   const follow = async (active: ActiveTurn, signal: AbortSignal, end: Promise<void>) => {
     await cancellable(active, signal, end);
     if (active.cancelling) await active.settled;
@@ -300,7 +301,7 @@ function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestE
   return { cancelTurn, cancellable, follow };
 }
 
-/** A turn at the agent, up to its end. Never rejects. */
+/** Runs a turn at the agent until it completes. Never rejects. */
 async function carryOut(
   active: ActiveTurn,
   ask: () => Promise<Fields>,
@@ -328,8 +329,8 @@ async function carryOut(
 }
 
 /**
- * The response of the agent to a message. A cancel of the turn before may have ended this one as well: a message on which the agent did not
- * work is sent again.
+ * Returns the agent's response to a message. Cancelling the turn before can have cancelled this one too: a message on
+ * which the agent did not work is sent again.
  */
 async function answered(active: ActiveTurn, ask: () => Promise<Fields>, wasCancelled: boolean): Promise<Fields> {
   const response = await ask();

@@ -1,6 +1,6 @@
 /**
- * Options that let an agent work without asking, such as a mode that bypasses permissions. The marks are a warning and can be wrong in both
- * directions: an agent decides by itself what it asks.
+ * Options that let an agent work without asking, such as a mode that bypasses permissions. The marks are a warning and
+ * can be wrong in both directions: an agent decides by itself when it asks.
  */
 import type { Quirks } from './presets.ts';
 
@@ -14,7 +14,7 @@ interface Choosable {
   description?: string;
 }
 
-/** `category`: of the setting, as ACP names it. A model asks as its mode says. */
+/** `category`: of the setting, as ACP names it. A model follows its mode. */
 export function isDangerous(
   { id, name, category }: Choosable & { category?: string },
   option: Choosable,

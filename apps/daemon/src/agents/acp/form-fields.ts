@@ -1,4 +1,7 @@
-/** The fields of a form as ACP describes them (a part of JSON Schema), and what words mean for one of them. Pure. */
+/**
+ * The fields of a form as ACP describes them (a part of JSON Schema), and the conversion of typed text into their
+ * values. Pure.
+ */
 import type { ElicitationContentValue } from '@agentclientprotocol/sdk';
 import { type FieldValues, type QuestionField, limits } from '@relay/protocol';
 import { chosen, keepHead } from '@relay/daemon-kit';
@@ -11,16 +14,19 @@ export interface FormField {
   /** Its schema, for type, bounds and default. */
   schema: Fields;
   required: boolean;
-  /** Choices as they are shown, what each of them is for the agent, and what it means. */
+  /** Choices: the label shown, the agent's value, and a description. */
   choices: { label: string; value: ElicitationContentValue; about: string }[];
-  /** The field for words that match none of the choices; without it they are no answer. */
+  /** The field for text that matches none of the choices; if absent, such text is rejected. */
   words?: string;
 }
 
-/** The value that the words give the agent, or the reason why they give none. */
+/** The value parsed from the text, or the reason for rejecting it. */
 type Value = { value: ElicitationContentValue } | { why: string };
 
-/** In their order. A field that only accepts free text instead of a choice is part of the field with the choices. */
+/**
+ * Returns the fields in order. A field that only accepts free text instead of a choice becomes part of the field with
+ * the choices.
+ */
 export function fieldsOf(schema: Fields): FormField[] {
   const properties = recordOf(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -42,7 +48,7 @@ export function fieldsOf(schema: Fields): FormField[] {
   return fields.filter(({ name }) => !beside.has(name));
 }
 
-/** By the name that Claude Code gives to the field for free text, or by the note of Codex on it. */
+/** Finds the free-text field by the name Claude Code gives it, or by Codex's note on it. */
 function ownWordsOf(name: string, properties: Fields): string | undefined {
   return Object.entries(properties).find(
     ([other, value]) =>
@@ -65,7 +71,7 @@ function choicesOf(property: Fields): FormField['choices'] {
   return plain.flatMap((value) => (typeof value === 'string' ? [{ label: value, value, about: '' }] : []));
 }
 
-/** The default as people see it; empty if there is none. */
+/** Returns the default as people see it; empty without a default. */
 export function defaultOf({ schema, choices }: FormField): string {
   const values: unknown[] = Array.isArray(schema.default) ? schema.default : [schema.default];
   return values
@@ -91,7 +97,7 @@ const formats: Readonly<Record<string, { is: (text: string) => boolean; name: st
 };
 const isTime = (text: string) => !Number.isNaN(Date.parse(text));
 
-/** A sentence; empty when there is no bound. */
+/** Returns a sentence; empty without bounds. */
 function boundsOf({ schema, choices }: FormField): string {
   const { type } = schema;
   if (type === 'array') return `Choose ${range(schema.minItems, schema.maxItems, 'one or more')}, separated by commas.`;
@@ -147,7 +153,7 @@ export function valueOf(field: FormField, words: string): Value {
 
 const short = (text: string) => keepHead(text, limits.promptOptionCharacters);
 
-/** The field as apps show it; undefined when it does not fit: then it is asked for in words. */
+/** Returns the field as apps show it; undefined when it does not fit, so the agent asks for it as text. */
 export function questionField(field: FormField): QuestionField | undefined {
   const { name, title, schema, required, choices, words } = field;
   const isList = schema.type === 'array';

@@ -1,6 +1,7 @@
 /**
- * A form (`elicitation/create`), asked field by field. An answer belongs to the field that was asked: one that does not fit is refused with
- * the reason, and the field is asked again. Optional fields can be skipped, a form with required ones be declined.
+ * A form (`elicitation/create`), asked field by field. An answer belongs to the field that was asked: a value that does
+ * not fit is refused with the reason, and the field is asked again. Optional fields can be skipped; a form with
+ * required fields can be declined.
  */
 import type { CreateElicitationResponse, ElicitationContentValue } from '@agentclientprotocol/sdk';
 import { chosen, named } from '@relay/daemon-kit';
@@ -106,7 +107,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
         return pick === 0 ? accept() : refuse();
       }
       const shown = offered(field);
-      // Where anything may be typed, a number is a number.
+      // Where free text is allowed, a number is a number.
       const pick = shown[field.choices.length > 0 ? chosen(words, shown) : named(words, shown)] ?? '';
       if (controls(field).includes(pick) && !field.choices.some(({ label }) => label === pick)) {
         if (pick === labels.decline) return refuse();
@@ -122,7 +123,7 @@ export function askFields<R>(message: string, fields: readonly FormField[], resp
   };
 }
 
-/** Whether the message is the name and nothing else. A name inside of a sentence does not say which field is asked. */
+/** True if the message is the name and nothing else. A name inside a sentence does not identify the asked field. */
 const isSame = (message: string, name: string) => bareName(message) === bareName(name);
 const bareName = (text: string) =>
   text

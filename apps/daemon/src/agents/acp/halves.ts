@@ -1,9 +1,9 @@
-/** Agents that cut their words at any unit of UTF-16 send the two halves of a character in two chunks. */
+/** Agents that split text at any unit of UTF-16 send the two halves of a character in two chunks. */
 import { type Fields, recordOf } from './content.ts';
 
 const endsInHalf = /[\ud800-\udbff]$/;
 
-/** Returns a function that keeps a half character at the end of a chunk for the next chunk of the same kind and session. */
+/** Returns a function that holds a trailing half character back for the next chunk of the same kind and session. */
 export function joinHalves(): (sessionId: string, update: Fields) => Fields {
   const kept = new Map<string, string>();
   return (sessionId, update) => {

@@ -1,7 +1,7 @@
 /**
- * Sessions that an agent lists on request (`session/list`), and their words by its replay (`session/load`): for agents whose
- * files have no reader. Asking costs a process, so it is done seldom: when files of the agent have changed, or after a long
- * while. A session is loaded only to be read, when it has anything new, and never to find that out.
+ * Lists an agent's sessions on request (`session/list`) and reads their text by replay (`session/load`), for agents whose files
+ * have no reader. Asking costs a process, so it happens seldom: when files of the agent have changed, or after a long while. A
+ * session is loaded only to read new messages, never to look for them.
  */
 import { statSync } from 'node:fs';
 import {
@@ -24,7 +24,7 @@ export interface ListingTimings {
   relistMs: number;
   /** The limit of a list, or of a replay. */
   answerMs: number;
-  /** An agent may record the end of our turn a little later than we do: within this time it is not news. */
+  /** An agent can record the completion of our turn a little later than we do; a change within this time is not new. */
   slackMs: number;
 }
 
@@ -58,9 +58,9 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
   let asking: Promise<boolean> | undefined;
   let askedAt = -Infinity;
   let seen: string | undefined;
-  /** The agent has no list. */
+  /** The agent does not support lists. */
   let mute = false;
-  /** Number of lists so far. A session without a time may have changed since the last list. */
+  /** Number of lists so far. A session without a time can have changed since the last list. */
   let lists = 0;
   const stampOfSession = ({ lastActivity }: OutsideSession) => lastActivity || `list ${lists}`;
 
@@ -100,7 +100,7 @@ export function listedSessions({ agent, marks, clock, log, ...options }: Listing
     const { sessionId, projectPath, lastActivity } = session;
     const stamp = stampOfSession(session);
     const updates: PastUpdate[] = [];
-    // A replay has no times: only the last change of the session is known.
+    // A replay carries no times; only the last change of the session is known.
     const at = lastActivity || new Date(clock.now()).toISOString();
     let bytes = 0;
     try {

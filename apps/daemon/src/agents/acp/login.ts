@@ -1,4 +1,4 @@
-/** The methods of `authenticate` that an agent offers, and the choice among them. The daemon has no person in front of it. */
+/** The `authenticate` methods that an agent offers, and the choice among them. The daemon runs unattended. */
 import { methods } from '@agentclientprotocol/sdk';
 import { type Log, reasonOf } from '@relay/daemon-kit';
 import { type Fields, listOf, recordOf, wordsOf } from './content.ts';

@@ -1,6 +1,6 @@
 /**
- * The updates of an agent during a turn as PROGRESS, OUTPUT and the words of the answer. Knows neither processes nor questions. Where words
- * end, and which call an update is about, is decided by the transcript (`Heard`).
+ * Turns the agent's updates during a turn into PROGRESS, OUTPUT and the text of the answer. Knows neither processes nor
+ * questions. The transcript decides where a text stops and which call an update is about.
  */
 import { type Heard, fieldBytes, keepTail } from '@relay/daemon-kit';
 import { changedBy, describeCall, hasInput } from './calls.ts';
@@ -13,9 +13,9 @@ interface Listener {
 }
 
 export interface Told {
-  /** The last message of the agent with text, since `said` was called last. */
+  /** The agent's last message with text since the last question took it. */
   answer: string;
-  /** Something else than words came since then: a tool ran, or a picture was shown. */
+  /** A tool ran or the agent showed a picture after that message. */
   acted: boolean;
   /** Anything came in this turn. */
   worked: boolean;
@@ -24,19 +24,19 @@ export interface Told {
 }
 
 export interface Narrator {
-  /** `heard`: what the update became. */
+  /** `heard`: the transcript's result for the update. */
   update(update: Fields, heard: Heard | undefined): void;
   /** A tool call as a permission request shows it. */
   call(heard: Heard | undefined): void;
   told(): Told;
-  /** The words since the previous call. They go with a question: `told` starts empty again. */
+  /** Returns the text since the previous call, which goes with a question, and starts with an empty text again. */
   said(): string;
 }
 
 const maxCalls = 1000;
 
 export function createNarrator(listener: Listener, cwd: string): Narrator {
-  /** The last words about each call, by the uuid of its item. */
+  /** The last text about each call, by the uuid of its item. */
   const calls = new Map<string, { told: string; finished: boolean }>();
   let current = '';
   let unasked = '';
@@ -119,7 +119,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
         case 'tool_call':
         case 'tool_call_update':
           worked = true;
-          // News of a call that was refused is no work.
+          // An update of a refused call does not count as work.
           if (update.sessionUpdate === 'tool_call' || runs.has(update.status)) acted = true;
           return heard && call(heard);
         case 'plan': {
@@ -145,7 +145,7 @@ export function createNarrator(listener: Listener, cwd: string): Narrator {
       endMessage();
       const said = keepTail(unasked, fieldBytes.message).trim();
       unasked = '';
-      // It belongs to the question, and is no answer to anything after it.
+      // The text belongs to the question and answers nothing after it.
       answer = '';
       acted = false;
       return said;

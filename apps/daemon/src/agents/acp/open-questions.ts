@@ -1,4 +1,7 @@
-/** The open questions of one conversation, the oldest first. The user sees that one, as the end of a task, and is told of the others. */
+/**
+ * The open questions of one conversation, oldest first. The user sees the oldest as the result of a task, and a count
+ * of the rest.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
@@ -8,7 +11,7 @@ import { type ActiveTurn, reattach, tell } from './turn.ts';
 interface OpenQuestion {
   asking: Asking<unknown>;
   resolve: (response: unknown) => void;
-  /** The user has been asked, with the end of a task. */
+  /** The user sees the question as the result of a task. */
   shown: boolean;
   /** Its name. A reworded question gets another one. */
   uuid: string;
@@ -21,14 +24,14 @@ interface OpenQuestion {
 interface Surroundings {
   /** The turn that runs now. */
   turn: () => ActiveTurn | undefined;
-  /** Asks the agent to end its turn. */
+  /** Asks the agent to stop its turn. */
   requestEnd: () => void;
   clock: Clock;
   questionMs: number;
 }
 
 const maxQuestions = 100;
-/** Withdrawn, or left open by a turn or a process that has ended. */
+/** The question was withdrawn, or its turn or process is gone. */
 export const noLongerAsked = 'the agent no longer waits for an answer.';
 
 export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Surroundings) {
@@ -56,7 +59,9 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
 
   const shownAs = ({ asking, uuid, expires }: OpenQuestion, why = '') => ({ ...asking.question(why), uuid, expires });
 
-  /** Shows the oldest open question to the user, which ends the current task. Without a task it could not be shown. */
+  /**
+   * Shows the oldest open question to the user, which settles the current task. A question needs a task to be shown.
+   */
   const show = (active: ActiveTurn, again?: { why: string }) => {
     const [question] = questions;
     if (!question || !active.attached || active.detached) return;
@@ -77,7 +82,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
       const active = turn();
       if (!active || active.cancelling || questions.length >= maxQuestions) return Promise.resolve(asking.cancelled);
       if (active.detached || active.overtaken) {
-        // The user has moved on; this turn only has to end.
+        // The user has moved on; this turn only has to stop.
         requestEnd();
         return Promise.resolve(asking.cancelled);
       }
@@ -107,7 +112,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
     /** The one with this name; without a name the oldest. */
     named: (uuid: string | undefined) =>
       uuid === undefined ? questions[0] : questions.find((question) => question.uuid === uuid),
-    /** The effect of the user's words on it, in the turn that has their task. */
+    /** Applies the user's message to the question, in the turn of its task. */
     apply(question: OpenQuestion, reply: Reply<unknown>, active: ActiveTurn) {
       if (reply.kind === 'ask') {
         // A follow-up question takes the place of the answered one.
@@ -117,7 +122,7 @@ export function createOpenQuestions({ turn, requestEnd, clock, questionMs }: Sur
       if (question.call)
         active.report.answered?.({ question: question.uuid }, reply.kind === 'answer' && reply.rejected !== true);
       if (reply.kind === 'answer') active.rejected = reply.rejected ?? false;
-      // Further work of the agent is shown, but the end belongs to the turn of these words.
+      // The agent's further work is shown, but the result belongs to the turn of this message.
       else active.detached = true;
       settle(question, reply.response);
       show(active);

@@ -22,7 +22,7 @@ interface Openings {
   folderOf: (path: string) => string;
   /** A new conversation. Rejects with an AgentFailure. */
   open: (opening: Opening) => Promise<Opened>;
-  /** An earlier one: resume, else load, else an AgentFailure that says what to do. */
+  /** Reopens an earlier session: resume, else load, else an AgentFailure with advice. */
   reopen: (
     turn: Pick<Turn, 'sessionId' | 'projectPath' | 'choices'>,
     onPid: (pid: number) => void,
@@ -96,7 +96,7 @@ export function createOpenings(
       if (can.resume && !quirks.resumeIsLoad) {
         answer = await call('session/resume').catch((error: unknown) => {
           const code = error instanceof AgentFailure ? error.code : undefined;
-          // Advertised, but missing, or not for this session: loading may still work.
+          // The agent advertises it, but does not implement it, or not for this session: loading can still work.
           if (!can.load || code === undefined || code === errorCodes.authRequired) throw error;
           log.info('resume failed, loading', { session: sessionId, why: reasonOf(error).slice(0, 200) });
           return call('session/load');
@@ -110,7 +110,7 @@ export function createOpenings(
     });
   };
 
-  /** A turn and a question about settings may want the same conversation at once: it is opened for both. */
+  /** A turn and a question about settings can need the same conversation at once: it is opened for both. */
   const reopened: Openings['reopen'] = (turn, onPid, signal) => {
     const { sessionId } = turn;
     const known = reopening.get(sessionId);

@@ -1,4 +1,4 @@
-/** The settings of an agent that speaks ACP, and the times that it is given. */
+/** The settings of an ACP agent, and its time limits. */
 import type { UsageLimit } from '@relay/protocol';
 import type { Clock, Holders, Log } from '@relay/daemon-kit';
 import { killTimings } from '../process-group.ts';
@@ -21,9 +21,12 @@ export interface AcpOptions {
   authMethod?: string | undefined;
   /** Mode that every session is put into (`session/set_mode`). */
   mode?: string | undefined;
-  /** Marks the processes of this daemon, so that a crash of it leaves none behind. Equal after a restart, and unique to this daemon. */
+  /**
+   * Marks the processes of this daemon, so that a crash leaves no process running. Equal after a restart, and unique to
+   * this daemon.
+   */
   marker: string;
-  /** File with the numbers of live processes; the ones that an earlier daemon left there are ended at the start. */
+  /** File with the pids of live processes; at the start the daemon kills the processes that an earlier daemon left. */
   pidFile?: string;
   maxProcesses?: number;
   /** Its sessions are read by their replay (`listing.ts`), which gives messages their names. */

@@ -1,4 +1,7 @@
-/** A turn that the agent began itself. No response ends it: it is over when the agent was silent for a while and nothing is open. */
+/**
+ * A turn that the agent began itself. No response completes it: it is over once the agent is silent for a while and
+ * nothing is open.
+ */
 import type { Cancel, Clock, TurnReport } from '@relay/daemon-kit';
 import { type Fields, recordOf, textOf, wordsOf } from './content.ts';
 import type { ActiveTurn } from './turn.ts';
@@ -13,7 +16,7 @@ interface OwnTurnOptions {
   end: (active: ActiveTurn, lost: string | undefined) => void;
 }
 
-/** Updates that begin a turn. Others between two turns change what is known already. */
+/** Updates that begin a turn. Other updates between two turns change known state only. */
 const beginners: ReadonlySet<unknown> = new Set([
   'agent_message_chunk',
   'agent_thought_chunk',
@@ -27,7 +30,7 @@ export type OwnTurn = ReturnType<typeof createOwnTurn>;
 
 export function createOwnTurn({ clock, quietMs, begin, isAsking, end }: OwnTurnOptions) {
   let own: ActiveTurn | undefined;
-  /** The report with which it began: the task of an answer has another one. */
+  /** The report that began it: the task of an answer has another report. */
   let report: TurnReport | undefined;
   const work = createWork(isAsking);
   let cancel: Cancel = () => undefined;
@@ -89,7 +92,7 @@ export function createWork(isAsking: () => boolean) {
       const { type } = recordOf(recordOf(recordOf(update._meta).codex).threadStatus);
       if (typeof type === 'string') saysActive = type === 'active';
     },
-    /** Most agents report no end of a call that was refused, and some ask under another id. */
+    /** Most agents send no final update for a refused call, and some ask under another id. */
     refused(call: Fields) {
       if (!open.delete(wordsOf(call.toolCallId))) open.clear();
     },

@@ -1,4 +1,6 @@
-/** `session/request_permission` as a question: may the agent do this? Some agents ask questions of their own in the same way. */
+/**
+ * Shows `session/request_permission` as a question. Some agents ask questions of their own through the same request.
+ */
 import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
 import { bareTitle, chosen, subjectOf } from '@relay/daemon-kit';
 import { detailsOf, intentOf } from './calls.ts';
@@ -61,7 +63,10 @@ function promptOf(call: Fields, options: readonly PermissionOption[], cwd: strin
   return `${intentOf(call, cwd)}?`;
 }
 
-/** The questions are sent beside the request, and the answers go beside the outcome, by index. Own words are an answer too. */
+/**
+ * The agent sends the questions beside the request and expects the answers beside the outcome, by index. Free text
+ * counts as an answer.
+ */
 function ownQuestions(
   request: Fields,
   options: readonly PermissionOption[],

@@ -1,4 +1,4 @@
-/** The numbers of live agent processes, in a file, so that the agents of a killed daemon can be ended later. */
+/** Records the pids of live agent processes in a file, so that the next daemon can kill the agents of a killed one. */
 import { type Log, readIfPresent, reasonOf, replaceOwnerFile } from '@relay/daemon-kit';
 
 interface PidRecord {

@@ -1,6 +1,6 @@
 /**
- * The processes of an agent: one for each conversation that is in use, a bounded number in all. An idle one ends after a while, unless
- * its session would end with it, or when another conversation needs its place.
+ * The processes of an agent: one for each conversation in use, up to a limit. An idle process stops after a while, or
+ * when another conversation needs its place, unless its session would be lost with it.
  */
 import { type ReachedLimit, type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
 import { agentEnvironment } from '../environment.ts';
@@ -23,26 +23,29 @@ export type OnUpdate = (sessionId: string, update: Fields) => void;
 export interface ProcessPool {
   /** Conversations with a live process, by session. */
   readonly conversations: ReadonlyMap<string, Conversation>;
-  /** Starts a process; `onUpdate` gets what it reports, instead of its conversation. @throws AgentFailure when there is no room */
+  /**
+   * Starts a process; `onUpdate` receives its updates in place of the conversation. @throws AgentFailure when the pool
+   * is full
+   */
   start: (cwd: string, onUpdate?: OnUpdate) => Started;
   /** Gives the process to this conversation. */
   keep: (sessionId: string, cwd: string, started: Started) => Conversation;
-  /** Ends an idle process. The next use of the conversation waits until it is gone: some agents hold a lock on it. */
+  /** Stops an idle process. The next use of the conversation waits until it is gone: some agents hold a lock on it. */
   dismiss: (conversation: Conversation) => void;
-  /** Runs `use` with a fresh process, and ends the process when that fails or is no longer wanted. */
+  /** Runs `use` with a fresh process, and stops the process when `use` fails or becomes unwanted. */
   withProcess: <T>(
     cwd: string,
     onPid: (pid: number) => void,
     signal: AbortSignal,
     use: (started: Started, abilities: AgentAbilities) => Promise<T>,
   ) => Promise<T>;
-  /** The conversation with a usable process; waits until an unusable one has ended. */
+  /** Returns the conversation with a usable process; waits until an unusable one has exited. */
   live: (sessionId: string) => Promise<Conversation | undefined>;
-  /** Ends a process that an earlier daemon left running. */
+  /** Kills a process that an earlier daemon left running. */
   reap: (pid: number) => void;
-  /** Ends all of them in good order. */
+  /** Stops all processes gracefully. */
   close: () => Promise<void>;
-  /** Ends all of them at once. */
+  /** Kills all processes at once. */
   abort: () => void;
 }
 
@@ -71,7 +74,7 @@ export function createProcessPool(
   const conversations = new Map<string, Conversation>();
   /** Idle processes that are shutting down. */
   const leaving = new Map<string, Promise<void>>();
-  /** Every process that may still live, also of conversations that are being opened. */
+  /** Every process that can still live, also of conversations that are being opened. */
   const processes = new Set<AgentProcess>();
 
   const marked = `${markerVariable}=${options.marker}`;
@@ -159,7 +162,7 @@ export function createProcessPool(
     return conversation;
   };
 
-  /** Ends the process that has been idle longest when there are too many. */
+  /** Stops the longest idle process when there are too many. */
   const makeRoom = () => {
     if (processes.size < maxProcesses) return;
     const idle = [...conversations.values()].find((conversation) => conversation.idle());
@@ -205,7 +208,7 @@ export function createProcessPool(
   };
 }
 
-/** Runs `use` when the process is ready, and ends the process when that fails or is no longer wanted. */
+/** Runs `use` when the process is ready, and stops the process when `use` fails or becomes unwanted. */
 async function useProcess<T>(
   started: Started,
   signal: AbortSignal,

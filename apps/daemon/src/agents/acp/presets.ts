@@ -9,7 +9,7 @@ export interface Quirks {
   neverReload?: true;
   /** `session/resume` is advertised but answers "method not found"; `session/load` works. */
   resumeIsLoad?: true;
-  /** A turn that ends without words and without a tool is an unreported error of the model. */
+  /** A turn that completes without text and without a tool is an unreported error of the model. */
   silentFailure?: true;
   /** An answer that begins like this is an error of the model. */
   errorText?: RegExp;
@@ -40,13 +40,19 @@ export interface Preset {
   node?: string;
   /** The reader of the agent's own files; without one the agent is asked for its list (`session/list`). */
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
-  /** Without a reader: files that change with its sessions, below `{home}` or `{data}` (XDG), so that it is asked only then. */
+  /**
+   * For agents without a reader: files that change with their sessions, below `{home}` or `{data}` (XDG). The daemon
+   * asks for the list only then.
+   */
   marks?: readonly string[];
   /** The reader of its records of the program that has a session open. */
   holder?: 'claude' | 'codex' | 'qwen' | 'copilot';
   /** The names of its program in a terminal. */
   programs?: readonly string[];
-  /** The words that continue a session in a terminal, with `{id}`; only those that were tried with the tested version. */
+  /**
+   * The arguments that continue a session in a terminal, with `{id}`. Only arguments tried with the tested version are
+   * listed.
+   */
   resume?: readonly string[];
   quirks?: Quirks;
 }

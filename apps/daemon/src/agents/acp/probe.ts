@@ -1,4 +1,4 @@
-/** Asks an agent for its capabilities and whether it is logged in, in an empty folder, and ends it. */
+/** Starts an agent in an empty folder, asks for its capabilities and its login state, and stops it. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

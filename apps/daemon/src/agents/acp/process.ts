@@ -1,6 +1,6 @@
 /**
- * One agent as a process that speaks ACP: started in a group of its own, initialized, asked, ended. Knows no task and no session;
- * every failure is a sentence for people.
+ * One ACP agent as a process: starts it in its own group, initializes it, sends requests, stops it. Knows no tasks and no
+ * sessions; every failure is a sentence for people.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -21,7 +21,7 @@ import { lastLines, sentenceIn } from './sentence.ts';
 import { messageStream } from './wire.ts';
 
 export interface AgentProcessTimings extends KillTimings {
-  /** From the start of the process to its answer to `initialize`. */
+  /** The limit from the start of the process to its answer to `initialize`. */
   initializeMs: number;
   /** The time an agent has to log in by itself (`authenticate`). */
   loginMs: number;
@@ -29,7 +29,7 @@ export interface AgentProcessTimings extends KillTimings {
   openMs: number;
   /** The time to wait for the exit of a process once its pipes are closed, so that the reason can be reported. */
   exitMs: number;
-  /** The time an agent has to end by itself when its input ends. */
+  /** The time an agent has to exit after its input closes. */
   leaveMs: number;
 }
 
@@ -57,19 +57,19 @@ export interface AgentProcess {
   pid: number | undefined;
   /** Resolves with the capabilities of the agent. */
   ready: Promise<AgentAbilities>;
-  /** False once it has ended, is being ended, or has closed its side of the connection. */
+  /** False once the process has exited, is being stopped, or has closed its side of the connection. */
   usable(): boolean;
   /**
-   * Rejects with an AgentFailure. Without `limitMs` the agent may take as long as it likes. `onResult` gets the answer the moment it is read:
-   * before any update that the agent sent after it. One such request at a time.
+   * Rejects with an AgentFailure. Without `limitMs` the agent can take any time. `onResult` receives the answer the
+   * moment it is read, before any update the agent sent after it. Only one such request can run at a time.
    */
   request(method: string, params: unknown, limitMs?: number, onResult?: (result: Fields) => void): Promise<Fields>;
   notify(method: string, params: unknown): void;
-  /** Resolves when the process has ended, by itself or not, with a sentence that says how. */
+  /** Resolves when the process has exited, with a sentence about how. */
   gone: Promise<string>;
-  /** Lets the agent leave by itself, then ends it and everything it started. */
+  /** Gives the agent time to exit by itself, then kills it and everything it started. */
   end(): Promise<void>;
-  /** Ends it at once, with everything it started. */
+  /** Kills the agent at once, with everything it started. */
   kill(): Promise<void>;
   /** Like `kill`, without waiting. */
   abort(): void;
@@ -88,7 +88,7 @@ export interface AgentAbilities {
 
 /** The reason why the agent did not do as asked. The message is for people. */
 export class AgentFailure extends Error {
-  /** The code of JSON-RPC; undefined when the process ended or no answer came. */
+  /** The code of JSON-RPC; undefined when the process exited or did not answer. */
   readonly code: number | undefined;
   /** The data of the error of JSON-RPC. */
   get data(): Fields {
@@ -123,7 +123,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     problem = error;
   }
   const pid = child?.pid;
-  /** Since the turn began, or the process if there was none. */
+  /** Since the turn began; outside turns, since the process started. */
   let complaint = tail(complaintBytes);
   let alive = pid !== undefined;
   let ending = false;
@@ -175,7 +175,7 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
       return new AgentFailure(`${sentences.join(' ')} (${sentenceIn(reasonOf(error))})`, code);
     }
     if (code !== undefined) return new AgentFailure(sentenceOf(error), code, { cause: error });
-    // The connection closes before the process reports how it ended.
+    // The connection closes before the process reports its exit.
     let how: string | undefined;
     await settledWithin(
       clock,
@@ -218,8 +218,8 @@ export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
     {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: 'relay-daemon', version: '1.0.0' },
-      // No fs and no terminal: agents work on this disk themselves, and worse through a client. Forms: without them some do not offer
-      // their questions. Notices: without them warnings end up in the answer.
+      // No fs and no terminal: agents work on this disk themselves, and do it worse through a client. Forms: without
+      // them some agents do not offer their questions. Notices: without them warnings land in the answer.
       clientCapabilities: { elicitation: { form: {} }, session: { notices: {} } },
     },
     timings.initializeMs,

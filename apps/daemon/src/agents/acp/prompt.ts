@@ -5,7 +5,7 @@ type Block = { type: 'text'; text: string } | { type: 'image'; mimeType: string;
 
 const head = /^data:(image\/[a-z0-9.+-]+);base64,/i;
 
-/** @throws AgentFailure when the agent accepts no images, or one is no data URL */
+/** @throws AgentFailure when the agent accepts no images, or an image is not a data URL */
 export function promptOf(words: string, images: readonly string[], can: Pick<AgentAbilities, 'images'>): Block[] {
   if (images.length > 0 && !can.images) {
     throw new AgentFailure('This agent does not accept images. Send the message without them.');

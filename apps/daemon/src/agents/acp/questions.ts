@@ -1,32 +1,38 @@
 /**
- * The common part of every question of an agent. Pure: a request of ACP becomes a question for the user (`permission.ts`, `form.ts`), the
- * words of the user become a response for the agent.
+ * The common part of every question of an agent. Pure: turns a request of ACP into a question for the user
+ * (`permission.ts`, `form.ts`), and the user's message into a response for the agent.
  */
 import type { Question, Turn } from '@relay/daemon-kit';
 import type { FieldValues } from '@relay/protocol';
 
-/** The effect of the user's words on a question. */
+/** The effect of the user's message on a question. */
 export type Reply<R> =
   /** The agent continues with this. */
   | { kind: 'answer'; response: R; rejected?: boolean }
-  /** The question in its current form must be asked before the agent can continue. `why`: these words did not answer the one before. */
+  /**
+   * The question in its current form must be asked before the agent can continue. `why`: why the message did not answer
+   * the previous form.
+   */
   | { kind: 'ask'; why?: string }
-  /** No answer: the request is declined, and the words are the next message of the conversation. */
+  /** No answer: the request is declined, and the message is the next of the conversation. */
   | { kind: 'decline'; response: R };
 
 export interface Asking<R> {
-  /** The question in its current form. `said`: the agent's words before it. */
+  /** The question in its current form. `said`: the agent's text before it. */
   question(said: string): Question;
   reply(words: string): Reply<R>;
-  /** The same for the id of an option; undefined when there is none with it. Without it the numbers of the options are their ids. */
+  /**
+   * The reply for the id of an option; undefined for an unknown id. Where this method is missing, the numbers of the
+   * options are their ids.
+   */
   choose?(option: string): Reply<R> | undefined;
-  /** The same for the values of its fields; undefined where it has none. */
+  /** The reply for the values of its fields; undefined if the question has no fields. */
   fill?(values: FieldValues): Reply<R> | undefined;
   /** The response when the turn was cancelled. */
   cancelled: R;
 }
 
-/** The reply that an answer gives to a question: by the values of its fields, by the id of an option, else by its words. */
+/** Returns the reply to a question: by the values of its fields, by the id of an option, else by the text. */
 export function replyOf<R>(
   asking: Asking<R>,
   words: string,
@@ -40,8 +46,8 @@ export function replyOf<R>(
 }
 
 /**
- * A question as people see it. Its text in the conversation is complete, so that the answer can be understood afterwards: the earlier
- * words, the question, and its subject.
+ * A question as people see it. Its text in the conversation is complete, so that the answer makes sense later: the
+ * earlier text, the question, and its subject.
  */
 export const questionOf = (said: string, prompt: string, about: string, options: readonly string[]): Question => ({
   prompt,

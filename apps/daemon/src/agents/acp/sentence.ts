@@ -31,7 +31,7 @@ function messageIn(value: unknown): string {
   return [nested.message, message, error, nested.details, detail, details].map(wordsOf).find(Boolean) ?? '';
 }
 
-/** The last lines of what a program printed, without the colours of a terminal. */
+/** Returns the last lines a program printed, without terminal colours. */
 export function lastLines(printed: string): string {
   const lines = stripVTControlCharacters(printed)
     .split(/\r?\n/)

@@ -12,7 +12,7 @@ import type { AgentProcess } from './process.ts';
 export interface Settings {
   /** Undefined while the agent has reported nothing about this session. */
   of(sessionId: string): readonly Setting[] | undefined;
-  /** The reply with which the agent opened or reopened a session. */
+  /** The agent's reply when it opened or reopened the session. */
   opened(sessionId: string, answer: Fields): void;
   /**
    * Any `session/update`; those about something else are ignored. Returns false for news of a known mode: the daemon keeps a mark of it.
@@ -24,7 +24,7 @@ export interface Settings {
   change(agent: AgentProcess, sessionId: string, change: Choice): Promise<readonly Setting[]>;
   /** Sets them, as far as they are not in effect. @throws SettingRefused, AgentFailure */
   apply(agent: AgentProcess, sessionId: string, settings: readonly Choice[]): Promise<void>;
-  /** Sets the choices of a new process; one that the agent does not offer is gone. Never rejects. */
+  /** Sets the choices of a new process; drops choices the agent does not offer. Never rejects. */
   restore(agent: AgentProcess, sessionId: string, wanted: SessionChoices): Promise<void>;
   onChange: (listener: Listener) => void;
 }
@@ -175,7 +175,7 @@ export function createSettings(
         tell(sessionId, { settings: [...config, ...modes], isConfig: true, hasModes: modes.length > 0 }, 'offered');
       } else {
         const settings = allowed([...(onlyModels ? [] : modesOf(answer)), ...modelsOf(answer)]);
-        // An agent that resumes a session may omit settings that it reported before.
+        // An agent that resumes a session can omit settings it reported before.
         if (settings.length > 0 || !sessions.has(sessionId)) tell(sessionId, { settings, isConfig: false }, 'offered');
       }
     },
@@ -228,7 +228,7 @@ const isNamed = ({ id }: { id: string }) => id !== '';
 
 function configIn({ configOptions }: Fields): Setting[] {
   return listOf(configOptions).flatMap((option) => {
-    // A switch is offered to clients only that say they have them, which this one does not.
+    // The agent offers a switch only to clients that announce support, and this client does not.
     if (typeof option.currentValue !== 'string') return [];
     const options = listOf(option.options)
       .flatMap((one) => {

@@ -16,7 +16,7 @@ interface SteeringOptions {
   timings: {
     /** The time an agent has to take a message. */
     steerMs: number;
-    /** The silence after which a turn with such a message is over. */
+    /** The silence that completes a turn with an injected message. */
     steeredQuietMs: number;
   };
   isAsking: () => boolean;
@@ -80,7 +80,7 @@ export function createSteering(options: SteeringOptions) {
       const has = () => {
         if (active.steered.includes(message)) return;
         active.steered.push(message);
-        // The words after it are a message of their own.
+        // The text after it is a message of its own.
         active.narrator.update({ sessionUpdate: wordsEnd }, { ended: true, printed: '' });
         injected();
       };

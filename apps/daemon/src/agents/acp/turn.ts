@@ -1,4 +1,4 @@
-/** A turn at an agent, and the task to which it belongs at the moment: each answer brings a new one. */
+/** A turn at an agent, and the task it currently belongs to: each answer brings a new task. */
 import type { Steer, TurnReport } from '@relay/daemon-kit';
 import type { Fields } from './content.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
@@ -9,20 +9,20 @@ export interface ActiveTurn {
   taskId: string;
   report: TurnReport;
   narrator: Narrator;
-  /** Its task runs, so questions can be asked. After a question this is false until the next words arrive. */
+  /** Its task runs, so the agent can ask. False after a question until the next message arrives. */
   attached: boolean;
-  /** Ends of this turn are ignored: it was cancelled, or the user sent another message. */
+  /** The outcome of this turn is ignored: it was cancelled, or the user sent another message. */
   detached: boolean;
-  /** Words wait for its end, which is still reported: it asks no further question. */
+  /** A message waits for the turn to complete. The outcome is still reported, but the turn asks no further question. */
   overtaken: boolean;
   cancelling: boolean;
   /** The newest answer was a no. */
   rejected: boolean;
   /** As in the verdict. */
   unknownCommand?: string | undefined;
-  /** Resolves the current task: it has had its end, or its question. */
+  /** Resolves the current task: it settled or asked its question. */
   release: () => void;
-  /** Messages into the turn that the agent has: the task ends when nothing more comes of them. */
+  /** Messages into the turn that the agent accepted: the task completes when they cause no further updates. */
   steered: Steer[];
   /** Settles when no message is on its way into the turn. */
   steering: Promise<unknown>;
@@ -63,14 +63,14 @@ export function tell(active: ActiveTurn, call: Fields, question?: string): void 
   active.narrator.call(active.report.call?.(call, question));
 }
 
-/** The task that ended with a question continues: all that follows is reported as its own. */
+/** Continues the task that had settled with a question: all further updates belong to it. */
 export function reattach(active: ActiveTurn, why: string, uuid?: string): void {
   if (active.attached || active.detached) return;
   active.attached = true;
   active.report.withdrawn?.(why, uuid);
 }
 
-/** Reports the end that the agent's response to the prompt means. */
+/** Reports the outcome that follows from the agent's response to the prompt. */
 export function conclude(active: ActiveTurn, response: Fields, quirks: Quirks = {}): void {
   if (active.detached) return;
   const verdict = verdictOf(response, active.narrator.told(), { ...active, quirks });

@@ -1,4 +1,7 @@
-/** How a turn ended, from the stop reason of ACP and the updates: an answer, an error, or nothing because it was cancelled. Pure. */
+/**
+ * Derives the outcome of a turn from the stop reason of ACP and the updates: an answer, an error, or nothing because it
+ * was cancelled. Pure.
+ */
 import type { Fields } from './content.ts';
 import type { Told } from './narrator.ts';
 import { sentenceIn } from './sentence.ts';
@@ -35,11 +38,11 @@ export function verdictOf(response: Fields, told: Told, circumstances: Circumsta
     case 'refusal':
       return { kind: 'error', error: `The agent refused to continue.${told.answer ? `\n${told.answer}` : ''}` };
     case 'cancelled':
-      // The person chose this end: a refusal is not a failure.
+      // The person rejected the request: a refusal is not a failure.
       if (rejected) return { kind: 'complete', result: told.answer || notAllowed };
       return { kind: 'error', error: 'The turn was cancelled at the agent.' };
     default:
-      // A reason that this daemon does not know yet: the words still count.
+      // This daemon does not know the reason yet; the text still counts.
       return told.answer
         ? spoken(told, circumstances)
         : { kind: 'error', error: `The agent ended with "${reason || 'no reason'}".` };

@@ -1,6 +1,7 @@
 /**
- * One ACP message per line, over the pipes of a process. Unlike the SDK's own stream it does not reply to a line that is no message: an
- * agent that prints warnings to its standard output would be written to for every line, and a flood of them could block both.
+ * Sends and reads one ACP message per line over the pipes of a process. Unlike the SDK's own stream it does not reply
+ * to a line that is not a message: it would write to an agent for every warning the agent prints, and a flood of them
+ * could block both.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
@@ -8,9 +9,9 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 interface WireOptions {
   input: Writable;
   output: Readable;
-  /** Longer lines end the connection. */
+  /** Longer lines close the connection. */
   maxLineBytes?: number;
-  /** A line that is no message; only the first twenty are shown. */
+  /** Called for a line that is not a message; only the first twenty are shown. */
   onNoise?: (line: string) => void;
   /**
    * A notification, the moment it is read: before any response that the agent sent after it. True when it was handled; else it is
@@ -21,7 +22,7 @@ interface WireOptions {
   onResult?: (result: unknown) => void;
 }
 
-/** The limit of the SDK; an agent may send whole files. */
+/** The limit of the SDK; an agent can send whole files. */
 const defaultLineBytes = 32 * 1024 * 1024;
 const maxNoise = 20;
 

@@ -11,7 +11,7 @@ interface Task {
 }
 
 interface TaskList {
-  /** Whether a tool of this name is about the list: it is no call of a tool for people. */
+  /** True if a tool of this name edits the task list: people do not see it as a tool call. */
   has(name: string): boolean;
   /** A call began. */
   called(id: string, name: string, input: Row): void;

@@ -65,7 +65,7 @@ const isRefused = (content: unknown): boolean =>
     (text) => typeof text === 'string' && refused.test(text),
   );
 
-/** The result of a call. Of an edit its patch says all; the text of a file comes with the numbers of its lines. */
+/** Returns the result of a call. The patch of an edit is complete; the text of a file comes with line numbers. */
 export function resultOf(name: string, block: Row, told: Row): Row {
   const isFailed = block.is_error === true;
   const base = {

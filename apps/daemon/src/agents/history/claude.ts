@@ -34,7 +34,7 @@ export const claudeFormat: Format = {
     if (last.type === 'user') return !interrupted.test(saidIn(last));
     const reason = reasonOf(last);
     if (reason !== '') return reason === 'tool_use';
-    // Only the last row of an answer has a reason. Older versions give none: there an earlier turn has none either.
+    // Only the last row of an answer has a reason. Older versions write no reason, also not for earlier turns.
     return rows.some((row) => /^(end_turn|tool_use)$/.test(reasonOf(row))) || rows.filter(this.begins).length < 2;
   },
   notesHolders: (env) => existsSync(join(folderOf(env), 'sessions')),
@@ -53,14 +53,14 @@ const isTalk = (row: Row) => isSaid(row) && row.isSidechain !== true;
 
 const textsIn = (row: Row) => wordsOf(recordOf(row.message).content, ({ type }) => type === 'text');
 
-/** Commands of the terminal, their output and notes to the agent are kept as words of the user too. */
+/** The agent also stores terminal commands, their output and notes to the agent as user text. */
 const isAside = (row: Row) =>
   row.type === 'user' && /^\s*<(command-|local-command-|bash-|system-reminder|task-notification)/.test(textsIn(row));
 
-/** The person's words. */
+/** Returns the person's text. */
 const saidIn = (row: Row) => (isAside(row) ? '' : textsIn(row));
 
-/** The person's words that the agent took up in the middle of a turn: they are no row of the user. */
+/** Returns the text of the person that the agent took up in the middle of a turn: it has no user row. */
 function queuedIn(row: Row): string {
   const { type, commandMode, isMeta, prompt } = recordOf(row.attachment);
   const isPrompt = type === 'queued_command' && commandMode === 'prompt' && isMeta !== true;

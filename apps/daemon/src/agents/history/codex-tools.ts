@@ -50,7 +50,10 @@ export function toolOf(id: string, item: Row): Row[] {
   }
 }
 
-/** The command that a model requested and that did not run; nothing for other calls. `words`: its arguments, as JSON. */
+/**
+ * Returns the command that a model requested and that did not run; nothing for other calls. `words`: its arguments, as
+ * JSON.
+ */
 export function refusedCall(id: string, words: string): Row[] {
   let given: Row;
   try {

@@ -45,7 +45,8 @@ export const codexFormat: Format = {
   },
   open(rows, head) {
     const edge = rows.map(eventOf).findLast((type) => isEdge.test(type));
-    // The last turn is longer than these rows. Older versions record no start and no end of a turn: their files do not begin with one either.
+    // The last turn is longer than these rows. Older versions record neither start nor completion of a turn; their
+    // files do not begin with such a row either.
     return edge?.endsWith('_started') ?? head.some((row) => isEdge.test(eventOf(row)));
   },
 };
@@ -80,8 +81,8 @@ const fileOf = (env: NodeJS.ProcessEnv, sessionId: string): string | undefined =
   filesBelow(codexFormat.root(env), codexFormat.depth, (name) => name.endsWith(`-${sessionId}.jsonl`))[0];
 
 /**
- * Whether the last turn of a session has this message behind its first one. Codex drops a message that it took when the turn ends first, and
- * reports nothing. Undefined where the file does not hold the end of that turn.
+ * True if the last turn of a session contains this message after its first one. Codex silently drops an accepted
+ * message when the turn completes first. Undefined if the file does not hold the rest of that turn.
  */
 export function codexReadIn(env: NodeJS.ProcessEnv): (sessionId: string, message: string) => boolean | undefined {
   return (sessionId, message) => {
@@ -103,7 +104,7 @@ export function codexReadIn(env: NodeJS.ProcessEnv): (sessionId: string, message
   };
 }
 
-/** The newest limits in the files of its sessions. Its adapter reports none. */
+/** Returns the newest limits in the files of its sessions; the adapter of Codex reports no limits. */
 export function codexLimitsOf(env: NodeJS.ProcessEnv): (sessionId: string) => readonly UsageLimit[] {
   const paths = new Map<string, string>();
   const find = (sessionId: string): string | undefined => {
@@ -126,7 +127,7 @@ export function codexLimitsOf(env: NodeJS.ProcessEnv): (sessionId: string) => re
   };
 }
 
-/** The end of a file that holds the newest count of tokens, but for a very long output after it. */
+/** The tail of a file that holds the newest token count, except after very long output. */
 const limitBytes = 256 * 1024;
 
 function itemOf(item: Row, unnamed: string): Row[] {

@@ -27,7 +27,7 @@ export const geminiFormat: Format = {
   },
 };
 
-/** The file is a log: a message is written again, whole, when its tools or tokens are known, and may be rewound. */
+/** The file is a log: Gemini writes a message again, whole, when its tools or tokens are known, and can rewind. */
 function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
   const talk = new Map<string, PlacedRow>();
   const take = ({ row, place }: PlacedRow) => {
@@ -49,7 +49,7 @@ function talkOf(rows: readonly PlacedRow[]): PlacedRow[] {
   return [...talk.values()];
 }
 
-/** Notes to the model are kept as words of the user. */
+/** The agent stores notes to the model as user text. */
 const aside = /^\s*<(session_context|state_snapshot|hook_context)>/;
 
 function projectOf(path: string): string {

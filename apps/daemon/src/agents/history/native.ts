@@ -1,7 +1,7 @@
 /**
- * Readers of the files in which agents keep their sessions. Read only: nothing is opened for writing, moved or modified, and no agent is
- * asked, since loading a session changes its time in some of them. Each agent has a format; the common part is here. A file is read
- * from its end, a part at a time, so that one of any size costs no more than a small one.
+ * Readers of the files in which agents keep their sessions. Read only: the readers never write, move or modify a file
+ * and never ask an agent, since loading a session changes its time in some of them. Each agent has a format; the common
+ * part is here. A file is read backwards, one part at a time, so a huge file costs no more than a small one.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export { recordOf };
 
 interface About {
   sessionId: string;
-  /** Empty when the agent gave it none. */
+  /** Empty if the agent gave the session no title. */
   title: string;
   projectPath: string;
 }
@@ -34,15 +34,21 @@ export interface Format {
   root: (env: NodeJS.ProcessEnv) => string;
   depth: number;
   isSession: (name: string) => boolean;
-  /** The facts about a session in rows at the beginning and end of its file. `path`: of the file. Undefined for a file without a session. */
+  /**
+   * Returns the facts about a session from rows at the beginning and the tail of its file. `path`: of the file.
+   * Undefined for a file without a session.
+   */
   about: (rows: readonly Row[], path: string) => About | undefined;
-  /** A turn begins with this row: a part may begin there. */
+  /** A turn begins with this row, so a part can begin there. */
   begins: (row: Row) => boolean;
   /** The events as updates of ACP. A call that begins before these rows is left out. */
   updates: (rows: readonly PlacedRow[]) => PastUpdate[];
-  /** The last turn has not ended. `head`: the rows at the beginning of a file of which these are the end; empty when they are all. */
+  /**
+   * True while the last turn is open. `rows` are the tail of a file, `head` its beginning; `head` is empty if `rows` is
+   * the whole file.
+   */
   open: (rows: readonly Row[], head: readonly Row[]) => boolean;
-  /** Each program of the agent notes the session that it has open: a turn without such a program has ended. */
+  /** Each program of the agent notes its open session: a turn without such a program is over. */
   notesHolders?: (env: NodeJS.ProcessEnv) => boolean;
 }
 
@@ -66,7 +72,7 @@ export function nativeHistory(
   holders?: Pick<Holders, 'look' | 'of'>,
 ): Outside {
   const root = format.root(env);
-  /** By path. */
+  /** Keyed by path. */
   const entries = new Map<string, Entry>();
   const pathOf = new Map<string, string>();
   /** Files are left that the last scan had no time for. */
@@ -95,7 +101,7 @@ export function nativeHistory(
   const summaryOf = (path: string, modifiedMs: number): Entry['session'] => {
     try {
       const end = rowsBefore(path);
-      // The ends of a large file are enough to identify it.
+      // The first and last rows of a large file are enough to identify it.
       const head = end.start === 0 ? [] : rowsAtBeginning(path, headBytes);
       const rows = [...head, ...end.rows];
       const about = format.about(bare(rows), path);
@@ -136,7 +142,7 @@ export function nativeHistory(
     stamp(sessionId) {
       const path = pathOf.get(sessionId);
       const stamp = path === undefined ? undefined : stampOf(path)[0]?.stamp;
-      // The end of its program changes the session, and not the file.
+      // When its program exits, the session changes and the file does not.
       return stamp !== undefined && holders?.look().has(sessionId) ? `${stamp} held` : stamp;
     },
     read(sessionId, before) {
@@ -182,7 +188,7 @@ interface Said {
   at: string;
 }
 
-/** The words among these updates, as far as a list of sessions shows them. */
+/** Returns the text of these updates, in the form that a list of sessions shows. */
 function messagesOf(updates: readonly PastUpdate[]): Said[] {
   const messages: Said[] = [];
   let current: Said | undefined;
@@ -243,7 +249,7 @@ export function wordsOf(content: unknown, fits: (block: Row) => boolean = () => 
 export const calls = (parts: unknown): boolean =>
   Array.isArray(parts) && parts.some((part) => recordOf(part).functionCall !== undefined);
 
-/** Words as an update of ACP; nothing for an empty text. */
+/** Returns text as an update of ACP; nothing for an empty text. */
 export function chunk(role: 'USER' | 'AGENT' | 'thought', id: string, text: string): Row[] {
   if (text === '') return [];
   const kinds = { USER: 'user_message_chunk', AGENT: 'agent_message_chunk', thought: 'agent_thought_chunk' };

@@ -14,7 +14,7 @@ const formats: Readonly<Record<NonNullable<Preset['history']>, Format>> = {
   gemini: geminiFormat,
 };
 
-/** `env`: of the agent, since its variables may move its files. */
+/** `env`: of the agent, since its variables can move its files. */
 export function historyOf(
   preset: Preset | undefined,
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,7 @@
-/** Rows of a file of JSON lines, a part of it at a time. An incomplete, foreign or too long line is no row, and affects no other. */
+/**
+ * Reads rows of a file of JSON lines, one part at a time. Incomplete, foreign and overlong lines are skipped and affect
+ * no other line.
+ */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -20,7 +23,7 @@ const windowBytes = 4 * 1024 * 1024;
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 0x0a;
 
-/** The lines that end before `end` (default: the whole file), as many as fit, and at least one. */
+/** Returns the lines before the offset `end` (default: the whole file), as many as fit, and at least one. */
 export function rowsBefore(path: string, end: number = Infinity, bytes: number = windowBytes): Window {
   return opened(path, (file, size) => {
     const to = Math.min(end, size);
@@ -28,7 +31,7 @@ export function rowsBefore(path: string, end: number = Infinity, bytes: number =
       const from = Math.max(0, to - length);
       const chunk = chunkOf(file, from, to);
       const cut = from === 0 ? 0 : chunk.indexOf(newline) + 1;
-      // Only the end of a line: read more of it, or, when it is too long, the part before it.
+      // This is the rest of a line: read more of it or, if it is too long, the part before it.
       const isWhole = from === 0 || (cut > 0 && cut < chunk.length);
       if (isWhole) return { rows: rowsOf(chunk, cut, from), start: from + cut };
       if (length >= maxLineBytes) return { rows: [], start: from };
@@ -77,7 +80,7 @@ function rowIn(line: string): Row | undefined {
     const row: unknown = JSON.parse(line);
     return typeof row === 'object' && row !== null ? (row as Row) : undefined;
   } catch {
-    // The last line may be incomplete, or being written.
+    // The last line can be incomplete, or still being written.
     return undefined;
   }
 }

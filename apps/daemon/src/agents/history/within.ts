@@ -3,7 +3,7 @@ import type { Outside } from '@relay/daemon-kit';
 import { type ProjectRules, isAllowed } from '../project.ts';
 
 export function within(outside: Outside, rules: ProjectRules): Outside {
-  /** Sessions that may be seen. */
+  /** Sessions that apps can see. */
   let allowed = new Set<string>();
   return {
     sessions() {

@@ -30,7 +30,7 @@ interface HoldersOptions {
   env: NodeJS.ProcessEnv;
   /** NAME=value in the environment of our own processes. */
   marker: string;
-  /** `show`: holders are reported, and nothing is ended. */
+  /** `show`: holders are reported, and no program is closed. */
   desk: DeskMode;
   clock?: Clock;
   /** How long a signal has before the next step. Both together are less than the relay waits for an answer. */

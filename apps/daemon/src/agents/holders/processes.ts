@@ -10,7 +10,7 @@ export interface ProcessFacts {
   uid: number;
   /** The names it can be known by: of the process, its executable and its script. */
   names: readonly string[];
-  /** The words of its command line. */
+  /** Its command line, as arguments. */
   words: readonly string[];
   /** Its controlling terminal. */
   terminal?: string;

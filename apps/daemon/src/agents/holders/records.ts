@@ -166,7 +166,7 @@ function locks(): { pid: number; inode: string }[] {
   }
 }
 
-/** Throws for text that is no JSON object. */
+/** Throws for text that is not a JSON object. */
 function fieldsIn(path: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (typeof value !== 'object' || value === null) throw new TypeError('no object');

@@ -1,4 +1,4 @@
-/** German: words of the page that shows what changed. */
+/** German texts: the page of changes. */
 import type { words as en } from '../en/changes.ts';
 import { number, plural, size } from '../formats.ts';
 
@@ -64,6 +64,9 @@ export const words: typeof en = {
     isOutside: 'Ein Link nach außerhalb.',
     notText: (mime, bytes) => `Kein Text (${mime === '' ? size(bytes) : `${mime}, ${size(bytes)}`}).`,
     includesEarlier: 'Enthält frühere Änderungen.',
+    unchanged: (from: number, to: number) =>
+      from === to ? `Zeile ${number(from)} unverändert` : `Zeilen ${number(from)} bis ${number(to)} unverändert`,
+    show: 'Zeigen',
     longLine: (left) => `… noch ${number(left)}`,
     added: 'neu',
     removed: 'entfernt',

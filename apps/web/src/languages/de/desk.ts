@@ -1,4 +1,4 @@
-/** German: words about a session that a terminal has open as well. */
+/** German texts: a session that a terminal has open as well. */
 import type { words as english } from '../en/desk.ts';
 import { plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** German: words of new accounts, of programs that ask for access, of a sign-in that failed, and of a wrong address. */
+/** German texts: new accounts, of programs that ask for access, of failed sign-ins, and of a wrong address. */
 import type { words as english } from '../en/door.ts';
 
 export const words: typeof english = {

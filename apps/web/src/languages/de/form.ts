@@ -1,4 +1,4 @@
-/** German: words of a form of an agent. */
+/** German texts: a form of an agent. */
 import type { words as english } from '../en/form.ts';
 import { capital, number, plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** German: words of the first load. */
+/** German texts: the first load. */
 import type { words as english } from '../en/frame.ts';
 import { number, plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** German: words about this device: answers in its notifications, the app on it, what it keeps, and why a notification did not arrive. */
+/** German texts: this device: answers in its notifications, the app on it, the data it keeps, and why a notification did not arrive. */
 import type { words as english } from '../en/here.ts';
 
 /** By the sentences of the relay. */

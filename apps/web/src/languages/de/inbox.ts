@@ -1,4 +1,4 @@
-/** German: words of what waits for the person. */
+/** German texts: items that wait for the person. */
 import type { words as english } from '../en/inbox.ts';
 import { plural } from '../formats.ts';
 

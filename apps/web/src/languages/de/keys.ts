@@ -1,4 +1,4 @@
-/** German: words of the palette and of the keyboard help. */
+/** German texts: the palette and of the keyboard help. */
 import type { words as english } from '../en/keys.ts';
 import { plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** German: words of machines, their approval, and new sessions on them. */
+/** German texts: machines, their approval, and new sessions on them. */
 import type { words as english } from '../en/machines.ts';
 import { fullTime, number, plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** German: words of the settings and the history of notifications. */
+/** German texts: the settings and the history of notifications. */
 import type { words as english } from '../en/notify.ts';
 import { fullTime, plural } from '../formats.ts';
 

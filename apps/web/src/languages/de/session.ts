@@ -1,4 +1,4 @@
-/** German: words of a session that is open. */
+/** German texts: an open session. */
 import type { words as english } from '../en/session.ts';
 import { capital, lasted, listOf, number, plural, size, timeOf } from '../formats.ts';
 

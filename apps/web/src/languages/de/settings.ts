@@ -1,4 +1,4 @@
-/** German: words of the settings. */
+/** German texts: the settings. */
 import type { words as english } from '../en/settings.ts';
 import { plural } from '../formats.ts';
 

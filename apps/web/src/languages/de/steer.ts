@@ -1,4 +1,4 @@
-/** German: words of messages that are sent while the agent works. */
+/** German texts: messages sent while the agent works. */
 import type { words as en } from '../en/steer.ts';
 
 export const words: typeof en = {

@@ -1,4 +1,4 @@
-/** German: words of the figures of use. */
+/** German texts: the figures of use. */
 import type { words as english } from '../en/usage.ts';
 import { capital, number, plural } from '../formats.ts';
 

@@ -1,4 +1,4 @@
-/** English: words of the page that shows what changed. */
+/** English texts: the page of changes. */
 import { number, plural, size } from '../formats.ts';
 
 const kinds: Readonly<Record<string, string>> = {
@@ -64,6 +64,9 @@ export const words = {
     isOutside: 'A link to a place outside.',
     notText: (mime: string, bytes: number) => `Not a text (${mime === '' ? size(bytes) : `${mime}, ${size(bytes)}`}).`,
     includesEarlier: 'Includes changes from before.',
+    unchanged: (from: number, to: number) =>
+      from === to ? `Line ${number(from)} unchanged` : `Lines ${number(from)} to ${number(to)} unchanged`,
+    show: 'Show',
     longLine: (left: number) => `… ${number(left)} more`,
     added: 'added',
     removed: 'removed',

@@ -1,4 +1,4 @@
-/** English: words about a session that a terminal has open as well. */
+/** English texts: a session that a terminal has open as well. */
 import { plural } from '../formats.ts';
 
 /** `12 min`, `3 h`. */

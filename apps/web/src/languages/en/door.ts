@@ -1,4 +1,4 @@
-/** English: words of new accounts, of programs that ask for access, of a sign-in that failed, and of a wrong address. */
+/** English texts: new accounts, of programs that ask for access, of failed sign-ins, and of a wrong address. */
 export const words = {
   create: {
     title: { setup: 'Create the first account', invite: 'You’re invited', open: 'Create an account' },

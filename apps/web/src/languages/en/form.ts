@@ -1,4 +1,4 @@
-/** English: words of a form of an agent. */
+/** English texts: a form of an agent. */
 import type { FieldProblem } from '@relay/protocol/plain';
 import { capital, number, plural } from '../formats.ts';
 

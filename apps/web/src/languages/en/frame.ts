@@ -1,4 +1,4 @@
-/** English: words of the first load. */
+/** English texts: the first load. */
 import { number, plural } from '../formats.ts';
 
 /** One by its name, many by their number. */

@@ -1,4 +1,4 @@
-/** English: words about this device: answers in its notifications, the app on it, what it keeps, and why a notification did not arrive. */
+/** English texts: this device: answers in its notifications, the app on it, the data it keeps, and why a notification did not arrive. */
 export const words = {
   here: {
     answers: 'Answer in notifications',

@@ -1,4 +1,4 @@
-/** English: words of what waits for the person. */
+/** English texts: items that wait for the person. */
 import { plural } from '../formats.ts';
 
 export const words = {

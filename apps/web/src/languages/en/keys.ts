@@ -1,4 +1,4 @@
-/** English: words of the palette and of the keyboard help. */
+/** English texts: the palette and of the keyboard help. */
 import { plural } from '../formats.ts';
 
 export const words = {

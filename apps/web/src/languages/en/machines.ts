@@ -1,4 +1,4 @@
-/** English: words of machines, their approval, and new sessions on them. */
+/** English texts: machines, their approval, and new sessions on them. */
 import { fullTime, number, plural } from '../formats.ts';
 
 export const words = {

@@ -1,4 +1,4 @@
-/** English: words of the settings and the history of notifications. */
+/** English texts: the settings and the history of notifications. */
 import { fullTime, plural } from '../formats.ts';
 
 export const words = {

@@ -1,4 +1,4 @@
-/** English: words of a session that is open. */
+/** English texts: an open session. */
 import { capital, lasted, listOf, number, plural, size, timeOf } from '../formats.ts';
 
 const the = (agent: string) => (agent === '' ? 'the agent' : agent === 'demo' ? 'the demo agent' : agent);

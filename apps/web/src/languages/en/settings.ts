@@ -1,4 +1,4 @@
-/** English: words of the settings. */
+/** English texts: the settings. */
 import { plural } from '../formats.ts';
 
 export const words = {

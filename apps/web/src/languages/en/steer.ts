@@ -1,4 +1,4 @@
-/** English: words of messages that are sent while the agent works. */
+/** English texts: messages sent while the agent works. */
 
 const the = (agent: string) => (agent === '' ? 'the agent' : agent);
 

@@ -1,4 +1,4 @@
-/** English: words of the figures of use. */
+/** English texts: the figures of use. */
 import { capital, number, plural } from '../formats.ts';
 
 const the = (agent: string) => (agent === '' ? 'the agent' : agent === 'demo' ? 'the demo agent' : agent);

@@ -25,7 +25,7 @@ function lexed(text: string, links: TokensList['links']): Token[] {
     const lexer = new Lexer({ gfm: true, tokenizer: new AgentTokenizer() });
     lexer.tokens.links = links;
     lexer.blockTokens(text, lexer.tokens);
-    // As `Lexer.lex` does, within a budget: what would cost too much stays as it was written.
+    // Like `Lexer.lex`, within a budget: text that would cost too much stays as it was written.
     const queue = lexer.inlineQueue.splice(0);
     if (queue.length > mostPieces) return [plain(text)];
     let left = budget.inline;
@@ -36,7 +36,7 @@ function lexed(text: string, links: TokensList['links']): Token[] {
     }
     return [...lexer.tokens];
   } catch {
-    // Nested deeper than the stack: still words.
+    // Nested deeper than the stack: still text.
     return [plain(text)];
   }
 }
@@ -44,7 +44,7 @@ function lexed(text: string, links: TokensList['links']): Token[] {
 /** Text that is shown as it is. */
 const plain = (raw: string): Token => ({ type: 'plain', raw });
 
-/** Marks at the very end that the next characters may complete: they are not shown until then. */
+/** Hides trailing marks that the next characters can complete. */
 export function withoutLooseEnd(text: string): string {
   const lineStart = text.lastIndexOf('\n') + 1;
   const line = text.slice(lineStart);
@@ -54,7 +54,7 @@ export function withoutLooseEnd(text: string): string {
   if (fences % 2 === 1) return text;
   const beforeTable = withoutOpenTable(text);
   if (beforeTable !== undefined) return beforeTable;
-  // A heading, a list or a quote without words, and marks of emphasis.
+  // A heading, a list or a quote without text, and marks of emphasis.
   if (/^\s*(?:#{1,6}|[-+*]|\d{1,9}[.)]|>|[-+*] \[[ xX]?\]?)\s*$/.test(line) || /^ {0,3}(?:=+|-+)$/.test(line))
     return text.slice(0, lineStart);
   const unlinked = text.replace(/\[([^\][\n]*)\]$/, '$1');
@@ -75,7 +75,7 @@ function withoutOpenTable(text: string): string | undefined {
   return isOpen ? lines.slice(0, start).join('\n') : undefined;
 }
 
-/** Whether a mark at the end begins something, or is half of what ends it. */
+/** True if a trailing mark begins something, or is half of a closing mark. */
 function isOpening(text: string, at: number, mark: string): boolean {
   const first = mark[0]!;
   if (!'*_~`'.includes(first))
@@ -114,7 +114,7 @@ const isSpace = ({ type }: Token) => type === 'space' || type === 'def';
 
 /**
  * The blocks of a text that was `before` and is `text` now.
- * @param open more may come: what is not complete yet is shown without its marks
+ * @param open more text can follow: incomplete syntax is shown without its marks
  */
 export function blocksOf(text: string, open: boolean, before: Blocks = noBlocks): Blocks {
   const source = text.replace(/\r\n?/g, '\n');

@@ -1,4 +1,4 @@
-/** Code with colours, as soon as they are there; until then, and when there are none, as plain text of the same size. */
+/** Code with colours once they are loaded; until then, and without a grammar, plain text of the same size. */
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Stretch } from './highlight.ts';
 
@@ -14,7 +14,7 @@ const whenIdle = (work: () => void): (() => void) => {
   return () => clearTimeout(id);
 };
 
-/** The stretches of a text, each with its class; undefined while there are none. */
+/** The stretches of a text, each with its class; undefined until they are loaded. */
 export function useColours(text: string, language: string, wanted: boolean): readonly Stretch[] | undefined {
   const [found, setFound] = useState<{ text: string; stretches: readonly Stretch[] }>();
   const isWanted = wanted && language !== '' && text !== '' && text.length <= mostCharacters;

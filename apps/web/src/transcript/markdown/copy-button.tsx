@@ -1,4 +1,4 @@
-/** Copies exactly this text, and says so for a moment. */
+/** Copies exactly this text, and confirms it for a moment. */
 import { useEffect, useRef, useState } from 'react';
 import { Check, Copy } from '../../ui/icons.tsx';
 import { words } from '../../catalogue.ts';

@@ -1,10 +1,10 @@
 /**
- * The cost of reading a text as Markdown, estimated in one pass. Some texts take time that grows with the square of their length, or
- * worse: an agent can print such a text by accident, and the author of what an agent reads can do it on purpose. They are shown as
- * they are written.
+ * The cost of reading a text as Markdown, estimated in one pass. Some texts take time that grows with the square of their length,
+ * or worse: an agent can print such a text by accident, and the author of a text that the agent reads can do it on purpose. Such
+ * texts are shown as written.
  */
 
-/** In steps of the estimates below; measured to stay under the cost of 100 kB of ordinary Markdown. */
+/** Counted in steps of the estimates below; measured to stay under the cost of 100 kB of ordinary Markdown. */
 export const budget = { blocks: 400_000, inline: 10_000_000 } as const;
 /** Lines of one text, and paragraphs, items and cells in it: each is an element of the page. */
 const mostLines = 5000;
@@ -17,8 +17,8 @@ const words = /\S+/g;
 const addresses = /:\/\/|www\.|@/gi;
 
 /**
- * Of a paragraph: marks are compared with each other, each long word is tried as an address from each of its characters, and each address
- * becomes three elements.
+ * The cost of a paragraph: marks are compared with each other, each long word is tried as an address from each of its characters,
+ * and each address becomes three elements.
  */
 export function inlineCost(text: string): number {
   const count = text.match(marks)?.length ?? 0;
@@ -47,7 +47,7 @@ export function isCostly(text: string): boolean {
     const isBlank = before.length === end - start && before.trim() === '';
     const markers = before.match(marker)?.length ?? 0;
     const indent = Math.floor((before.length - markers) / 2);
-    // Without a mark of its own it belongs to what is around it, as far as it is indented, or at once.
+    // A line without its own mark belongs to the block around it, as far as it is indented, or at once.
     if (markers > 0) around = markers + indent;
     else if (wasBlank) around = Math.min(around, indent);
     cost += isBlank ? 0 : (end - start) * around;

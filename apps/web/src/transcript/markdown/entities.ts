@@ -1,4 +1,4 @@
-/** Character references of HTML in words. A browser would decode them through `innerHTML`, which Trusted Types forbid. */
+/** Decodes character references of HTML. A browser would decode them through `innerHTML`, which Trusted Types forbid. */
 const named: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',

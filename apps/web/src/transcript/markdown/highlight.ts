@@ -2,7 +2,7 @@
 import type { LanguageFn } from 'highlight.js';
 import { createLowlight } from 'lowlight';
 
-/** A stretch of text and the class of its colour; empty: none. */
+/** A stretch of text and the class of its colour, which can be empty. */
 export type Stretch = readonly [text: string, kind: string];
 
 const lowlight = createLowlight();
@@ -32,7 +32,7 @@ const grammars: Readonly<Record<string, () => Promise<{ default: LanguageFn }>>>
   ini: () => import('highlight.js/lib/languages/ini'),
 };
 
-/** Five colours for all that a grammar tells apart. */
+/** Five colours for all tokens of a grammar. */
 const kinds: Readonly<Record<string, string>> = {
   keyword: 'k1',
   built_in: 'k3',

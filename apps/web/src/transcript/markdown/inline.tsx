@@ -1,10 +1,10 @@
-/** Words with their emphasis, code and links. HTML is shown as it is written. */
+/** Text with its emphasis, code and links. HTML is shown as it is written. */
 import type { ReactNode } from 'react';
 import type { Token, Tokens } from 'marked';
 import { decoded } from './entities.ts';
 import { isOtherAddress, safeAddress } from './link.ts';
 
-/** `text`: the words of the link, as they are shown. */
+/** `text`: the text of the link, as shown. */
 function Anchor({ href, text, children }: { href: unknown; text: string; children: ReactNode }) {
   const address = safeAddress(href);
   if (address === undefined) return <>{children}</>;
@@ -39,7 +39,7 @@ function Inline({ token }: { token: Token }): ReactNode {
         </Anchor>
       );
     case 'image': {
-      // A picture from elsewhere is a link: the policy lets in none.
+      // A picture from elsewhere becomes a link: the policy blocks external images.
       const { href, text } = token as Tokens.Image;
       return (
         <Anchor href={href} text={text}>

@@ -29,9 +29,9 @@ const byName = new Map(
 );
 
 export interface Language {
-  /** For people; as it was written when it is not known. */
+  /** The name for people; an unknown language as written. */
   name: string;
-  /** Of the grammar; empty when there is none. */
+  /** The grammar's key; empty without a grammar. */
   key: string;
 }
 

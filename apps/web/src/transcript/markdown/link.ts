@@ -1,4 +1,4 @@
-/** Addresses that a text may lead to: of the web, and of mail. Everything else stays text. */
+/** Accepts addresses of the web and of mail. Everything else stays text. */
 export function safeAddress(href: unknown): string | undefined {
   if (typeof href !== 'string' || href.length > 4096) return undefined;
   try {
@@ -9,7 +9,7 @@ export function safeAddress(href: unknown): string | undefined {
   }
 }
 
-/** Words that look like an address, and lead to another place: they are not what is shown. */
+/** True for a text that looks like an address and links to another place. */
 export function isOtherAddress(text: string, address: string): boolean {
   const [, host] = /^(?:https?:\/\/|(?=www\.))([^/?#\s]+)\S*$/i.exec(text.trim()) ?? [];
   return host !== undefined && host.toLowerCase() !== new URL(address).host;

@@ -36,7 +36,7 @@ const Block = memo(
 const blocks = (tokens: readonly Token[] | undefined, open: boolean): ReactNode =>
   tokens?.map((token, index) => <Block key={index} token={token} open={open && index === tokens.length - 1} />);
 
-/** Words alone, too many for one layout. */
+/** Plain text, too much for one layout. */
 const isLongText = (token: Token): boolean =>
   token.raw.length > 16_384 && 'tokens' in token && token.tokens?.length === 1 && token.tokens[0]?.type === 'text';
 

@@ -1,9 +1,9 @@
-/** A long text as it is written, in pieces: the browser lays out only those that are in view. */
+/** A long text as written, in pieces: the browser lays out only visible pieces. */
 import type { ReactNode } from 'react';
 
 const pieceCharacters = 4096;
 
-/** Cut behind the last line that fits, else in the middle of one that does not. */
+/** Cut after the last line that fits, else in the middle of an oversized line. */
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length;) {

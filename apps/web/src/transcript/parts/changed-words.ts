@@ -1,8 +1,8 @@
-/** The words that changed inside of a line: a chunk of its own, because a diff can be read before it is there. */
+/** Marks the changed words within a line: a chunk of its own, because a diff is readable before it is loaded. */
 import { diffWordsWithSpace } from 'diff';
 import type { CompareWords, Range } from './patch.ts';
 
-/** Longer lines have no marks: comparing their words would take too long. */
+/** Longer lines have no marks: comparing them would take too long. */
 const markedCharacters = 500;
 
 export const changedWords: CompareWords = (before, after) => {
@@ -18,6 +18,6 @@ export const changedWords: CompareWords = (before, after) => {
       same += value.trim().length;
     }
   }
-  // Nothing in common: the whole line says it already.
+  // Nothing in common: the whole line is marked already.
   return same === 0 ? { removed: [], added: [] } : marks;
 };

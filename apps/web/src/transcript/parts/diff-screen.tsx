@@ -11,7 +11,7 @@ const DiffScreen = loadedLater(async () => (await import('./whole-screen.tsx')).
 type Open = (diffs: readonly Diff[], index: number) => void;
 const OpenContext = createContext<Open | undefined>(undefined);
 
-/** The screen belongs to the page: the row of the log that opened it may go out of sight meanwhile. */
+/** The screen belongs to the page: the log can drop the row that opened it. */
 export function DiffScreens({ children }: { children: ReactNode }) {
   const [shown, setShown] = useState<{ diffs: readonly Diff[]; index: number }>();
   const open = useCallback<Open>((diffs, index) => setShown({ diffs, index }), []);

@@ -1,4 +1,4 @@
-/** The change of a file: lines with numbers, changed words marked, sideways scroll inside. */
+/** The change of a file: numbered lines, marked changes, sideways scroll inside. */
 import { Fragment, type ReactNode, memo, useEffect, useMemo, useState } from 'react';
 import type { Diff, Hunk } from '@relay/protocol';
 import { words } from '../../catalogue.ts';
@@ -89,10 +89,10 @@ function beginningOf(hunks: readonly Hunk[]): Hunk[] {
   });
 }
 
-const classes = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;
-const marks = { same: ' ', added: '+', removed: '−' } as const;
+export const lineClasses = { same: 'ln', added: 'ln ad', removed: 'ln de' } as const;
+export const lineSigns = { same: ' ', added: '+', removed: '−' } as const;
 
-/** Undefined until its chunk is there; without it a diff has no marks. */
+/** Undefined until its chunk is loaded; the diff then has no marks. */
 function useCompareWords(): CompareWords | undefined {
   const [compare, setCompare] = useState<CompareWords>();
   useEffect(() => {
@@ -108,22 +108,27 @@ function useCompareWords(): CompareWords | undefined {
   return compare;
 }
 
-function HunkLines({ hunk, language }: { hunk: Hunk; language: string }) {
+/** The lines of a hunk, drawn with the colours of their language and the marks of changed words, each as soon as its chunk is there. */
+export function useDrawnLines(hunk: Hunk, language: string): { line: DiffLine; text: ReactNode }[] {
   const compare = useCompareWords();
   const lines = useMemo(() => linesOf(hunk, compare), [hunk, compare]);
   const code = useMemo(() => lines.map(({ text }) => text).join('\n'), [lines]);
   const colours = useColours(code, language, true);
   const coloured = useMemo(() => (colours ? byLine(colours) : undefined), [colours]);
-  return lines.map((line, index) => (
-    <div key={index} className={classes[line.kind]}>
+  return lines.map((line, index) => ({ line, text: drawn(line, coloured?.[index]) }));
+}
+
+function HunkLines({ hunk, language }: { hunk: Hunk; language: string }) {
+  return useDrawnLines(hunk, language).map(({ line, text }, index) => (
+    <div key={index} className={lineClasses[line.kind]}>
       <span>{line.number}</span>
-      <span>{marks[line.kind]}</span>
-      <span>{drawn(line, coloured?.[index])}</span>
+      <span>{lineSigns[line.kind]}</span>
+      <span>{text}</span>
     </div>
   ));
 }
 
-function byLine(stretches: readonly Stretch[]): Stretch[][] {
+export function byLine(stretches: readonly Stretch[]): Stretch[][] {
   const lines: Stretch[][] = [[]];
   for (const [text, kind] of stretches)
     text.split('\n').forEach((piece, index) => {
@@ -133,7 +138,7 @@ function byLine(stretches: readonly Stretch[]): Stretch[][] {
   return lines;
 }
 
-/** A line with its colours, cut where a mark begins or ends. */
+/** A line with its colours, cut where a mark begins or stops. */
 function drawn({ text, marks: ranges }: DiffLine, colours: readonly Stretch[] = [[text, '']]): ReactNode {
   const pieces: { text: string; kind: string; mark: Range | undefined }[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-/** Diffs out of text, and what changed inside of a line. */
+/** Parses diffs out of text, and finds the changes within a line. */
 import { parsePatch } from 'diff';
 import type { Diff, Hunk } from '@relay/protocol';
 
@@ -6,7 +6,7 @@ const mostCharacters = 200_000;
 const name = (file: string | undefined) =>
   file === undefined || file === '/dev/null' ? undefined : file.replace(/^[ab]\//, '');
 
-/** The files of a unified diff; none when the text is none. */
+/** Returns the files of a unified diff; empty for other text. */
 export function diffsOf(text: string): Diff[] {
   if (text.length > mostCharacters || !/^@@ -\d+/m.test(text)) return [];
   try {
@@ -29,22 +29,20 @@ export function diffsOf(text: string): Diff[] {
   }
 }
 
-/** From and to, in characters. */
+/** Start and stop offsets, in characters. */
 export type Range = readonly [from: number, to: number];
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   number: number;
   text: string;
-  /** Words that changed. */
+  /** The changed ranges. */
   marks: readonly Range[];
 }
 
-/** The changed words of a line and of the one that took its place. */
+/** Returns the changed ranges of a line and its replacement. */
 export type CompareWords = (before: string, after: string) => { removed: Range[]; added: Range[] };
 
-/**
- * The lines of a hunk with their numbers. With `compare`, lines that took the place of as many others have their changed words marked.
- */
+/** The lines of a hunk with their numbers. `compare` marks the changes of lines that replace an equal number of lines. */
 export function linesOf(hunk: Hunk, compare?: CompareWords): DiffLine[] {
   let [old, fresh] = [hunk.old, hunk.new];
   const lines: DiffLine[] = [];

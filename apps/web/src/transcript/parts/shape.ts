@@ -1,6 +1,6 @@
 /**
- * Parts as they are shown. A part from the wire may be anything, also of a later release: each reader takes the fields that have the right shape and
- * leaves out the rest, so that no part can break the page.
+ * Parts as they are shown. A part from the wire can have any shape, also of a later release: each reader takes the fields that
+ * have the right shape and leaves out the rest, so that no part can break the page.
  */
 import type { Diff, Hunk, Part, Question } from '@relay/protocol';
 
@@ -17,7 +17,7 @@ const listOf = <T>(value: unknown, read: (one: unknown) => T | undefined, most: 
         return found === undefined ? [] : [found];
       })
     : [];
-/** Without what is undefined. */
+/** Removes undefined fields. */
 const with_ = <T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
@@ -46,9 +46,9 @@ function diffOf(value: unknown): Diff | undefined {
 export const diffList = (value: unknown): Diff[] => listOf(value, diffOf, 50);
 
 export interface AskedShape {
-  /** Undefined while the question has no answer. */
+  /** Undefined while the question is unanswered. */
   answer: 'allowed' | 'rejected' | undefined;
-  /** The choice in the agent's words, where it is for more than once. */
+  /** The choice as the agent labels it, if it covers more than one call. */
   choice: string | undefined;
   by: string | undefined;
   at: string | undefined;
@@ -63,7 +63,7 @@ export type ToolShape = Omit<Part<'tool'>, 'kind' | 'places' | 'diffs' | 'asked'
 /** The uuid of the question that the agent asked about this call. */
 export const askedIn = (part: unknown): string | undefined => textOf(fieldsOf(fieldsOf(part)['asked'])['question']);
 
-/** The permission of a call, from the call itself and from its question, which may be known earlier. */
+/** The permission of a call, from the call itself and from its question, which can arrive earlier. */
 function askedOf(value: unknown, question: QuestionShape | undefined): AskedShape | undefined {
   if (value === undefined && !question) return undefined;
   const { answer, by, at } = fieldsOf(value);
@@ -80,7 +80,7 @@ function askedOf(value: unknown, question: QuestionShape | undefined): AskedShap
 }
 
 const toolStates = new Set(['pending', 'running', 'completed', 'failed', 'rejected', 'cancelled']);
-/** Words of older and of later releases are ‘unknown’. Older daemons completed calls that the person had rejected. */
+/** States of older and of later releases are ‘unknown’. Older daemons completed calls that the person had rejected. */
 function statusOf({ status, asked }: Fields, answer: AskedShape['answer']): string {
   if (answer === 'rejected' && fieldsOf(asked)['answer'] === undefined) return 'rejected';
   return typeof status === 'string' && toolStates.has(status) ? status : 'unknown';
@@ -142,7 +142,7 @@ export const picture = (part: unknown): PictureShape | undefined => pictureOf(pa
 export interface QuestionShape {
   title: string;
   state: string;
-  /** Of a permission for a command. */
+  /** The command of a permission. */
   command: string | undefined;
   /** `isNo`: an option that rejects. */
   answer:
@@ -155,7 +155,7 @@ export interface QuestionShape {
       }
     | undefined;
 }
-/** A question that is no longer open, or is shown in its card already: one line. */
+/** A question that is closed, or has a card already: one line. */
 export function questionOf(part: unknown): QuestionShape {
   const { question, state, answer } = fieldsOf(part);
   const asked = fieldsOf(question) as Partial<Question>;

@@ -1,4 +1,4 @@
-/** The parts that are a line or a small card: your words, a thought, a plan, a picture, notes. */
+/** The parts that are a line or a small card: your messages, a thought, a plan, a picture, notes. */
 import { type ReactNode, Suspense, useId, useState } from 'react';
 import {
   Ban,
@@ -174,7 +174,7 @@ export function Note({
   );
 }
 
-/** A word of a stranger may be `constructor`. */
+/** A foreign key can be `constructor`. */
 const entryOf = (table: Readonly<Record<string, string>>, word: string): string | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;
 
@@ -212,7 +212,7 @@ export function Mark({
   by?: string | undefined;
   danger?: boolean;
 }) {
-  // Daemons add English words to what they name.
+  // Daemons add an English text to each mark.
   const said = entryOf(words.mark, what) ?? text;
   if (said === '') return null;
   const Icon = what === 'cancelled' || what === 'interrupted' ? Square : Info;

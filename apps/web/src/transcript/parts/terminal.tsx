@@ -37,7 +37,7 @@ function useLines(text: string): TermStretch[][] {
 
 interface TerminalProps {
   uuid: string;
-  /** All of it, or its beginning and its end. */
+  /** All of it, or its head and tail. */
   text: string;
   /** Bytes that are not in the text. */
   left?: number;

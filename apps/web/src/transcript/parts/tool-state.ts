@@ -1,4 +1,4 @@
-/** The state of a call, and its words. */
+/** The state of a call, and its text. */
 import { words } from '../../catalogue.ts';
 import type { ToolShape } from './shape.ts';
 
@@ -25,7 +25,7 @@ export function verbOf(tool: ToolShape): string {
     case 'rejected':
       return words.tool.rejected;
     case 'cancelled':
-      // A call whose permission has no answer never ran. Any other may have been stopped halfway.
+      // A call whose permission is unanswered never ran. Any other can have been stopped halfway.
       return tool.asked && tool.asked.answer === undefined ? words.tool.notRun : words.tool.cancelled;
     default:
       return words.tool.unknown;
@@ -45,7 +45,7 @@ export const nowOf = (tool: ToolShape): string => `${words.tool.now(workOf(tool)
 const between = (from: string | undefined, to: string | undefined): number =>
   Date.parse(to ?? '') - Date.parse(from ?? '');
 
-/** When the call began to run: the wait for the person's answer is no part of its time. */
+/** When the call began to run: waiting for the person's answer does not count. */
 export const beganAt = ({ asked }: ToolShape, at: string): string =>
   asked?.answer === 'allowed' && between(at, asked.at) > 0 ? asked.at! : at;
 

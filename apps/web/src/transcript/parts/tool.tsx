@@ -1,4 +1,4 @@
-/** A call of a tool: one row that says what it did, and what came of it inside. */
+/** A tool call: one row with the action, and its result inside. */
 import { type ReactNode, memo, useId, useState } from 'react';
 import type { IconComponent } from '../../ui/icon.tsx';
 import {
@@ -126,7 +126,7 @@ function Outcome({ tool, at }: { tool: ToolShape; at: string }): ReactNode {
   );
 }
 
-/** Undefined when the row says everything. */
+/** Undefined if the row is complete by itself. */
 function insideOf(uuid: string, tool: ToolShape): ReactNode {
   const { diffs, output, input, command, left, data, status, about, title } = tool;
   const target = targetOf(tool);

@@ -1,6 +1,7 @@
 /**
- * Redis Cluster: the masters, each with three connections, and the map that says which of them has a partition. The channels move when
- * the map changes. (The library's cluster client resends after a lost connection and does not report which channel was interrupted.)
+ * Redis Cluster: the masters, each with three connections, and the map from partition to master. The channels move when
+ * the map changes. (The library's cluster client resends after a lost connection and does not report which channel was
+ * interrupted.)
  */
 import type { Redis } from 'ioredis';
 import { EventEmitter, once } from 'node:events';
@@ -31,7 +32,7 @@ export class RedisCluster implements Topology {
   readonly #options: RedisClusterOptions;
   readonly #events: TopologyEvents;
   readonly #nodes = new Map<string, RedisNode>();
-  /** By partition, the key of its node. */
+  /** Maps a partition to the key of its node. */
   #map: (string | undefined)[] = new Array<undefined>(partitions).fill(undefined);
   readonly #subscribed = new Set<string>();
   /** Emits `changed` when a call that waits for a node should look again. */
@@ -179,7 +180,7 @@ export class RedisCluster implements Topology {
     }
   }
 
-  /** From the node that knows the newest vote: one that is cut off from the others goes on saying that it is a master. */
+  /** Asks the node with the newest config epoch: a partitioned master keeps claiming the role. */
   async #askForSlots(): Promise<ClusterSlots | undefined> {
     const up = await Promise.all(
       [...this.#nodes]
@@ -189,10 +190,10 @@ export class RedisCluster implements Topology {
     for (const { key, server } of up.sort((a, b) => (a.epoch === b.epoch ? 0 : b.epoch - a.epoch))) {
       try {
         const slots = (await server.call('CLUSTER', 'SLOTS')) as ClusterSlots;
-        // A node may not know its own host: the one by which it was reached.
+        // A node without a host of its own gets the host we used to reach it.
         if (slots.length > 0) return slots.map(([from, to, [host, port]]) => [from, to, [host || hostOf(key), port]]);
       } catch {
-        // Another one may know.
+        // Ask the next node.
       }
     }
     // No known node answers; perhaps all of them have new addresses by now.
@@ -217,8 +218,8 @@ export class RedisCluster implements Topology {
 }
 
 /**
- * The number of the newest vote or move of slots that the node has heard of, negative on a node without a majority: a replica there raises it
- * and wins nothing. -Infinity when it does not say.
+ * The newest config epoch the node knows, negative on a node without a majority: a replica there raises its epoch but
+ * cannot win. -Infinity if the node does not report one.
  */
 const epochOf = (server: RedisServer): Promise<number> =>
   server.call('CLUSTER', 'INFO').then(

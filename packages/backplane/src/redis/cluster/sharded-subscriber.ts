@@ -1,4 +1,4 @@
-/** Sharded channels of one node of a cluster: channels of one slot share a command, and a slot may move to another node. */
+/** Sharded channels of one cluster node: channels of one slot share a command, and a slot can move to another node. */
 import type { Redis } from 'ioredis';
 import { type Channel, Subscriber, type SubscriberEvents } from '../subscriber.ts';
 import { partitionIn } from './slots.ts';
@@ -8,7 +8,7 @@ const retryMovedMs = 200;
 export class ShardedSubscriber extends Subscriber {
   readonly #onMoved: () => void;
 
-  /** `onMoved`: the node says that a channel belongs to another one. */
+  /** `onMoved`: the node redirects a channel to another node. */
   constructor(connection: Redis, events: SubscriberEvents, onMoved: () => void) {
     super(connection, events, 'smessage');
     this.#onMoved = onMoved;

@@ -24,7 +24,7 @@ export function slotOf(partition: number): number {
   return crc % 16384;
 }
 
-/** The master of each partition; undefined where the cluster has none. */
+/** The master of each partition; undefined for a partition without a master. */
 export function mastersOf(slots: ClusterSlots): (RedisNodeAddress | undefined)[] {
   return Array.from({ length: partitions }, (_, partition) => {
     const slot = slotOf(partition);
