@@ -37,6 +37,7 @@ const pages = [
   '/applications',
   '/activity',
   '/usage',
+  '/later',
   '/account',
   '/notifications',
   '/notifications/history',

@@ -26,6 +26,7 @@ const commands = [
     'attach',
     'cancel',
     'queue',
+    'later',
     'read',
     'unread',
     'pin',

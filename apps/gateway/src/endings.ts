@@ -17,7 +17,7 @@ import {
   settleTask,
   withDevice,
 } from '@relay/database';
-import type { NotificationCause } from '@relay/protocol';
+import { type DaemonEvent, type NotificationCause, cutText, readTime } from '@relay/protocol';
 import type { DaemonConnection, Received } from './connection.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -46,7 +46,9 @@ interface EndingDeps {
 
 /** Settles a task as its daemon reports. `sessionKey`: as far as this connection knows. */
 /** Codes that a daemon can send with the outcome of a task. */
-const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED'] as const;
+const endCodes = ['PROMPT_SUPERSEDED', 'SETTING_NOT_APPLIED', 'USAGE_LIMIT'] as const;
+/** The longest window of a plan, with room. A later time counts as not reported. */
+const limitAheadMs = 40 * 86_400_000;
 
 export type Endings = (
   connection: DaemonConnection,
@@ -65,9 +67,17 @@ function outcomeOf(event: Ending, taskId: string, now: Date): Outcome {
   if (event.event_type === 'TASK_COMPLETE') return { kind: 'completed', result: event.result };
   if (event.event_type === 'ERROR') {
     const code = endCodes.find((known) => known === event.code) ?? 'AGENT_ERROR';
-    return { kind: 'failed', code, error: event.error };
+    return { kind: 'failed', code, error: event.error, ...(code === 'USAGE_LIMIT' && { limit: limitOf(event, now) }) };
   }
   return { kind: 'waiting', prompt: prompt(event, taskId, now), alone: !event.question };
+}
+
+/** The limit as the daemon reports it. A time that has passed, or cannot be, counts as not reported. */
+function limitOf({ limit }: DaemonEvent<'ERROR'>, now: Date): { name: string; resetsAt?: string } {
+  const at = readTime(limit?.resets_at ?? '');
+  const aheadMs = at ? at.getTime() - now.getTime() : 0;
+  const isAhead = aheadMs > 0 && aheadMs <= limitAheadMs;
+  return { name: cutText(limit?.name ?? '', 128), ...(at && isAhead ? { resetsAt: at.toISOString() } : {}) };
 }
 
 /** Whether the event changed the task. */

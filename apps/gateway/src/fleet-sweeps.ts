@@ -7,9 +7,11 @@ import {
   abandonedTasks,
   addNotification,
   countDevices,
+  devicesWithDueLater,
   devicesWithExpired,
   devicesWithLateSteers,
   devicesWithLeftPrompts,
+  devicesWithResetLimits,
   endExpiredItems,
   endLeftPrompts,
   endSnoozes,
@@ -22,6 +24,8 @@ import {
   onlineDevices,
   purge,
   purgeTasks,
+  releaseLater,
+  releaseLimits,
   requeueLateSteers,
   sweepDeviceItems,
   unfinishedDeletions,
@@ -31,6 +35,7 @@ import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Job } from './schedule.ts';
+import { publishReleased } from './later.ts';
 import { watchTimeline } from './timeline.ts';
 
 export interface FleetSweepDeps {
@@ -42,16 +47,20 @@ export interface FleetSweepDeps {
   logger: Logger;
   metrics: Pick<GatewayMetrics, 'setBacks' | 'devices' | 'longestWait' | 'devicesCounted'>;
   notify: () => void;
+  /** Queued tasks of a device are due. */
+  wakeOwner: (deviceId: string) => void;
 }
 
 /** A device that has been away for so long while work waits is worth a look (rules, 14.16). */
 const deviceAwayMs = 300_000;
+/** A message with a time joins its queue at most so long after it, and a third more. */
+const releaseEveryMs = 2000;
 const countEveryMs = 60_000;
 const purgeEveryMs = 3_600_000;
 const purgeTasksEveryMs = 24 * 3_600_000;
 export const sweepJitter = 1 / 3;
 /** Deadlines that people were promised. */
-const promised: ReadonlySet<string> = new Set(['expire', 'prompts']);
+const promised: ReadonlySet<string> = new Set(['expire', 'prompts', 'release']);
 
 export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const { config, database, backplane, presence, publisher } = deps;
@@ -62,6 +71,18 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     }
     for (const deviceId of await devicesWithLateSteers(database))
       await publisher.sessions(await withDevice(database, deviceId, (tx) => requeueLateSteers(tx, deviceId)));
+  };
+
+  const release = async () => {
+    for (const deviceId of await devicesWithDueLater(database)) {
+      const released = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
+      await publishReleased(deps, released);
+      if (released.length > 0) deps.wakeOwner(deviceId);
+    }
+    for (const deviceId of await devicesWithResetLimits(database)) {
+      await publisher.sessions(await withDevice(database, deviceId, (tx) => releaseLimits(tx, deviceId)));
+      deps.wakeOwner(deviceId);
+    }
   };
 
   const leftPrompts = async () => {
@@ -153,6 +174,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
 
   const ms = config.sweepIntervalMs;
   return [
+    job('release', releaseEveryMs, releaseEveryMs, release),
     job('expire', ms, ms / 3, expire),
     job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),

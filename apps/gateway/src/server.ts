@@ -105,6 +105,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     logger,
     metrics,
     notify,
+    wakeOwner: wake,
     forget,
     balance,
     letGo: (count, overMs) => void connections.letGo(count, overMs, (deviceId) => balance.letGo(deviceId)),

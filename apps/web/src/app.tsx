@@ -50,6 +50,7 @@ const forMembers: readonly (readonly [path: string, page: ComponentType])[] = [
   ['/sessions/:id', conversation.page(({ Conversation }) => Conversation)],
   ['/applications', settings.page(({ Applications }) => Applications)],
   ['/activity', settings.page(({ Activity }) => Activity)],
+  ['/later', settings.page(({ Later }) => Later)],
   ['/usage', settings.page(({ Usage }) => Usage)],
   ['/account', settings.page(({ Account }) => Account)],
   ['/notifications', settings.page(({ Notifications }) => Notifications)],

@@ -2,6 +2,7 @@
  * Every text on screen, by meaning, in the language of the pages (ADR 44). Parts are loaded with the pages that use them, so
  * texts are read while a component renders, never while a module loads.
  */
+import type { words as laterWords } from './languages/en/later.ts';
 import type { words as usageWords } from './languages/en/usage.ts';
 import { type Language, language, pseudoLanguage } from './languages/language.ts';
 
@@ -67,8 +68,8 @@ const files: Record<Language, Loaders> = { en, de };
 type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer Every) => void
   ? Every
   : never;
-/** Texts of the usage chunk, which loads them itself. */
-type LaterParts = typeof usageWords;
+/** Texts of the chunks of use and of messages with a time, which load them themselves. */
+type LaterParts = typeof usageWords | typeof laterWords;
 export const words = {} as All<Parts[Part] | LaterParts>;
 
 /** Resolves when the parts are loaded. */

@@ -83,6 +83,16 @@ export interface Question {
   options?: readonly string[];
 }
 
+/** A usage limit that the agent reached. */
+export interface ReachedLimit {
+  /** As the agent names it; may be empty. */
+  name: string;
+  /** When it resets (ISO 8601), if the agent reports it. */
+  resets_at?: string;
+  /** Where the time comes from. */
+  source: 'figures' | 'words';
+}
+
 /**
  * The reports of an agent during a turn. `complete`, `wait` and `error` complete the turn; only the first counts. After `wait`
  * the turn can continue at an agent with `holdsQuestions`: after `withdrawn` its next result counts again.
@@ -106,8 +116,8 @@ export interface TurnReport {
   further?(question: Question): void;
   /** A question reported by `further` can no longer be answered. */
   closed?(uuid: string): void;
-  /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late. */
-  error(error: string, code?: string): void;
+  /** `code`: `PROMPT_SUPERSEDED` for an answer that came too late, `USAGE_LIMIT` with `limit`. */
+  error(error: string, code?: string, limit?: ReachedLimit): void;
   /**
    * The question of `wait` is closed, and the turn continues: its next result counts again and replaces the question. `why`: a
    * sentence for the person who answers anyway. `uuid`: the question, if further questions stay open.

@@ -1,5 +1,5 @@
 /** The parts of a daemon, put together: files, agents, transcripts, tasks, and the frames between them and the relay. */
-import type { FromDaemon } from '@relay/protocol';
+import { type FromDaemon, relayCapabilities } from '@relay/protocol';
 import { daemonSocketAddress } from './address.ts';
 import type { Agent } from './agent.ts';
 import { createAsking } from './asking.ts';
@@ -74,6 +74,7 @@ interface ControlParts {
 }
 
 /** The settings of the agents. Their marks go into the transcripts, and their notices go to the relay. */
+const takesLimits = (link: ControlParts['link']) => link.isDeclared(relayCapabilities.limits);
 const controlsOf = ({ options, files: { caps, store }, agent, transcripts, link, clock, log }: ControlParts) =>
   createControls({
     agents: new Map([
@@ -183,7 +184,8 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
       asked: asking.repeat,
       steered: (event, received) => void (send(event) && connection.confirm(received)),
       final(event) {
-        if (send(forRelay(event, tellsTranscript(), tellsPrompts()))) connection.confirm(() => settled([event]));
+        if (send(forRelay(event, tellsTranscript(), tellsPrompts(), takesLimits(link))))
+          connection.confirm(() => settled([event]));
       },
     }),
   });
@@ -214,7 +216,7 @@ export function assemble(options: DaemonOptions, { shown, onOpened, onRefused }:
     tasks.steeredAgain();
     // Before `status`: the relay must not settle a task as lost that completed while the daemon was offline.
     const owed = journal.owed();
-    for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts()));
+    for (const event of owed) send(forRelay(event, tellsTranscript(), tellsPrompts(), takesLimits(link)));
     if (owed.length > 0) {
       log.info('results delivered late', { count: owed.length });
       connection.confirm(() => settled(owed));

@@ -3,7 +3,18 @@
  * connection, the tasks, the history and the reports. Knows the protocol, and no agent but the scripted one.
  */
 export { daemonSocketAddress, serverAddress } from './address.ts';
-export type { Agent, Opened, Opening, Question, RunningTurn, Steer, Steered, Turn, TurnReport } from './agent.ts';
+export type {
+  Agent,
+  Opened,
+  Opening,
+  Question,
+  ReachedLimit,
+  RunningTurn,
+  Steer,
+  Steered,
+  Turn,
+  TurnReport,
+} from './agent.ts';
 export { type DeviceCode, type PollAnswer, type RelayApi, createApi } from './api.ts';
 export { type Fields, listOf, pieceOf, recordOf, textOf, wordsOf } from './transcript/content.ts';
 export { type Heard, type Mapper, cancelledUpdate, createMapper, stoppedUpdate } from './transcript/mapper.ts';

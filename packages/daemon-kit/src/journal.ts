@@ -22,9 +22,15 @@ export type JournalledEvent = FinalEvent & {
   said?: string;
 };
 
-/** The event for a relay: with the names of items and questions, or in the older form without them. */
-export function forRelay(frame: JournalledEvent, transcript: boolean, prompts: boolean): FinalEvent {
-  const { said, ...event } = frame;
+/** The event for a relay: with the names of items and questions, or in the older form without them; with usage limits only where it takes them. */
+export function forRelay(
+  frame: JournalledEvent,
+  transcript: boolean,
+  prompts: boolean,
+  usageLimits: boolean,
+): FinalEvent {
+  const { said, ...whole } = frame;
+  const event = usageLimits ? whole : withoutLimit(whole);
   if (transcript) {
     if (prompts || event.event_type !== 'WAIT_FOR_USER') return event;
     const { question: _unnamed, ...asked } = event;
@@ -32,12 +38,18 @@ export function forRelay(frame: JournalledEvent, transcript: boolean, prompts: b
   }
   const { message_uuid: _uuid, ...plain } = event;
   if (plain.event_type === 'ERROR') {
-    const { code: _code, ...rest } = plain;
+    const { code: _code, limit: _limit, ...rest } = plain;
     return rest;
   }
   if (plain.event_type !== 'WAIT_FOR_USER') return plain;
   const { question: _question, ...rest } = plain;
   return said === undefined ? rest : { ...rest, result: [said, rest.result ?? ''].filter(Boolean).join('\n\n') };
+}
+
+function withoutLimit(event: FinalEvent): FinalEvent {
+  if (event.event_type !== 'ERROR' || event.code !== 'USAGE_LIMIT') return event;
+  const { code: _code, limit: _limit, ...rest } = event;
+  return rest;
 }
 
 interface Interrupted {

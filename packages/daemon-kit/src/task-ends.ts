@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Question as AskedQuestion, transcriptLimits } from '@relay/protocol';
 import { questionDigest } from '@relay/protocol/identity';
-import type { Question } from './agent.ts';
+import type { Question, ReachedLimit } from './agent.ts';
 import { fieldBytes, keepHead, keepTail } from './bounds.ts';
 import type { FinalEvent, JournalledEvent } from './journal.ts';
 import type { Ending } from './transcript/endings.ts';
@@ -17,7 +17,7 @@ export type End =
       options: { label: string }[];
       question: AskedQuestion;
     }
-  | { type: 'ERROR'; error: string; code?: string };
+  | { type: 'ERROR'; error: string; code?: string; limit?: ReachedLimit };
 
 /** Maximum number of tasks of a daemon. */
 export const maxTasks = 500;
@@ -111,6 +111,7 @@ export function frameOf(taskId: string, sessionId: string, end: End): Journalled
         event_type: 'ERROR',
         error: keepHead(end.error, fieldBytes.error),
         ...(end.code === undefined ? {} : { code: end.code }),
+        ...(end.limit === undefined ? {} : { limit: end.limit }),
       };
   }
 }

@@ -120,7 +120,13 @@ export function createReports<T extends Reported>(options: ReportOptions<T>): (t
         options.asked({ type: 'event', event_type: 'PROMPT_OPEN', ...about, question });
       },
       closed: (uuid) => superseded(task.sessionId, uuid),
-      error: (error, code) => end({ type: 'ERROR', error, ...(code === undefined ? {} : { code }) }),
+      error: (error, code, limit) =>
+        end({
+          type: 'ERROR',
+          error,
+          ...(code === undefined ? {} : { code }),
+          ...(limit === undefined ? {} : { limit }),
+        }),
       withdrawn: (why, uuid) => options.withdrawn(task, why, uuid),
       dropped: (steerId) => options.dropped(task, steerId),
       chosen(settings) {

@@ -13,7 +13,7 @@ export async function openAgentTurns(db: Db, ownerId: string): Promise<number> {
 /** How deep the turn of a session is that runs, else the newest one; 0 for a turn that a person started. */
 export async function agentDepthOf(db: Db, sessionKey: string): Promise<number> {
   const [row] = await db.sql.query<{ agent_depth: number | null }>`
-    SELECT agent_depth FROM tasks WHERE session_key = ${sessionKey} ORDER BY (state IN ${underWay}) DESC, seq DESC LIMIT 1`;
+    SELECT agent_depth FROM tasks WHERE session_key = ${sessionKey} AND state <> 'later' ORDER BY (state IN ${underWay}) DESC, seq DESC LIMIT 1`;
   return row?.agent_depth ?? 0;
 }
 

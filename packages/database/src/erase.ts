@@ -109,7 +109,7 @@ async function erase(db: Db, which: Sql): Promise<void> {
   await db.sql.execute`
     UPDATE sessions s SET native_id = ${tombstone(sql`s.native_id`)}, deleted_at = COALESCE(s.deleted_at, now()),
       first_words = NULL, title = '', title_source = 'report', project_path = '', file_path = '', last_message = '', message_count = 0,
-      status = 'idle', progress = NULL, held = NULL, prompt = NULL, queue_held = false, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
+      status = 'idle', progress = NULL, held = NULL, prompt = NULL, queue_held = false, usage_limit = NULL, held_until = NULL, archived = false, pinned_at = NULL, notify = NULL, news_at = NULL,
       read_at = NULL
     WHERE ${which}`;
 }

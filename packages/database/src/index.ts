@@ -25,6 +25,8 @@ export { turnFunctions } from './turn-functions.ts';
 export * from './prompts.ts';
 export * from './claims.ts';
 export * from './held.ts';
+export { devicesWithResetLimits, releaseLimits } from './session-status.ts';
+export * from './later.ts';
 export * from './queue.ts';
 export * from './steers.ts';
 export * from './task-reads.ts';

@@ -6,6 +6,7 @@ import { type QueuedTask, type SessionQueue, type TaskState, cutText, limits } f
 import { userItemUuid } from '@relay/protocol/identity';
 import { move } from './move.ts';
 import { isDue, isInLine, isOverdue, lineOrder, queueVersion } from './task-states.ts';
+import { readLater } from './later.ts';
 import { titleOf } from './tasks.ts';
 import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
@@ -43,16 +44,24 @@ export async function readQueue(db: Db, key: string): Promise<Omit<SessionQueue,
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at.toISOString(),
   }));
-  return { v: version!.v, tasks };
+  const later = (await readLater(db, sql`t.session_key = ${key}`)).map(
+    ({ sessionId: _id, title: _title, ...task }) => task,
+  );
+  return { v: version!.v, tasks, ...(later.length === 0 ? {} : { later }) };
 }
 
 const isChoice = sql`COALESCE(t.answer->'option' IS NOT NULL OR t.answer->'fields' IS NOT NULL, false)`;
 
 /** The position of a task of this session; undefined if the session does not have it. */
-export async function placeOf(db: Db, key: string, taskId: string): Promise<'queued' | 'sent' | 'ended' | undefined> {
+export async function placeOf(
+  db: Db,
+  key: string,
+  taskId: string,
+): Promise<'later' | 'queued' | 'sent' | 'ended' | undefined> {
   const [task] = await db.sql.query<{ state: TaskState; late: boolean }>`
     SELECT t.state, ${isOverdue('t')} AS late FROM tasks t WHERE t.id = ${taskId} AND t.session_key = ${key}`;
   if (!task) return undefined;
+  if (task.state === 'later') return 'later';
   if (task.state === 'queued') return task.late ? 'ended' : 'queued';
   return task.state === 'sent' || task.state === 'running' ? 'sent' : 'ended';
 }
@@ -76,12 +85,18 @@ export async function editQueued(db: Db, key: string, taskId: string, content: s
   return true;
 }
 
+/** Due in its queue, or with a time that has not come. */
+const isWaiting = sql`(${isDue('t')} OR t.state = 'later')`;
 const shortened = (text: string) => cutText(text, limits.lastMessageBytes);
 
 /** Removes messages from the queue; the caller knows which still wait. Returns the ids of the removed ones. */
 export async function withdrawQueued(db: Db, key: string, taskId?: string): Promise<string[]> {
   const which = taskId === undefined ? sql.empty : sql`AND t.id = ${taskId}`;
-  const moved = await move(db, 'withdraw', sql`t.session_key = ${key} AND ${isDue('t')} ${which}`);
+  const moved = await move(
+    db,
+    'withdraw',
+    sql`t.session_key = ${key} AND ${taskId === undefined ? isDue('t') : isWaiting} ${which}`,
+  );
   return moved.map(({ id }) => id);
 }
 

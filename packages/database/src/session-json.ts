@@ -41,6 +41,9 @@ const members = {
   progress: sql`CASE WHEN (${shownStatus}) = 'active' THEN s.progress::text END`,
   runningSince: time(sql`l.running_since`),
   queue: sql`CASE WHEN l.waiting > 0 THEN ${object({ count: sql`l.waiting`, v: text(sql`l.queue_v`) })} END`,
+  later: sql`CASE WHEN l.later > 0 THEN ${object({ count: sql`l.later`, next: time(sql`l.later_next`) })} END`,
+  limit: sql`s.usage_limit::text`,
+  startsAt: time(sql`l.starts_at`),
   // The oldest of `prompts`, while it waits; one without an id was asked through an earlier release.
   prompt: sql`CASE WHEN s.status = 'waiting'
     THEN COALESCE((${openPrompts} -> 0)::text, CASE WHEN NOT s.prompt ? 'id' THEN s.prompt::text END) END`,

@@ -7,7 +7,7 @@
  * and each move declares its effect on it.
  */
 import { cutText, limits } from '@relay/protocol';
-import { isInLine, isOpen, isOverdue, open, queueVersion, underWay } from './task-states.ts';
+import { isInLine, isOpen, isOverdue, queueVersion, underWay } from './task-states.ts';
 import { type Sql, sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
@@ -33,6 +33,8 @@ interface Ask {
   readonly news?: true;
   /** Removes the progress of the task before. */
   readonly clears?: true;
+  /** Forgets the usage limit that the turn before reached. */
+  readonly unlimited?: true;
   /** Only then; the tasks that move are in `moved`. */
   readonly when?: Sql;
 }
@@ -54,6 +56,7 @@ export const asks = {
       '`active`, or `pending` without a name; the progress before is removed. The question stays until the task is confirmed.',
     status: sql`CASE WHEN s.placeholder THEN 'pending' ELSE 'active' END`,
     clears: true,
+    unlimited: true,
   },
   rest: {
     means:
@@ -145,6 +148,7 @@ export function settleSessions(name: AskName, shown?: Shown): Sql {
   if (ask.prompt) set.push(sql`prompt = ${ask.prompt}`);
   if (ask.held !== undefined) set.push(sql`queue_held = ${sql.raw(String(ask.held))}`);
   if (ask.clears) set.push(sql`progress = NULL`);
+  if (ask.unlimited) set.push(sql`usage_limit = NULL, held_until = NULL`);
   if (shown && name === 'miss')
     set.push(sql`status = CASE WHEN ${isAsking} THEN 'waiting' ELSE 'failed' END, prompt = ${promptOfOthers}`);
   else if (shown) set.push(sql`status = ${shown.status}, prompt = ${shown.prompt}::jsonb`);
@@ -158,7 +162,35 @@ export function settleSessions(name: AskName, shown?: Shown): Sql {
 
 /** The user sent something: it is the last message, earlier ones are read, and the queue goes on. */
 export const acceptance = (key: Sql, text: Sql): Sql =>
-  sql`UPDATE sessions s SET queue_held = false, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
+  sql`UPDATE sessions s SET queue_held = false, usage_limit = NULL, held_until = NULL, ${words(text)}, updated_at = now(), read_at = news_at WHERE s.key = ${key}`;
+
+/** The turn of a task reached a usage limit: the queue of its session waits until then, or for its user. */
+export async function holdAtLimit(db: Db, taskId: string, limit: { name: string; resetsAt?: string }): Promise<void> {
+  const { name, resetsAt = null } = limit;
+  await db.sql.execute`
+    UPDATE sessions s SET queue_held = true, held_until = ${resetsAt}::timestamptz,
+      usage_limit = ${JSON.stringify({ name, ...(resetsAt === null ? {} : { resetsAt }), at: new Date().toISOString() })}::jsonb
+    WHERE s.key = (SELECT t.session_key FROM tasks t WHERE t.id = ${taskId} AND t.state = 'failed') AND s.status = 'failed'`;
+}
+
+/** About `s`: the limit that held its queue has reset. */
+const isReset = sql`s.queue_held AND s.held_until <= now()`;
+
+/** Devices with a session whose limit has reset. */
+export async function devicesWithResetLimits(db: Db): Promise<string[]> {
+  const rows = await db.sql.query<{ device_id: string }>(
+    sql`SELECT DISTINCT s.device_id FROM sessions s WHERE ${isReset} LIMIT 500`,
+  );
+  return rows.map((row) => row.device_id);
+}
+
+/** Lets go of the queues of a device whose limits have reset. Returns the keys of their sessions. */
+export async function releaseLimits(db: Db, deviceId: string): Promise<string[]> {
+  const rows = await db.sql.query<{ key: string }>(
+    sql`UPDATE sessions s SET queue_held = false, held_until = NULL WHERE s.device_id = ${deviceId} AND ${isReset} RETURNING s.key`,
+  );
+  return rows.map(({ key }) => key);
+}
 
 /** The user cancelled where nothing was to be cancelled: the queue goes on. */
 export async function releaseQueue(db: Db, key: string): Promise<void> {
@@ -205,18 +237,20 @@ export const lastTask = sql`(
       CASE WHEN ${isOverdue('last')} THEN 'TASK_EXPIRED' ELSE error_code END AS error_code
     FROM (
       (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND NOT s.queue_held
-        AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
+        AND state <> 'later' AND (kind <> 'steer' OR state = 'unknown') ORDER BY seq DESC LIMIT 1)
       UNION ALL
-      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state <> 'queued' AND kind <> 'steer'
+      (SELECT id, state, error_code, expires_at FROM tasks WHERE session_key = s.key AND s.queue_held AND state NOT IN ('later', 'queued') AND kind <> 'steer'
         ORDER BY state = 'unknown' DESC, finished_at DESC, seq DESC LIMIT 1)
     ) last
   )`;
 
-/** The tasks under way and queued in a session `s`, for `LEFT JOIN LATERAL`; one row. */
+/** The tasks under way, queued and with a time in a session `s`, for `LEFT JOIN LATERAL`; one row. */
 export const line = sql`(
     SELECT min(l.sent_at) FILTER (WHERE l.state IN ${underWay}) AS running_since,
-      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v
-    FROM tasks l WHERE l.session_key = s.key AND l.state IN ${open}
+      (count(*) FILTER (WHERE ${isInLine('l')}))::int AS waiting, ${queueVersion('l')} AS queue_v,
+      (count(*) FILTER (WHERE l.state = 'later'))::int AS later, min(l.not_before) FILTER (WHERE l.state = 'later') AS later_next,
+      min(l.not_before) FILTER (WHERE l.state = 'later' AND l.kind = 'start') AS starts_at
+    FROM tasks l WHERE l.session_key = s.key AND l.state IN ('queued', 'sent', 'running', 'later')
   )`;
 
 /**

@@ -23,6 +23,7 @@ export function statesMarkdown(): string {
       '```mermaid',
       'stateDiagram-v2',
       '    [*] --> queued',
+      '    [*] --> later',
       ...[...drawn].map(([arrow, names]) => `${arrow}: ${names.join(', ')}`),
       '```',
     ].join('\n'),

@@ -3,7 +3,7 @@
  * a guess. Must run inside `withDevice`. The moves, and their effect on the session, are in `task-moves.ts`.
  */
 import { type Prompt, type TaskErrorCode, type TaskState, cutText, limits } from '@relay/protocol';
-import { releaseQueue } from './session-status.ts';
+import { holdAtLimit, releaseQueue } from './session-status.ts';
 import { move } from './move.ts';
 import { isNamed, openBeside, openPrompt, readPrompt } from './prompts.ts';
 import type { MovedTask } from './prompt-ends.ts';
@@ -19,7 +19,7 @@ export type Outcome =
   | { kind: 'completed'; result: string }
   /** `alone`: the daemon has one question at a time. */
   | { kind: 'waiting'; prompt: Prompt; alone?: boolean }
-  | { kind: 'failed'; code: TaskErrorCode; error: string };
+  | { kind: 'failed'; code: TaskErrorCode; error: string; limit?: { name: string; resetsAt?: string } };
 
 /**
  * The effect of saving an outcome: `ended` — it completed the task; `resumed` — the task waited with a question, and
@@ -99,6 +99,7 @@ export async function endTask(db: Db, taskId: string, outcome: Outcome, note: st
   if (task.state === 'sent' || task.state === 'running') {
     const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';
     await go(isMissed ? 'miss' : moves[outcome.kind].first, note);
+    if (outcome.kind === 'failed' && outcome.limit) await holdAtLimit(db, taskId, outcome.limit);
     return 'ended';
   }
   const said = ending.result ?? ending.error ?? '';
@@ -140,7 +141,7 @@ export async function settleTask(
 ): Promise<Settled | undefined> {
   const { outcome } = input;
   const isMissed = outcome.kind === 'failed' && outcome.code === 'PROMPT_SUPERSEDED';
-  if (outcome.kind === 'waiting' || isMissed) return undefined;
+  if (outcome.kind === 'waiting' || isMissed || (outcome.kind === 'failed' && outcome.limit)) return undefined;
   const { result, code, error } = endingOf(outcome, false);
   if ((result ?? error ?? '').trim() === '') return undefined;
   const call = callOf('settle', {

@@ -55,6 +55,19 @@ const delivered = ['sent', 'running'] as const;
 const settled = ['completed', 'failed', 'waiting'] as const;
 
 export const taskMoves = {
+  release: {
+    from: ['later'],
+    to: 'queued',
+    writes: 'nothing',
+    when: 'The time of the message has come: it joins its queue.',
+  },
+  overtake: {
+    from: ['later'],
+    to: 'cancelled',
+    code: 'OVERTAKEN',
+    writes: 'ended',
+    when: 'A message that continues after a limit, when another one is accepted before.',
+  },
   claim: {
     from: ['queued'],
     to: 'sent',
@@ -175,7 +188,7 @@ export const taskMoves = {
     when: 'The connection died before the daemon confirmed it.',
   },
   doubt: {
-    from: ['queued'],
+    from: ['later', 'queued'],
     to: 'sent',
     writes: 'sent',
     when: 'The database was set back: it may have been written in the time that is lost. `unknown` follows at once.',
@@ -201,7 +214,7 @@ export const taskMoves = {
     when: 'The user cancels.',
   },
   withdraw: {
-    from: ['queued'],
+    from: ['later', 'queued'],
     to: 'cancelled',
     writes: 'ended',
     session: 'withdraw',
@@ -258,7 +271,7 @@ export const taskMoves = {
     when: 'A choice that was not sent, when its question is gone. Words become a message instead.',
   },
   strand: {
-    from: ['queued'],
+    from: ['later', 'queued'],
     to: 'cancelled',
     code: 'SESSION_NOT_RESOLVED',
     writes: 'ended',
@@ -266,14 +279,14 @@ export const taskMoves = {
     when: 'A follow-up behind a first task that ended without naming its session.',
   },
   remove: {
-    from: ['queued', 'sent', 'running'],
+    from: ['later', 'queued', 'sent', 'running'],
     to: 'cancelled',
     code: 'DEVICE_REMOVED',
     writes: 'ended',
     when: 'The device is removed.',
   },
   erase: {
-    from: ['queued', 'sent', 'running', 'waiting', 'failed', 'unknown', 'cancelled'],
+    from: ['later', 'queued', 'sent', 'running', 'waiting', 'failed', 'unknown', 'cancelled'],
     to: 'cancelled',
     writes: 'erased',
     when: 'The session or its device is deleted.',

@@ -129,12 +129,13 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     error_text: string | null;
     note: string | null;
     into_task: string | null;
+    not_before: Date | null;
     device_id: string;
     agent_type: string;
     native_id: string;
     late: boolean;
   }>`
-    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note, t.into_task,
+    SELECT t.id, t.kind, t.state, t.created_at, t.expires_at, t.sent_at, t.finished_at, t.result, t.error_code, t.error_text, t.note, t.into_task, t.not_before,
       s.device_id, s.agent_type, s.native_id, ${isOverdue('t')} AS late
     FROM tasks t JOIN sessions s ON s.key = t.session_key WHERE t.id = ${taskId} AND t.owner_id = ${ownerId}`;
   const row = rows[0];
@@ -153,6 +154,7 @@ export async function readTask(db: Db, ownerId: string, taskId: string): Promise
     ...(code ? { error: { code, error: row.error_text ?? taskErrors[code as TaskErrorCode] ?? code } } : {}),
     ...(row.note === null ? {} : { note: row.note }),
     ...(row.into_task === null ? {} : { into: row.into_task }),
+    ...(row.not_before ? { notBefore: row.not_before.toISOString() } : {}),
   };
 }
 

@@ -25,6 +25,9 @@ export const isInLine = (task: string) =>
 /** Queued and past its deadline: every reader sees it as expired (rules, 2.6). */
 export const isOverdue = (task: string) => sql.raw(`(${task}.state = 'queued' AND ${task}.expires_at <= now())`);
 
+/** The time of message `task` has come, and it has not joined its queue. */
+export const isTimeUp = (task: string) => sql.raw(`(${task}.state = 'later' AND ${task}.not_before <= now())`);
+
 /**
  * The sending order of the queued tasks `t` of a session `s`: the first message, answers, messages accepted after the
  * question while it is open, and else by place.
@@ -44,7 +47,7 @@ export const queueVersion = (task: string) => {
 
 /** The session with this key (a column, a constant of the code) has an open first task, and can still get its name. */
 export const isStarting = (key: string) => sql`EXISTS (SELECT 1 FROM tasks f WHERE f.session_key = ${sql.raw(key)}
-  AND f.kind = 'start' AND (f.state IN ${underWay} OR ${isDue('f')}))`;
+  AND f.kind = 'start' AND (f.state = 'later' OR f.state IN ${underWay} OR ${isDue('f')}))`;
 
 /** A question that can be answered. `prompt`: the alias of the table. */
 export const isOpen = (prompt: string) =>

@@ -31,6 +31,8 @@ export interface NewSession {
   /** See the columns. */
   settings?: string | undefined;
   agentDepth?: number | undefined;
+  /** It begins then, and the time to live counts from then. */
+  notBefore?: Date | undefined;
   startedBy?: string | undefined;
 }
 
@@ -48,6 +50,8 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
   const key = newUlid();
   const taskId = newUlid();
   const title = input.title ?? titleOf(input.message);
+  const notBefore = input.notBefore ?? null;
+  const isLater = notBefore !== null;
   const maxSessions = input.maxSessions ?? null;
   const count = await db.sql.execute`
     WITH started AS (
@@ -55,13 +59,13 @@ export async function createSession(db: Db, input: NewSession): Promise<{ key: s
         status, last_message, message_count, started_by)
       SELECT ${key}, ${input.ownerId}, ${input.deviceId}, ${input.agentType}, ${placeholderNativeId(input.pendingId ?? key)}, true, ${firstWordsOf(key, input.message)}, ${title},
         ${input.title === undefined ? 'message' : 'user'}, ${input.projectPath}, 'pending',
-        ${cutText(input.message, limits.lastMessageBytes)}, 1, ${input.startedBy ?? null}
+        ${isLater ? '' : cutText(input.message, limits.lastMessageBytes)}, ${isLater ? 0 : 1}, ${input.startedBy ?? null}
       WHERE ${maxSessions}::int IS NULL OR (SELECT count(*) FROM sessions WHERE device_id = ${input.deviceId} AND deleted_at IS NULL) < ${maxSessions}::int
       RETURNING key, device_id, owner_id
     )
-    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, settings, agent_depth, expires_at)
+    INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, settings, agent_depth, state, not_before, expires_at)
     SELECT ${taskId}, key, device_id, owner_id, 'start', ${input.message}, ${input.images ?? null}, ${input.settings ?? null}::jsonb, ${input.agentDepth ?? null}::smallint,
-      now() + ${input.ttlMs}::double precision * interval '1 millisecond' FROM started`;
+      ${isLater ? 'later' : 'queued'}, ${notBefore}::timestamptz, COALESCE(${notBefore}::timestamptz, now()) + ${input.ttlMs}::double precision * interval '1 millisecond' FROM started`;
   if (count === 0) throw new SessionsFull();
   return { key, taskId };
 }

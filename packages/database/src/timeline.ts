@@ -22,19 +22,21 @@ export async function raiseMark(db: Db, atLeast = 0): Promise<Mark> {
   return { value: Number(row!.value), atMs: row!.raised_at.getTime() };
 }
 
-/** Devices with messages that are queued since before `atMs`. */
+const isDoubtful = (atMs: number) => sql`GREATEST(t.not_before, t.created_at) <= ${new Date(atMs)}`;
+
+/** Devices with messages that are queued since before `atMs`, or whose time came before. */
 export async function devicesQueuedBefore(db: Db, atMs: number): Promise<string[]> {
   const rows = await db.sql.query<{ device_id: string }>`
-    SELECT DISTINCT device_id FROM tasks WHERE state = 'queued' AND created_at <= ${new Date(atMs)}`;
+    SELECT DISTINCT device_id FROM tasks t WHERE t.state IN ('later', 'queued') AND ${isDoubtful(atMs)}`;
   return rows.map((row) => row.device_id);
 }
 
 /**
- * queued → sent → unknown for tasks accepted before `atMs`: each might have been written in the lost time, and is never
+ * queued → sent → unknown for tasks accepted before `atMs`, whose time came before: each might have been written in the lost time, and is never
  * written twice. Returns the keys of their sessions. Must run inside `withDevice`.
  */
 export async function doubtQueued(db: Db, deviceId: string, atMs: number): Promise<string[]> {
-  const before = sql`t.created_at <= ${new Date(atMs)} AND t.expires_at > now()`;
+  const before = sql`${isDoubtful(atMs)} AND t.expires_at > now()`;
   const doubted = await move(db, 'doubt', sql`t.device_id = ${deviceId} AND ${before}`);
   return markUnknown(
     db,

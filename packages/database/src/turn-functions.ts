@@ -124,7 +124,7 @@ const definitions = {
     AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.session_key = s.key
       AND ((n.task_id = p_task AND NOT p_next)
         OR (p_task IS NULL AND (n.cause = p_cause OR p_cause <> 'needs_you') AND n.created_at > v_since)))
-    AND NOT (p_next AND p_cause <> 'needs_you' AND EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = s.key AND l.state <> 'cancelled'
+    AND NOT (p_next AND p_cause <> 'needs_you' AND EXISTS (SELECT 1 FROM tasks l WHERE l.session_key = s.key AND l.state NOT IN ('cancelled', 'later')
       AND l.seq > (SELECT seq FROM tasks WHERE id = p_task)));
   RETURN FOUND;`,
   },
@@ -149,7 +149,7 @@ const definitions = {
       p_settings: 'jsonb',
     },
     returns: { r_outcome: 'text', ...sessionColumns },
-    declares: { v_row: 'record', v_uuid: 'text' },
+    declares: { v_row: 'record', v_uuid: 'text', v_moved: 'bigint' },
     body: sql`
   SELECT s.placeholder AND NOT ${isStarting('s.key')} AS unresolved,
     (SELECT count(*) FROM tasks q WHERE q.session_key = s.key AND ${isDue('q')} AND q.kind <> 'steer') AS waiting,
@@ -165,6 +165,9 @@ const definitions = {
     r_outcome := 'full';
     RETURN NEXT;
     RETURN;
+  END IF;
+  IF EXISTS (SELECT 1 FROM tasks WHERE session_key = p_key AND state = 'later' AND because = 'limit') THEN
+    WITH moved AS (${moveTasks('overtake', sql`t.session_key = p_key AND t.because = 'limit'`)}) SELECT count(*) INTO v_moved FROM moved;
   END IF;
   v_uuid := COALESCE(p_uuid, v_row.asked);
   INSERT INTO tasks (id, session_key, device_id, owner_id, kind, instruction, images, prompt_uuid, answer, settings, agent_depth, expires_at)

@@ -29,7 +29,8 @@ import {
 } from '../src/index.ts';
 import { onBoth } from './databases.ts';
 
-type State = 'queued' | 'sent' | 'running' | 'completed' | 'failed' | 'waiting' | 'cancelled' | 'unknown' | 'expired';
+type State =
+  'later' | 'queued' | 'sent' | 'running' | 'completed' | 'failed' | 'waiting' | 'cancelled' | 'unknown' | 'expired';
 
 interface TaskRow {
   id: string;
@@ -488,7 +489,7 @@ onBoth('the states of tasks', (open) => {
     const { made, ...times } = seen;
     expect(Object.entries(times).filter(([, count]) => count === 0)).toEqual([]);
     // The others need a history, a restore, a question with a name, a deletion, or a message into a turn (apps/gateway/test/steer.test.ts).
-    const steers: MoveName[] = ['inject', 'land', 'drop', 'requeue', 'stray'];
+    const steers: MoveName[] = ['release', 'overtake', 'inject', 'land', 'drop', 'requeue', 'stray'];
     const others: MoveName[] = [...steers, 'find', 'doubt', 'miss', 'supersede', 'remove', 'erase'];
     expect((Object.keys(taskMoves) as MoveName[]).filter((name) => !made.has(name) && !others.includes(name))).toEqual(
       [],

@@ -19,7 +19,18 @@ import {
 } from '../src/index.ts';
 import { device, onBoth } from './databases.ts';
 
-const states = ['queued', 'sent', 'running', 'completed', 'failed', 'waiting', 'cancelled', 'unknown', 'expired'];
+const states = [
+  'later',
+  'queued',
+  'sent',
+  'running',
+  'completed',
+  'failed',
+  'waiting',
+  'cancelled',
+  'unknown',
+  'expired',
+];
 const statuses = ['pending', 'active', 'idle', 'waiting', 'failed'];
 const outcomes: readonly Outcome[] = [
   { kind: 'completed', result: 'all done' },

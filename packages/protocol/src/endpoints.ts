@@ -58,6 +58,7 @@ export const endpoints = {
   changeQueued: { method: 'PATCH', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
   sendQueuedNow: { method: 'POST', path: '/api/sessions/:id/queue/:taskId/now', credential: 'user' },
   removeQueued: { method: 'DELETE', path: '/api/sessions/:id/queue/:taskId', credential: 'user' },
+  listLater: { method: 'GET', path: '/api/later', credential: 'user' },
   readTask: { method: 'GET', path: '/api/tasks/:id', credential: 'user' },
   listDevices: { method: 'GET', path: '/api/devices', credential: 'user' },
   updateDevice: { method: 'PATCH', path: '/api/devices/:id', credential: 'user' },

@@ -113,12 +113,17 @@ export const errorCatalogue = {
   TASK_NOT_CHANGEABLE: {
     status: 409,
     meaning:
-      'The first message of a session and an answer keep their places, and a choice keeps its text. All of them may be removed.',
+      'The first message of a session and an answer keep their places, and a choice keeps its text. A message with a time has no place, and only such a message gets another time. All of them may be removed.',
   },
   QUEUE_FULL: {
     status: 409,
     meaning:
       '20 messages (`QUEUE_LIMIT`) already wait in this session, or 64 MiB of images for the device, or 128 MiB for all devices of the user. Wait, or cancel some.',
+  },
+  TOO_MANY_LATER: {
+    status: 409,
+    meaning:
+      '20 messages of this session, or 200 of the user, have a time that has not come, which is the limit. Remove some.',
   },
   TOO_MANY_DEVICES: {
     status: 409,
@@ -265,6 +270,8 @@ export const taskErrors = {
   DEVICE_REMOVED: 'The device was removed while the message waited.',
   HELD_AT_DESK:
     'Another program on the machine has the session open and was not closed. Nothing was sent to the agent.',
+  USAGE_LIMIT: 'The agent reached a usage limit. The queue of the session waits until it resets, or for a message.',
+  OVERTAKEN: 'A message was sent in this session before the one that continues after a limit. That one was not sent.',
   STEER_DROPPED: 'The turn ended before the agent read the message. Send it again.',
   PROMPT_SUPERSEDED: 'The question that it answers was gone when the answer reached the daemon. Nothing was applied.',
 } as const;

@@ -87,6 +87,11 @@ export const limits = {
   agents: 16,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
+  /** Messages whose time has not come: of a session, of a person; how far ahead the time may be. */
+  laterOfSession: 20,
+  laterOfPerson: 200,
+  laterFromMs: 30_000,
+  laterUntilMs: 90 * 86_400_000,
   /** A device's credential expires after this time without a connection (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;

@@ -13,6 +13,7 @@ import { cancelSession } from '../sessions/cancel-session.ts';
 import { changeQueued, queueOf, removeQueued, sendQueuedNow } from '../sessions/change-queue.ts';
 import { deleteSession, markAsRead, markAsUnread, updateSession } from '../sessions/change-session.ts';
 import { changeSessions } from '../sessions/change-sessions.ts';
+import { listLater } from '../sessions/later.ts';
 import { createSession } from '../sessions/create-session.ts';
 import { listCommands, readContext, readSummary, releaseSession } from '../sessions/read-agent.ts';
 import { readContent } from '../sessions/read-content.ts';
@@ -53,6 +54,7 @@ type Names =
   | 'changeQueued'
   | 'removeQueued'
   | 'sendQueuedNow'
+  | 'listLater'
   | 'readTask';
 
 /** A repeated request receives the same answer, with a header that marks it. */
@@ -202,6 +204,7 @@ export function sessionRoutes(deps: Operations): Handlers<Names> {
       const named = { sessionId: call.params.id, taskId: call.params.taskId };
       return { status: 202, body: await sendQueuedNow(deps, call.principal.userId, named) };
     },
+    listLater: async (call) => ({ status: 200, body: await listLater(deps, call.principal.userId) }),
     readTask: async (call) => {
       const task = await readTask(db, call.principal.userId, call.params.id);
       if (!task) throw new RelayError('TASK_NOT_FOUND', 'You have no task with this id.');

@@ -5,6 +5,7 @@
 import {
   type Db,
   type SessionRecord,
+  changeLater,
   editQueued,
   moveQueued,
   placeOf,
@@ -17,6 +18,7 @@ import { type ChangeQueued, RelayError, type SentNow, type SessionQueue } from '
 import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { checkMessage } from './accept.ts';
+import { checkTime } from './later.ts';
 import { requireSession, withSession } from './find.ts';
 import { requireTurn } from './steer.ts';
 
@@ -37,18 +39,27 @@ export async function changeQueued(
   deps: Operations,
   userId: string,
   { sessionId, taskId }: Named,
-  { content, before, after }: ChangeQueued,
+  { content, before, after, notBefore }: ChangeQueued,
 ): Promise<SessionQueue> {
   const target = before ?? after;
-  if (content === undefined && target === undefined)
-    throw new RelayError('INVALID_REQUEST', 'Send "content", "before" or "after".');
+  if (content === undefined && target === undefined && notBefore === undefined)
+    throw new RelayError('INVALID_REQUEST', 'Send "content", "before", "after" or "notBefore".');
   if (before !== undefined && after !== undefined)
     throw new RelayError('INVALID_REQUEST', 'Send "before" or "after", not both.');
   if (target === taskId) throw new RelayError('INVALID_REQUEST', 'A message cannot be moved next to itself.');
   if (content !== undefined) checkMessage(content, 'content');
-  const key = await change(deps, userId, { sessionId, taskId }, async (tx, key) => {
+  const at = notBefore === undefined ? undefined : checkTime(notBefore);
+  let isLater = false;
+  const key = await change(deps, userId, { sessionId, taskId }, async (tx, key, _record, place) => {
+    isLater = place === 'later';
+    if (isLater) {
+      if (target !== undefined) throw fixed('A message with a time has no place in the queue before.');
+      return changeLater(tx, key, taskId, { content, notBefore: at });
+    }
+    if (at) throw fixed('Only a message whose time has not come gets another time.');
     if (target !== undefined) {
-      await requireQueued(tx, key, target);
+      if ((await requireQueued(tx, key, target)) === 'later')
+        throw fixed('A message with a time has no place in the queue.');
       const isMoved = await moveQueued(tx, key, taskId, before === undefined ? { after: target } : { before: target });
       if (!isMoved) throw fixed('The first message of a session and answers keep their places.');
     }
@@ -57,7 +68,7 @@ export async function changeQueued(
   });
   // The daemon will repeat this text.
   const said = { role: 'USER', uuid: userItemUuid(taskId) } as const;
-  if (content !== undefined) await deps.publisher.markSaid(userId, key, { ...said, content });
+  if (content !== undefined && !isLater) await deps.publisher.markSaid(userId, key, { ...said, content });
   return queueOf(deps, userId, sessionId);
 }
 
@@ -76,7 +87,8 @@ export async function removeQueued(deps: Operations, userId: string, named: Name
 export async function sendQueuedNow(deps: Operations, userId: string, named: Named): Promise<SentNow> {
   const { taskId } = named;
   let into: string | undefined;
-  const key = await change(deps, userId, named, async (tx, _key, record) => {
+  const key = await change(deps, userId, named, async (tx, _key, record, place) => {
+    if (place === 'later') throw fixed('The time of this message has not come.');
     into = await requireTurn(tx, record);
     if (into !== undefined && !(await steerQueued(tx, taskId, into)))
       throw fixed('The first message of a session and answers are sent in their order.');
@@ -91,12 +103,12 @@ async function change(
   deps: Operations,
   userId: string,
   { sessionId, taskId }: Named,
-  work: (tx: Db, key: string, record: SessionRecord) => Promise<void>,
+  work: (tx: Db, key: string, record: SessionRecord, place: 'later' | 'queued') => Promise<void>,
 ): Promise<string> {
   const record = await withSession(deps.database, userId, sessionId, async (tx, before) => {
     const { key } = before;
-    await requireQueued(tx, key, taskId);
-    await work(tx, key, before);
+    const place = await requireQueued(tx, key, taskId);
+    await work(tx, key, before, place);
     return (await readSessions(tx, [key]))[0]!;
   });
   deps.tell(record.session.deviceId, { v: 1, kind: 'changed', sessionKey: record.key });
@@ -106,7 +118,7 @@ async function change(
 
 const fixed = (text: string) => new RelayError('TASK_NOT_CHANGEABLE', text);
 
-async function requireQueued(tx: Db, key: string, taskId: string): Promise<void> {
+async function requireQueued(tx: Db, key: string, taskId: string): Promise<'later' | 'queued'> {
   const place = await placeOf(tx, key, taskId);
   const details = { taskId };
   if (place === undefined) throw new RelayError('TASK_NOT_FOUND', `This session has no task ${taskId.slice(0, 100)}.`);
@@ -114,4 +126,5 @@ async function requireQueued(tx: Db, key: string, taskId: string): Promise<void>
     throw new RelayError('TASK_ALREADY_SENT', 'The message was sent to the daemon and no longer waits.', { details });
   if (place === 'ended')
     throw new RelayError('TASK_ALREADY_ENDED', 'The message no longer waits: it has ended.', { details });
+  return place;
 }

@@ -19,6 +19,7 @@ import { userItemUuid } from '@relay/protocol/identity';
 import type { Operations } from '../deps.ts';
 import { type Accepted, checkMessage, onceOnly, timeToLive } from './accept.ts';
 import { type AgentTurn, requireFreeTurn } from './agent-turn.ts';
+import { requireRoomForLater, timeOf } from './later.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { requireControls } from './settings.ts';
 
@@ -26,7 +27,7 @@ import { requireControls } from './settings.ts';
  * Accepts a session: when this returns, the task is in the database. It is published second, and the agent is not waited for.
  * `agent`: an agent starts it.
  * @throws RelayError DEVICE_NOT_FOUND, DEVICE_OFFLINE (only with a time to live of 0), PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT,
- *   INVALID_IMAGE, AGENT_NOT_OFFERED, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
+ *   INVALID_IMAGE, AGENT_NOT_OFFERED, TOO_MANY_LATER, NOT_SUPPORTED_BY_DEVICE, QUEUE_FULL (of images), TOO_MANY_SESSIONS
  */
 export async function createSession(
   deps: Operations,
@@ -36,6 +37,7 @@ export async function createSession(
   agent?: AgentTurn,
 ): Promise<Accepted<CreatedSession>> {
   checkMessage(body.message, 'message');
+  const notBefore = timeOf(body);
   const images = checkImages(body.images);
   if (body.title?.trim() === '') throw new RelayError('INVALID_REQUEST', '"title" may not be empty.');
   const missing = () => new RelayError('DEVICE_NOT_FOUND', 'You have no device with this id.');
@@ -56,6 +58,7 @@ export async function createSession(
         ...(body.pendingId === undefined ? [] : [`pending ${body.pendingId}`]),
         ...(images ? [images.digest] : []),
         ...(settings === undefined ? [] : [`settings ${settings}`]),
+        ...(body.notBefore === undefined ? [] : [`later ${body.notBefore}`]),
       ],
       status: 201,
     } as const;
@@ -75,6 +78,7 @@ export async function createSession(
           );
       }
       if (agent) await requireFreeTurn(tx, userId);
+      if (notBefore) await requireRoomForLater(tx, userId);
       const { waitingImagesMibPerUser } = deps.config;
       const unconfirmed = images && (await requireRoomForImages(tx, device.id, images.text, waitingImagesMibPerUser));
       const { key, taskId } = await insertSession(tx, {
@@ -87,6 +91,7 @@ export async function createSession(
         title: body.title?.trim(),
         projectPath: body.projectPath ?? '',
         pendingId: body.pendingId,
+        notBefore,
         ttlMs: await timeToLive(deps, device.id, body.queueTtlSeconds),
         maxSessions: deps.config.sessionsPerDevice,
         agentDepth: agent?.depth,
@@ -103,7 +108,12 @@ export async function createSession(
       return {
         ...record.session,
         taskId,
-        message: message(userItemUuid(taskId), 'USER', body.message, record.session.createdAt),
+        message: message(
+          userItemUuid(taskId),
+          'USER',
+          body.message,
+          notBefore?.toISOString() ?? record.session.createdAt,
+        ),
         ...unconfirmed,
         key,
         version: record.version,
@@ -113,9 +123,11 @@ export async function createSession(
   const { key, version, ...response } = accepted.response;
   if (!accepted.replayed) {
     const { taskId: _taskId, message: said, images: _images, ...session } = response;
-    await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
+    if (!notBefore)
+      await deps.publisher.markSaid(userId, key, { role: 'USER', content: body.message, uuid: said.uuid });
     // The session first: a client must know the session of the message.
     await deps.publisher.session({ ownerId: userId, key, version, session });
+    if (notBefore) return { response, replayed: false };
     await deps.publisher.append(userId, newMessage(session.id, said));
     deps.tell(body.deviceId, { v: 1, kind: 'wake' });
   }

@@ -8,6 +8,7 @@ import { type Accepted, checkMessage, conflict, hashOf, onceOnly, timeToLive } f
 import { withSession } from './find.ts';
 import type { AgentTurn } from './agent-turn.ts';
 import { acceptFollowUp, isAboutSession, publishFollowUp, requireQueued } from './follow-up.ts';
+import { acceptLater, checkLater, timeOf } from './later.ts';
 import { checkImages, requireRoomForImages } from './images.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { requireControls } from './settings.ts';
@@ -17,7 +18,7 @@ import { requireTurn } from './steer.ts';
 /**
  * Queues a message after the running and waiting tasks of the session. `agent`: an agent sends it.
  * @throws RelayError SESSION_NOT_FOUND, SESSION_NOT_RESOLVED, QUEUE_FULL, DEVICE_OFFLINE (only with a time to live of 0),
- *   AGENT_ASKS, RATE_LIMITED, PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
+ *   TOO_MANY_LATER, AGENT_ASKS, RATE_LIMITED, PAYLOAD_TOO_LARGE, IDEMPOTENCY_CONFLICT, INVALID_IMAGE, NOT_SUPPORTED_BY_DEVICE; PROMPT_REFERENCE_REQUIRED without `answers`, and
  *   with it PROMPT_NOT_FOUND, PROMPT_ALREADY_ANSWERED, PROMPT_SUPERSEDED, INVALID_ANSWER
  */
 export async function sendMessage(
@@ -32,6 +33,8 @@ export async function sendMessage(
   checkMessage(content, 'content');
   if (body.deliver === 'now' && typeof uuid === 'string')
     throw new RelayError('INVALID_REQUEST', 'An answer has its own way: send it without "deliver".');
+  checkLater(body);
+  const notBefore = timeOf(body);
   const images = checkImages(body.images);
   // `deliver` is left out: a message whose answer was lost is sent again for the next turn.
   const request = [
@@ -41,8 +44,10 @@ export async function sendMessage(
     ...(body.settings === undefined ? [] : [`settings ${JSON.stringify(body.settings)}`]),
     ...(uuid === undefined ? [] : [`answers ${uuid ?? ''}`]),
     ...(body.desk === undefined ? [] : [`desk ${body.desk}`]),
+    ...(body.notBefore === undefined ? [] : [`later ${body.notBefore} ${body.because ?? ''}`]),
   ];
-  const isSpecial = body.settings !== undefined || body.desk !== undefined || body.deliver === 'now';
+  const isSpecial =
+    notBefore !== undefined || body.settings !== undefined || body.desk !== undefined || body.deliver === 'now';
   const isPlain =
     !images && !agent && !isSpecial && (uuid === undefined || uuid === null) && body.queueTtlSeconds !== 0;
   const plain = isPlain ? await acceptPlain(deps, userId, sessionId, body, idempotencyKey, hashOf(request)) : undefined;
@@ -64,6 +69,18 @@ export async function sendMessage(
       isAboutSame: isAboutSession((id) => findSession(tx, userId, id), record.key),
     } as const;
     const accept = async () => {
+      if (notBefore !== undefined) {
+        const { content, because, queueTtlSeconds } = body;
+        const later = await acceptLater(deps, tx, userId, record, {
+          content,
+          because,
+          queueTtlSeconds,
+          notBefore,
+          settings,
+        });
+        after = later.record;
+        return later.sent;
+      }
       const now = body.deliver === 'now';
       const into = now ? await requireTurn(tx, record) : undefined;
       if (uuid === undefined) refuseUnbound(record, deps.config.boundApprovals);
@@ -91,7 +108,8 @@ export async function sendMessage(
       deviceId,
     };
   });
-  await publishFollowUp(deps, userId, deviceId, accepted, after);
+  if (notBefore === undefined) await publishFollowUp(deps, userId, deviceId, accepted, after);
+  else if (after) await deps.publisher.session(after);
   const { key: _key, ...response } = accepted.response;
   return { response, replayed: accepted.replayed };
 }

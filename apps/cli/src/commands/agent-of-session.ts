@@ -4,6 +4,7 @@ import { cancelCommand } from './cancel.ts';
 import { type Run, addCommand } from './add-command.ts';
 import { commandsCommand } from './commands.ts';
 import { catCommand, diffCommand, filesCommand } from './diff.ts';
+import { laterCommand } from './later.ts';
 import { queueCommand } from './queue.ts';
 import { answerCommand } from './send.ts';
 import { settingsCommand } from './settings.ts';
@@ -138,7 +139,17 @@ export function addAgentCommands(program: Command, run: Run): void {
     .argument('[text]', 'for "edit": the new text; "-" or a pipe reads standard input')
     .option('--before <task>', 'for "move": before this task')
     .option('--after <task>', 'for "move": after this task')
+    .option('--at <time>', 'for "move": another time, of a message that has one')
     .action(run(queueCommand));
+
+  addCommand(
+    program,
+    'later',
+    'list the messages of all sessions that are sent later; "relay queue" changes them',
+    'relay later',
+    'relay send k3j9x2ab "Run the slow tests" --at 22:00',
+    'relay queue k3j9x2ab move 4QZ7W1TE --at "tomorrow 7:30"',
+  ).action(run(laterCommand));
 }
 
 /** Declares the commands that show the files of a session and their changes. */

@@ -6,8 +6,9 @@ import type { Terminal } from '../terminal.ts';
 import type { ChoiceOptions } from './choices.ts';
 import type { ImageOptions } from './images.ts';
 import type { ReadingOptions } from './messages.ts';
+import type { TimeOptions } from './at-time.ts';
 
-export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOptions {
+export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOptions, TimeOptions {
   watch?: boolean;
   output?: boolean;
   /** `--no-queue` makes it false. */

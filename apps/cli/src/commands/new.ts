@@ -1,9 +1,11 @@
 /** `relay new`: starts a session on a device with a first message. */
-import { exitCodes } from '../failure.ts';
+import { exitCodes, usage } from '../failure.ts';
 import { findDevice, nameOf } from '../naming.ts';
 import { isReplay } from '../relay.ts';
+import { clockTime } from '../show/times.ts';
 import { oneLine } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
+import { timeOf } from './at-time.ts';
 import { choicesOf, confirmChoices } from './choices.ts';
 import { contextOf } from './context.ts';
 import { imagesOf } from './images.ts';
@@ -23,6 +25,8 @@ export async function newCommand(
   terminal: Terminal,
 ): Promise<number> {
   const waiting = queueing(options);
+  const notBefore = timeOf(options);
+  if (notBefore !== undefined && options.watch) throw usage('A session with --at or --in takes no --watch.');
   const key = idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
   const { relay, say } = context;
@@ -42,12 +46,13 @@ export async function newCommand(
         ...images,
         ...(settings.length === 0 ? {} : { settings }),
         ...waiting,
+        ...(notBefore === undefined ? {} : { notBefore }),
       },
       idempotencyKey: key,
     });
     const created = { ...body, replayed: isReplay(headers) };
     say({ ...(options.watch ? { type: 'created' } : {}), ...created }, () => {
-      const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? 'queued'}.\n`;
+      const where = `Session ${nameOf(created.id)} on ${oneLine(device.name)}. Task ${created.taskId}: ${created.lastTask?.state ?? (created.startsAt === undefined ? 'queued' : `later, at ${clockTime(created.startsAt)}`)}.\n`;
       const again = created.replayed
         ? 'This key was used before: the session exists already, and nothing was sent again.\n'
         : '';

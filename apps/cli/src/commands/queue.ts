@@ -1,9 +1,10 @@
 /** `relay queue`: what waits in a session; edit it, move it, take it back. */
-import type { ChangeQueued, QueuedTask } from '@relay/protocol';
+import type { ChangeQueued, QueuedTask, SessionQueue } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
-import { ago } from '../show/times.ts';
+import { ago, clockTime } from '../show/times.ts';
+import { timeOf } from './at-time.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf } from './context.ts';
 import { messageOf } from './message.ts';
@@ -11,6 +12,7 @@ import { messageOf } from './message.ts';
 interface QueueOptions extends CommonOptions {
   before?: string;
   after?: string;
+  at?: string;
 }
 
 export async function queueCommand(
@@ -26,8 +28,10 @@ export async function queueCommand(
   if (action !== undefined && !['edit', 'move', 'remove'].includes(action))
     throw usage(`Unknown action "${action}". Use edit, move or remove.`);
   if (action !== undefined && task === undefined) throw usage(`Name a task: "relay queue ${typed}" lists them.`);
-  if (isMove ? (before === undefined) === (after === undefined) : (before ?? after) !== undefined)
-    throw usage('"move" needs either --before or --after; other actions take neither.');
+  const notBefore = timeOf(options);
+  const places = [before, after, notBefore].filter((given) => given !== undefined).length;
+  if (places !== (isMove ? 1 : 0))
+    throw usage('"move" needs one of --before, --after and --at; other actions take none of them.');
   if (text !== undefined && action !== 'edit') throw usage('Only "edit" takes a text argument.');
   const context = contextOf(options, terminal);
   const { relay, say } = context;
@@ -35,7 +39,7 @@ export async function queueCommand(
   const id = await findSessionId(relay, typed);
   const queue = await relay.call('readQueue', { params: { id } });
   if (task === undefined) return show(context, queue);
-  const idOf = (named: string) => taskIdOf(queue.tasks, named);
+  const idOf = (named: string) => taskIdOf([...queue.tasks, ...(queue.later ?? [])], named);
   const params = { id, taskId: idOf(task) };
   if (action === 'remove') {
     await relay.call('removeQueued', { params });
@@ -46,12 +50,14 @@ export async function queueCommand(
     ...(content === undefined ? {} : { content }),
     ...(before === undefined ? {} : { before: idOf(before) }),
     ...(after === undefined ? {} : { after: idOf(after) }),
+    ...(notBefore === undefined ? {} : { notBefore }),
   };
   return show(context, await relay.call('changeQueued', { params, body }));
 }
 
 /** Ids begin with the time and end in what tells them apart. */
 const shortest = 8;
+export const shortTaskId = (taskId: string): string => taskId.slice(-shortest);
 const wholeId = 26;
 
 /** The task that is meant. A whole id is taken as it is: the relay says what became of one that no longer waits. */
@@ -64,16 +70,20 @@ function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
   throw new Failure('TASK_NOT_FOUND', `No task "${typed}" is queued in this session.`, exitCodes.notFound);
 }
 
-function show({ say, terminal }: Context, queue: { tasks: readonly QueuedTask[] }): void {
+function show({ say, terminal }: Context, queue: SessionQueue): void {
   say(queue, () => {
-    if (queue.tasks.length === 0) return 'Nothing is queued in this session.\n';
+    const { tasks, later = [] } = queue;
+    if (tasks.length + later.length === 0) return 'Nothing is queued in this session.\n';
     return tableOf(
       ['TASK', 'SENT', shrinking('MESSAGE')],
-      queue.tasks.map(({ taskId, createdAt, answers, content }) => [
-        taskId.slice(-shortest),
-        ago(createdAt),
-        `${answers === undefined ? '' : '(answer) '}${content}`,
-      ]),
+      [
+        ...tasks.map(({ taskId, createdAt, answers, content }) => [
+          shortTaskId(taskId),
+          ago(createdAt),
+          `${answers === undefined ? '' : '(answer) '}${content}`,
+        ]),
+        ...later.map(({ taskId, notBefore, content }) => [shortTaskId(taskId), `at ${clockTime(notBefore)}`, content]),
+      ],
       terminal,
     );
   });

@@ -3,8 +3,10 @@ import type { AnswerPrompt, MessageSetting, Prompt, SentMessage } from '@relay/p
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
 import { type Relay, isReplay } from '../relay.ts';
+import { clockTime } from '../show/times.ts';
 import { promptText, questionsOf } from '../show/question.ts';
 import type { Terminal } from '../terminal.ts';
+import { timeOf } from './at-time.ts';
 import { choicesOf, confirmDanger } from './choices.ts';
 import { type Context, contextOf } from './context.ts';
 import { fieldValuesOf } from './form-answer.ts';
@@ -24,6 +26,9 @@ export async function sendCommand(
   terminal: Terminal,
 ): Promise<number> {
   queueing(options);
+  const notBefore = timeOf(options);
+  if (notBefore !== undefined && (options.now || options.watch))
+    throw usage('A message with --at or --in takes neither --now nor --watch.');
   deskChoiceOf(options);
   idempotencyKeyOf(options);
   const context = contextOf(options, terminal);
@@ -43,6 +48,7 @@ export async function sendCommand(
     content,
     ...(settings.length === 0 ? {} : { settings }),
     ...(options.now ? { deliver: 'now' as const } : {}),
+    ...(notBefore === undefined ? {} : { notBefore }),
   };
   return deliver(context, await messageTo(relay, id, message, options), options);
 }
@@ -66,6 +72,7 @@ export async function answerCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (options.set) throw usage('An answer takes no --set: its turn goes on as it is.');
+  if (timeOf(options) !== undefined) throw usage('An answer takes neither --at nor --in: it is sent now.');
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
     throw usage('Give only one of a text, --option and --field.');
   idempotencyKeyOf(options);
@@ -151,7 +158,7 @@ type Send = () => Promise<Sent>;
 async function messageTo(
   relay: Relay,
   id: string,
-  message: { content: string; answers?: string; settings?: MessageSetting[]; deliver?: 'now' },
+  message: { content: string; answers?: string; settings?: MessageSetting[]; deliver?: 'now'; notBefore?: string },
   options: SendingOptions,
 ): Promise<Send> {
   const body = { ...message, ...(await imagesOf(options)), ...queueing(options), ...deskChoiceOf(options) };
@@ -181,6 +188,8 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
     say({ ...(options.watch ? { type: 'sent' } : {}), ...sent }, () => {
       const again = sent.replayed ? ' This key was used before: nothing was sent again.' : '';
       const way = sent.deliver === undefined ? '' : ` ${ways[sent.deliver]}`;
+      if (sent.state === 'later')
+        return `${nameOf(sent.sessionId)} gets it at ${clockTime(sent.message.timestamp)}. Task ${sent.taskId}: later.${again}\n`;
       return `Sent to ${nameOf(sent.sessionId)}. Task ${sent.taskId}: ${sent.state}.${way}${again}\n`;
     });
     return sent;

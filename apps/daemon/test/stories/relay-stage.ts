@@ -246,7 +246,7 @@ export async function openRelayStage(root: string, register: (relay: TestRelay) 
       if (status !== 201 && status !== 202) throw new Error(`not sent: ${JSON.stringify(body)}`);
       const { taskId } = body as { taskId: string };
       if (index === 0) {
-        pending = (body as { id: string }).id;
+        pending = (body as object as { id: string }).id;
         const isNamed = (frame: Frame) => isMine(sessionIn(frame).id) && sessionIn(frame).id !== pending;
         ({ id } = sessionIn(await app.next('session_update', isNamed)));
       }

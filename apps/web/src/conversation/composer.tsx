@@ -13,12 +13,14 @@ import { AttachedImages, ImageInput, dropping, pasting, takesImages, useImages }
 import { isWorking } from './activity.tsx';
 import { Desk } from '../desk/door.tsx';
 import { QuestionCard } from './question-card.tsx';
+import { LaterPart } from './later-part.tsx';
 import { Queue } from './queue.tsx';
 import type { Waiting } from './waiting.ts';
 import { StopButton } from './stop-button.tsx';
 import { idToday, useDraft } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
 import { submitting, useAction } from '../ui/action.ts';
+import { holding } from '../ui/holding.ts';
 import { isComposing } from '../ui/composing.ts';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
@@ -61,6 +63,8 @@ export function Composer(props: ComposerProps) {
   };
   const attached = takes ? images.all : [];
   const [send, isLater, onEdit] = useSending(props, prompts, text, attached, onSent);
+  const [isTiming, setTiming] = useState(false);
+  const atTime = () => text.trim() !== '' && attached.length === 0 && setTiming(true);
   const [isAsking, setAsking] = useState(false);
   const submit = submitting(
     () => text.trim() !== '' && (session.held && !prompt ? setAsking(true) : void send.run(prompt, text, attached)),
@@ -128,6 +132,7 @@ export function Composer(props: ComposerProps) {
         </Link>
       )}
       <Queue session={session} queue={queue} device={device} />
+      <LaterPart {...{ session, text, send, isTiming, setTiming, atTime }} />
       {text.startsWith('/') && (
         <Suspense>
           <Commands sessionId={session.id} text={text} field={field} onChoose={complete} />
@@ -168,7 +173,7 @@ export function Composer(props: ComposerProps) {
               <SendButtons agent={agent} busy={send.busy} onNow={sendNow} />
             </Suspense>
           ) : (
-            (!working || text !== '') && <SendButton busy={send.busy} />
+            (!working || text !== '') && <SendButton busy={send.busy} onHold={atTime} />
           )}
         </div>
       </div>
@@ -186,8 +191,10 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-const SendButton = ({ busy }: { busy: boolean }) => (
+/** Held or clicked with the right button, it asks for a time. */
+const SendButton = ({ busy, onHold }: { busy: boolean; onHold: () => unknown }) => (
   <button
+    {...holding(onHold)}
     type="submit"
     className="primary icon"
     aria-label={busy ? words.dock.sendingNow : words.dock.send}

@@ -14,8 +14,9 @@ interface Conversation {
   onSaid: (message: Message) => void;
 }
 
-/** An answer to a question; or, of a message: the choice about a terminal that has the session open, or that it goes into the turn that runs. */
-type Given = { option: string } | { fields: FieldValues } | { desk?: DeskChoice } | { now: true };
+/** An answer to a question; or, of a message: the choice about a terminal that has the session open, that it goes into the turn that runs, or its time. */
+type Given =
+  { option: string } | { fields: FieldValues } | { desk?: DeskChoice } | { now: true } | { notBefore: string };
 
 const urlOf = ({ previewUrl }: Attached) => previewUrl;
 
@@ -75,7 +76,8 @@ export function useSending(
           }));
       if (!to) keepPending(session.id, []);
       sent(content, attached);
-      onSaid(message);
+      // One with a time is in no conversation until then.
+      if (!given || !('notBefore' in given)) onSaid(message);
       // Felt on a phone.
       navigator.vibrate?.(10);
     },

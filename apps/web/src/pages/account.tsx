@@ -1,6 +1,6 @@
 /** `/account`: the person, their password, the people they invite, and the ways out. */
 import { useState } from 'react';
-import { ChevronRight } from '../ui/icons.tsx';
+import { ChevronRight, Clock } from '../ui/icons.tsx';
 import { AppWindow, Bell, History } from '../ui/later-icons.tsx';
 import { Link } from 'wouter';
 import type { Me, SignInStatus } from '../auth/account.ts';
@@ -55,6 +55,7 @@ const pagesOf = () => [
   },
   { path: '/applications', Icon: AppWindow, name: words.settings.apps, more: words.settings.appsMore },
   { path: '/usage', Icon: Usage, name: words.settings.usage, more: words.settings.usageMore },
+  { path: '/later', Icon: Clock, name: words.settings.later, more: words.settings.laterMore },
   { path: '/activity', Icon: History, name: words.activity.title, more: words.activity.more },
 ];
 

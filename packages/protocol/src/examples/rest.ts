@@ -279,6 +279,22 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
       },
     ],
   },
+  LaterList: {
+    tasks: [
+      {
+        sessionId,
+        title: story.title,
+        taskId: tasks.cancelled,
+        uuid: '19c54259-4d73-573b-93ad-fd151d407f20',
+        kind: 'resume',
+        content: 'Then push it.',
+        images: false,
+        createdAt: times.answered,
+        expiresAt: '2026-03-15T09:15:00.000Z',
+        notBefore: '2026-03-15T09:00:00.000Z',
+      },
+    ],
+  },
   ChangeQueued: { content: 'Then push it to a branch.', before: tasks.failed },
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },

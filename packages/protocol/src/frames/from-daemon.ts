@@ -302,8 +302,21 @@ export const daemonEvents = {
     error: text('Why'),
     code: addedLater(
       text(
-        'Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late, or the message before its question was known, and was not applied; questions that are open stay so. `HISTORY_NOT_WRITTEN`: the disk of the device took nothing, and the agent heard nothing',
+        'Why, for programs. `PROMPT_SUPERSEDED`: the answer came too late, or the message before its question was known, and was not applied; questions that are open stay so. `USAGE_LIMIT`: the agent reached a usage limit. `HISTORY_NOT_WRITTEN`: the disk of the device took nothing, and the agent heard nothing',
         { maxLength: 64 },
+      ),
+    ),
+    limit: addedLater(
+      record(
+        'UsageLimitReached',
+        'With `USAGE_LIMIT`, to a relay with `limits`: the usage limit that the agent reached.',
+        {
+          name: text('Its name, as the agent reports it; empty if it does not', { maxLength: 128 }),
+          resets_at: addedLater(
+            text('When it resets (ISO 8601); absent: the agent did not report it', { maxLength: 64 }),
+          ),
+          source: text('figures: of the agent, in numbers. words: of its message', { maxLength: 16 }),
+        },
       ),
     ),
     message_uuid: messageUuid,

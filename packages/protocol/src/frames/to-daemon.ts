@@ -74,10 +74,12 @@ export const relayCapabilities = {
   desk: 'desk',
   steer: 'steer',
   controls: 'controls',
+  /** Takes ERROR with `USAGE_LIMIT` and `limit`. */
+  limits: 'limits',
 } as const;
 export const relayCapabilityNames: string[] = Object.values(relayCapabilities);
 /** The capabilities in GET /health, for clients of REST. */
-export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending'];
+export const healthCapabilities: string[] = [...relayCapabilityNames, 'spending', 'later'];
 
 const images = maybe(
   list(

@@ -63,6 +63,7 @@ export const restBodies = {
   CancelledTask: conversation.CancelledTask,
   SessionQueue: queue.SessionQueue,
   ChangeQueued: queue.ChangeQueued,
+  LaterList: queue.LaterList,
   Task: conversation.Task,
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,

@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from '../schema.ts';
+import { because, laterOfSession, notBefore } from './later.ts';
 import { messageSettings } from './settings.ts';
 import {
   QuestionField,
@@ -33,6 +34,7 @@ import { Held, deskChoice } from './desk.ts';
 export const sessionStatuses = ['pending', 'active', 'waiting', 'idle', 'failed'] as const;
 export type SessionStatus = (typeof sessionStatuses)[number];
 export const taskStates = [
+  'later',
   'queued',
   'sent',
   'running',
@@ -108,6 +110,7 @@ const sessionFields = {
   queue: maybe(
     record('QueueState', 'Present while messages wait in the session.', { count: count('How many'), v: queueVersion }),
   ),
+  ...laterOfSession,
   prompt: maybe(Prompt),
   prompts: maybe(
     list(Prompt, 'Every open question, oldest first; `prompt` is the oldest', { maxItems: limits.promptOptions }),
@@ -206,6 +209,7 @@ export const CreateSession = record('CreateSession', 'Start a session with a fir
   images,
   settings: messageSettings,
   queueTtlSeconds,
+  notBefore,
 });
 
 const imagesUnconfirmed = maybe(
@@ -243,6 +247,8 @@ export const SendMessage = record('SendMessage', 'A follow-up, or the answer to 
   images,
   settings: messageSettings,
   queueTtlSeconds,
+  notBefore,
+  because,
   desk: deskChoice,
 });
 
@@ -314,6 +320,7 @@ export const Task = record('Task', 'One run inside a session.', {
   ),
   note: maybe(text('How the outcome was learned, when no event of the daemon told it in time')),
   into: maybe(id('The task whose turn it was sent to, also when it became an ordinary message')),
+  notBefore: maybe(time('When it joined its queue, or joins it in the state `later`')),
 });
 
 export const CommandList = record('CommandList', 'The slash commands of the agent of a session.', {

@@ -24,6 +24,7 @@ export const messageRoutes = {
       'SESSION_NOT_FOUND',
       'SESSION_NOT_RESOLVED',
       'QUEUE_FULL',
+      'TOO_MANY_LATER',
       'DEVICE_OFFLINE',
       'IDEMPOTENCY_CONFLICT',
       'INVALID_IMAGE',

@@ -50,6 +50,7 @@ export const sessionRoutes = {
       'NOT_SUPPORTED_BY_DEVICE',
       'QUEUE_FULL',
       'TOO_MANY_SESSIONS',
+      'TOO_MANY_LATER',
     ],
     limit: 'creation',
   },

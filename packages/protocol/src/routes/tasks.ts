@@ -23,7 +23,8 @@ export const taskRoutes = {
   },
   changeQueued: {
     ...endpoints.changeQueued,
-    summary: 'Edit or move a message that waits; only before it is sent to the daemon',
+    summary:
+      'Edit or move a message that waits; only before it is sent to the daemon. One whose time has not come gets another text or time',
     scope: 'sessions:write',
     body: queue.ChangeQueued,
     success: { 200: queue.SessionQueue },
@@ -52,6 +53,13 @@ export const taskRoutes = {
       'RATE_LIMITED',
     ],
     refusals: { 409: prompts.PromptRefusal },
+  },
+  listLater: {
+    ...endpoints.listLater,
+    summary: 'The messages of the user whose time has not come',
+    scope: 'sessions:read',
+    success: { 200: queue.LaterList },
+    errors: [],
   },
   readTask: {
     ...endpoints.readTask,

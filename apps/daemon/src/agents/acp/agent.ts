@@ -7,6 +7,7 @@
  */
 import { type Turn, type TurnReport, type Agent, type RunningTurn, reasonOf, systemClock } from '@relay/daemon-kit';
 import { listedName } from './names.ts';
+import { limitIn } from './limits.ts';
 import { createNotes } from './notes.ts';
 import { type AcpOptions, type AcpTimings, acpTimings } from './options.ts';
 import { createOpenings } from './openings.ts';
@@ -55,6 +56,7 @@ export function acpAgent(options: AcpOptions): AcpAgent {
     timings,
     ownTurn: (sessionId) => ownTurn(sessionId),
     unknownCommand: (sessionId, message) => notes.unknownCommand(sessionId, message),
+    limitOf: (sessionId, error) => limitIn(quirks.limit, error, notes.limitsKnown(sessionId), new Date(clock.now())),
     heard(sessionId, update) {
       return settings.heard(sessionId, update) ? notes.heard(sessionId, update) : undefined;
     },

@@ -6,6 +6,7 @@ import type { CreateElicitationResponse, RequestPermissionResponse } from '@agen
 import {
   type Clock,
   type Log,
+  type ReachedLimit,
   type Steer,
   type Steered,
   type Turn,
@@ -53,6 +54,8 @@ interface ConversationOptions {
   ownTurn: (sessionId: string) => TurnReport;
   /** As in the notes. */
   unknownCommand: (sessionId: string, message: string) => string | undefined;
+  /** The usage limit that a failure of the agent reports. */
+  limitOf?: ((error: unknown) => ReachedLimit | undefined) | undefined;
   /** As in `Steering`. */
   wasRead?: ((sessionId: string, message: string) => boolean | undefined) | undefined;
   log: Pick<Log, 'info'>;
@@ -95,7 +98,7 @@ export interface Conversation {
 }
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { sessionId, cwd, agent, quirks, clock, timings } = options;
+  const { sessionId, cwd, agent, quirks, clock, timings, limitOf } = options;
   let turn: ActiveTurn | undefined;
   /** The newest task, kept after it settles. */
   let lastTask = '';
@@ -216,7 +219,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const ask = async () =>
         agent.request('session/prompt', { sessionId, prompt: promptOf(message, images, await agent.ready) });
       const finish = async () => {
-        await carryOut(active, ask, { wasCancelled, quirks, over: () => steering.over(active) });
+        await carryOut(active, ask, { wasCancelled, quirks, over: () => steering.over(active), limitOf });
         turn = undefined;
         wasCancelled = active.cancelling;
         dropQuestions();
@@ -302,7 +305,12 @@ function createCancelling({ agent, clock, cancelMs, own, dropQuestions, requestE
 async function carryOut(
   active: ActiveTurn,
   ask: () => Promise<Fields>,
-  { wasCancelled, quirks, over }: { wasCancelled: boolean; quirks: Quirks; over: () => Promise<void> },
+  {
+    wasCancelled,
+    quirks,
+    over,
+    limitOf,
+  }: { wasCancelled: boolean; quirks: Quirks; over: () => Promise<void>; limitOf: ConversationOptions['limitOf'] },
 ): Promise<void> {
   try {
     const response = await answered(active, ask, wasCancelled);
@@ -313,7 +321,10 @@ async function carryOut(
     conclude(active, response, quirks);
   } catch (error) {
     reattach(active, noLongerAsked);
-    if (!active.detached) active.report.error(reasonOf(error));
+    if (active.detached) return;
+    const limit = limitOf?.(error);
+    if (limit) active.report.error(reasonOf(error), 'USAGE_LIMIT', limit);
+    else active.report.error(reasonOf(error));
   }
 }
 

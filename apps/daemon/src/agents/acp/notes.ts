@@ -11,6 +11,8 @@ type Context = Awaited<ReturnType<NonNullable<Agent['context']>>>;
 interface Notes extends Required<Pick<Agent, 'context' | 'onCommands'>> {
   /** Any `session/update`. Returns it, a `usage_update` with the limits of the plan. */
   heard(sessionId: string, update: Fields): Fields;
+  /** The limits of the plan, as the agent reported them last. */
+  limitsKnown(sessionId: string): readonly UsageLimit[];
   /** The slash command at the beginning of a message that is not among the announced commands of its agent. */
   unknownCommand(sessionId: string, message: string): string | undefined;
 }
@@ -39,6 +41,7 @@ export function createNotes({ now, limitsOf }: NotesOptions): Notes {
   };
 
   return {
+    limitsKnown: (sessionId) => limitsNow(sessionId).limits ?? [],
     heard(sessionId, update) {
       if (update.sessionUpdate === 'available_commands_update') {
         const known = commandsOf(update);

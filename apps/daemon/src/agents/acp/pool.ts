@@ -2,7 +2,7 @@
  * The processes of an agent: one for each conversation in use, up to a limit. An idle process stops after a while, or
  * when another conversation needs its place, unless its session would be lost with it.
  */
-import { type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
+import { type ReachedLimit, type TurnReport, silentLog, systemClock } from '@relay/daemon-kit';
 import { agentEnvironment } from '../environment.ts';
 import { killLeftOver } from '../process-group.ts';
 import { type Conversation, createConversation } from './conversation.ts';
@@ -58,13 +58,15 @@ interface PoolSurroundings {
   /** As in a conversation. */
   ownTurn: (sessionId: string) => TurnReport;
   unknownCommand: (sessionId: string, message: string) => string | undefined;
+  /** The usage limit that a failure in this session reports. */
+  limitOf: (sessionId: string, error: unknown) => ReachedLimit | undefined;
 }
 
 /** Variable in the environment of every agent process; its value is the marker. */
 export const markerVariable = 'RELAY_DAEMON_AGENT';
 export function createProcessPool(
   options: AcpOptions,
-  { timings, heard, ready, ownTurn, unknownCommand }: PoolSurroundings,
+  { timings, heard, ready, ownTurn, unknownCommand, limitOf }: PoolSurroundings,
 ): ProcessPool {
   const { clock = systemClock, log = silentLog, quirks = {}, maxProcesses = 16 } = options;
   const { startProcess = startAgentProcess } = options;
@@ -133,6 +135,7 @@ export function createProcessPool(
       askAtDesk: options.askAtDesk,
       ownTurn,
       unknownCommand,
+      limitOf: (error) => limitOf(sessionId, error),
       wasRead: options.wasRead,
       log,
     });

@@ -15,6 +15,8 @@ export interface Quirks {
   errorText?: RegExp;
   /** Matches the ids of its modes that never ask. */
   doesNotAsk?: RegExp;
+  /** How its usage limits look; absent: they are ordinary errors. */
+  limit?: 'claude' | 'codex';
   /** When a change of a setting takes effect during a turn. */
   applies?: 'now' | 'next';
 }
@@ -67,7 +69,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "claude" once in a terminal and log in, or set ANTHROPIC_API_KEY.',
     node: '20.0.0',
     history: 'claude',
-    quirks: { doesNotAsk: /^bypassPermissions$/, applies: 'now' },
+    quirks: { doesNotAsk: /^bypassPermissions$/, applies: 'now', limit: 'claude' },
     holder: 'claude',
     programs: ['claude'],
     resume: ['claude', '--resume', '{id}'],
@@ -83,7 +85,7 @@ export const presets: readonly Preset[] = [
     login: 'Run "codex login" in a terminal, or set OPENAI_API_KEY.',
     node: '20.0.0',
     history: 'codex',
-    quirks: { doesNotAsk: /^agent-full-access$/, applies: 'next' },
+    quirks: { doesNotAsk: /^agent-full-access$/, applies: 'next', limit: 'codex' },
     holder: 'codex',
     programs: ['codex'],
     resume: ['codex', 'resume', '{id}'],

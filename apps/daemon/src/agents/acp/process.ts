@@ -90,6 +90,11 @@ export interface AgentAbilities {
 export class AgentFailure extends Error {
   /** The code of JSON-RPC; undefined when the process exited or did not answer. */
   readonly code: number | undefined;
+  /** The data of the error of JSON-RPC. */
+  get data(): Fields {
+    return recordOf(recordOf(this.cause).data);
+  }
+
   constructor(message: string, code?: number, options?: ErrorOptions) {
     super(message, options);
     this.name = 'AgentFailure';

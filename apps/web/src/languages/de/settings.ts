@@ -9,6 +9,8 @@ export const words: typeof english = {
     notifications: 'Benachrichtigungen',
     notificationsMore: 'Dieser Browser, dein Handy, andere Programme',
     usage: 'Verbrauch',
+    later: 'Später',
+    laterMore: 'Nachrichten, die von selbst gesendet werden',
     usageMore: 'Kosten und Aufträge nach Tagen, auf allen Rechnern',
     apps: 'Apps',
     appsMore: 'Apps, die dein Konto nutzen dürfen',

@@ -8,6 +8,8 @@ export const words = {
     notifications: 'Notifications',
     notificationsMore: 'This browser, your phone, other programs',
     usage: 'Usage',
+    later: 'Later',
+    laterMore: 'Messages that are sent by themselves',
     usageMore: 'Cost and turns by day, on all machines',
     apps: 'Apps',
     appsMore: 'Apps you have allowed to use your account',

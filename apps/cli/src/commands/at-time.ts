@@ -1,0 +1,56 @@
+/** `--at` and `--in`: when a message is sent. Times are those of this computer's clock and zone. */
+import { usage } from '../failure.ts';
+
+export interface TimeOptions {
+  at?: string;
+  in?: string;
+}
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const wallClock = /^(?:(today|tomorrow) )?(\d{1,2}):(\d{2})$/;
+const dated = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{1,2}):(\d{2})$/;
+
+/** The time in ISO 8601; undefined without an option. @throws Failure BAD_USAGE */
+export function timeOf(options: TimeOptions, now = new Date()): string | undefined {
+  if (options.at !== undefined && options.in !== undefined) throw usage('--at and --in cannot be used together.');
+  const at = options.in === undefined ? options.at && moment(options.at, now) : later(options.in, now);
+  return at ? at.toISOString() : undefined;
+}
+
+function later(typed: string, now: Date): Date {
+  if (!/^(?:\d+[mhd])+$/.test(typed)) throw usage('--in must be a duration such as 90m, 2h, 1h30m or 3d.');
+  const ms = [...typed.matchAll(/(\d+)([mhd])/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!,
+    0,
+  );
+  return new Date(now.getTime() + ms);
+}
+
+/** A clock time without a day is the next one. */
+function moment(typed: string, now: Date): Date {
+  const clock = wallClock.exec(typed);
+  if (clock) {
+    const [, day, hours, minutes] = clock;
+    const on = (days: number) => at(typed, now.getFullYear(), now.getMonth(), now.getDate() + days, hours!, minutes!);
+    if (day === 'tomorrow') return on(1);
+    const today = on(0);
+    return day === undefined && today <= now ? on(1) : today;
+  }
+  const date = dated.exec(typed);
+  if (date) {
+    const [year, month, day] = [Number(date[1]), Number(date[2]), Number(date[3])];
+    if (month < 1 || month > 12 || day < 1 || day > new Date(year, month, 0).getDate())
+      throw usage(`"${typed}" is no date.`);
+    return at(typed, year, month - 1, day, date[4]!, date[5]!);
+  }
+  const exact = /[Zz]$|[+-]\d\d:\d\d$/.test(typed) ? new Date(typed) : new Date(NaN);
+  if (Number.isNaN(exact.getTime()))
+    throw usage('--at must be a time such as 20:00, "tomorrow 9:00", "2027-03-01 09:00" or 2027-03-01T09:00:00Z.');
+  return exact;
+}
+
+/** In the zone of this computer. A time that the clock skips is the same span after the gap. */
+function at(typed: string, year: number, month: number, day: number, hours: string, minutes: string): Date {
+  if (Number(hours) > 23 || Number(minutes) > 59) throw usage(`"${typed}" is no time of a day.`);
+  return new Date(year, month, day, Number(hours), Number(minutes));
+}

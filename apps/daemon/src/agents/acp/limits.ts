@@ -1,0 +1,122 @@
+/**
+ * Usage limits in the form of each agent. A message counts only where the agent failed, never in an answer. A limit without a reset, and a short one
+ * that goes away by itself, are ordinary errors. Pure.
+ */
+import type { UsageLimit } from '@relay/protocol';
+import type { ReachedLimit } from '@relay/daemon-kit';
+import { AgentFailure } from './process.ts';
+import type { Quirks } from './presets.ts';
+
+interface Form {
+  /** Whether the failure is a limit with a reset. */
+  isLimit: (failure: AgentFailure) => boolean;
+  /** The figures of the limit that was reached. */
+  isReached: (limit: UsageLimit) => boolean;
+  /** The time in the message, which may be of the past. */
+  timeIn: (words: string, now: Date) => Date | undefined;
+}
+
+const internalError = -32603;
+
+const forms: Readonly<Record<NonNullable<Quirks['limit']>, Form>> = {
+  claude: {
+    isLimit: ({ code, data, message }) =>
+      code === internalError &&
+      data.errorKind === 'rate_limit' &&
+      /^(?:Internal error: )?You\u2019?'?ve (?:hit your|reached your|used your)/i.test(message),
+    isReached: ({ state }) => state === 'rejected',
+    timeIn: (words, now) => {
+      // "resets 5:40pm (Europe/Berlin)", "resets Jul 11 at 12pm (Asia/Singapore)": the zone is in the message.
+      const found =
+        /resets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2}),? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?\s?(?<half>[ap]m) \((?<zone>[A-Za-z_+\-/0-9]+)\)/i.exec(
+          words,
+        )?.groups;
+      return found && zonedTime(found, now);
+    },
+  },
+  codex: {
+    isLimit: ({ code, data }) => code === internalError && data.codexErrorInfo === 'usageLimitExceeded',
+    isReached: ({ used }) => used !== undefined && used >= 1,
+    timeIn: (words, now) => {
+      const span = /\bin (?=\d)(?:(\d+) days?)?\s?(?:(\d+) hours?)?\s?(?:(\d+) minutes?)?/.exec(words);
+      const [days = 0, hours = 0, minutes = 0] = (span?.slice(1) ?? []).map((part) => Number(part ?? 0));
+      const ms = ((days * 24 + hours) * 60 + minutes) * 60_000;
+      if (ms > 0) return new Date(now.getTime() + ms);
+      // "at 4:45 AM", "at Sep 19th, 2026 4:12 AM": by the clock of this machine.
+      const found =
+        /at (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:st|nd|rd|th)?, (?<year>\d{4}) )?(?<hour>\d{1,2}):(?<minute>\d{2}) (?<half>[AP]M)/.exec(
+          words,
+        )?.groups;
+      return found && zonedTime({ ...found, zone: new Intl.DateTimeFormat().resolvedOptions().timeZone }, now);
+    },
+  },
+};
+
+/** The limit that a failure of the agent reports; undefined for any other failure. `known`: the newest figures. */
+export function limitIn(
+  quirk: Quirks['limit'],
+  error: unknown,
+  known: readonly UsageLimit[],
+  now: Date,
+): ReachedLimit | undefined {
+  if (quirk === undefined || !(error instanceof AgentFailure)) return undefined;
+  const { isLimit, isReached, timeIn } = forms[quirk];
+  if (!isLimit(error)) return undefined;
+  // Of several, the last one to reset is the one that holds.
+  const [figures] = known
+    .filter((limit) => isReached(limit) && limit.resets !== undefined && Date.parse(limit.resets) > now.getTime())
+    .sort((a, b) => Date.parse(b.resets!) - Date.parse(a.resets!));
+  if (figures) return { name: figures.name, resets_at: figures.resets!, source: 'figures' };
+  const { message: plain } = error.data;
+  const at = timeIn(typeof plain === 'string' ? `${plain} ${error.message}` : error.message, now);
+  return { name: '', ...(at && at > now ? { resets_at: at.toISOString() } : {}), source: 'words' };
+}
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+type Found = Readonly<Record<string, string | undefined>>;
+
+/** A clock time in a zone: without a date the next one. Undefined for a zone or a date that does not exist. */
+function zonedTime(found: Found, now: Date): Date | undefined {
+  const { month, day, year, hour = '', minute = '0', half = '', zone = '' } = found;
+  const hours = (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  const today = wallClock(now, zone);
+  if (!today || Number(hour) > 12 || Number(minute) > 59) return undefined;
+  const at = (y: number, m: number, d: number) => fromWallClock(Date.UTC(y, m, d, hours, Number(minute)), zone);
+  if (month !== undefined) {
+    const index = months.indexOf(month.toLowerCase());
+    if (index < 0) return undefined;
+    const inYear = (y: number) => at(y, index, Number(day));
+    const first = inYear(Number(year ?? today.getUTCFullYear()));
+    // A date of the year before means the next year: "Jan 2" in December.
+    return year === undefined && first && first <= now ? inYear(today.getUTCFullYear() + 1) : first;
+  }
+  const on = (days: number) => at(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + days);
+  const first = on(0);
+  return first && first <= now ? on(1) : first;
+}
+
+/** The reading of a clock in the zone, as if it was UTC. */
+function wallClock(at: Date, zone: string): Date | undefined {
+  try {
+    const format = new Intl.DateTimeFormat('en', {
+      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+    const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+    return new Date(Date.UTC(part.year!, part.month! - 1, part.day, part.hour, part.minute, part.second));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first moment with this reading. One that the clock skips in spring becomes the same span after the gap. */
+function fromWallClock(reading: number, zone: string): Date | undefined {
+  const offsetAt = (ms: number) => (wallClock(new Date(ms), zone)?.getTime() ?? NaN) - Math.floor(ms / 1000) * 1000;
+  const candidates = [reading - 86_400_000, reading + 86_400_000]
+    .map((near) => reading - offsetAt(near))
+    .filter((ms) => !Number.isNaN(ms));
+  const exact = candidates.filter((ms) => wallClock(new Date(ms), zone)?.getTime() === reading);
+  const ms = exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
+  return Number.isFinite(ms) ? new Date(ms) : undefined;
+}

@@ -1,0 +1,18 @@
+/** Loads the parts of messages with a time, each with the words, which no other chunk names. */
+import { language, words } from '../catalogue.ts';
+import { pseudoLanguage } from '../languages/language.ts';
+
+const files = {
+  en: () => import('../languages/en/later.ts'),
+  de: () => import('../languages/de/later.ts'),
+};
+
+async function withWords<Part>(load: Promise<Part>): Promise<Part> {
+  const [part, { words: own }] = await Promise.all([load, files[language]()]);
+  Object.assign(words, pseudoLanguage ? (await import('../languages/pseudo.ts')).longer<object>(own) : own);
+  return part;
+}
+
+export const dialog = async () => (await withWords(import('./dialog.tsx'))).LaterDialog;
+export const chips = async () => (await withWords(import('./chips.tsx'))).LaterChips;
+export const page = async () => (await withWords(import('./page.tsx'))).Later;

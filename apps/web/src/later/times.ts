@@ -1,0 +1,31 @@
+/** Times that a person may want, in the zone of the browser. */
+
+const at = (now: Date, days: number, hours: number) =>
+  new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hours);
+
+export interface Offered {
+  name: 'hour' | 'tonight' | 'tomorrow';
+  at: Date;
+}
+
+/** Tonight is offered until an hour before. A time that the clock skips is the same span after the gap. */
+export function offeredAt(now: Date): Offered[] {
+  const tonight = at(now, 0, 20);
+  return [
+    { name: 'hour', at: new Date(now.getTime() + 3_600_000) },
+    ...(tonight.getTime() - now.getTime() > 3_600_000 ? [{ name: 'tonight' as const, at: tonight }] : []),
+    { name: 'tomorrow', at: at(now, 1, 9) },
+  ];
+}
+
+const two = (number: number) => String(number).padStart(2, '0');
+
+/** For a field of the kind `datetime-local`. */
+export const fieldValue = (date: Date): string =>
+  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}T${two(date.getHours())}:${two(date.getMinutes())}`;
+
+/** The earliest and the latest time that the relay takes, with a minute to choose. */
+export const boundsAt = (now: Date): { min: string; max: string } => ({
+  min: fieldValue(new Date(now.getTime() + 120_000)),
+  max: fieldValue(new Date(now.getTime() + 89 * 86_400_000)),
+});

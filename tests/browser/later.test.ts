@@ -1,0 +1,83 @@
+/** Messages that are sent later: from the composer, above it, on their page; on a wide page and a phone. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { describeWith } from '@relay/testing/needs';
+import type { Registration } from '@relay/testing';
+import type { Browser } from 'playwright-core';
+import {
+  type BrowserRelay,
+  type Person,
+  everyLook,
+  launchBrowser,
+  newPerson,
+  registeredDevice,
+  startBrowserRelay,
+} from './browser.ts';
+import { type TranscriptDaemon, connectTranscriptDaemon } from './transcript-daemon.ts';
+
+describeWith('chromium', 'a message that is sent later', () => {
+  let relay: BrowserRelay;
+  let browser: Browser;
+  let person: Person;
+  let registration: Registration;
+  let daemon: TranscriptDaemon;
+
+  beforeAll(async () => {
+    relay = await startBrowserRelay();
+    browser = await launchBrowser();
+    person = await newPerson(browser, relay.url, { viewport: { width: 1360, height: 860 } });
+    await person.createAccount(relay.setupLink, 'ada@example.com');
+    registration = await registeredDevice(person, 'MacBook Pro');
+    daemon = await connectTranscriptDaemon(relay.relay, registration, {});
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.drop();
+    await relay?.end();
+  });
+  afterEach(() => expect(person.complaints.splice(0)).toEqual([]));
+
+  const field = () => person.page.getByRole('textbox', { name: 'Message', exact: true });
+  const chips = () => person.page.getByRole('list', { name: 'Sent later' });
+
+  it('waits above the composer and on its page, gets another time, and can be removed', async () => {
+    await person.goto('/sessions/new');
+    await person.page.getByLabel(/^What should/).fill('Look around');
+    await person.click('Start session');
+    const task = await daemon.next('task_start');
+    const taskId = task.task_id as string;
+    daemon.event(taskId, 'SESSION_STARTED', { session_id: 'nightly' });
+    daemon.event(taskId, 'TASK_COMPLETE', { result: 'Done.' });
+    await person.page.locator('main[data-status="idle"]').waitFor();
+
+    await field().fill('Run the slow tests');
+    await person.page.getByRole('button', { name: 'Send' }).click({ button: 'right' });
+    const dialog = person.page.getByRole('dialog', { name: 'Send later' });
+    await dialog.getByRole('button', { name: 'In 1 hour' }).click();
+    await chips().getByText('Run the slow tests').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await field().inputValue()).toBe('');
+    expect(await person.page.locator('.log').getByText('Run the slow tests').count()).toBe(0);
+    await everyLook(person, 'later');
+
+    await field().fill('Then sum up');
+    await person.page.keyboard.press('Control+Shift+L');
+    await dialog.getByRole('button', { name: /^Tomorrow/ }).click();
+    await chips().getByText('Then sum up').waitFor();
+
+    await person.page.reload();
+    await chips().getByText('Then sum up').waitFor();
+    await chips().getByRole('button', { name: 'Don’t send “Then sum up”' }).click();
+    await chips().getByText('Then sum up').waitFor({ state: 'detached' });
+
+    await person.goto('/later');
+    const list = person.page.getByRole('list', { name: 'Later' });
+    await list.getByText('Run the slow tests').waitFor();
+    await list.getByRole('button', { name: /Change the time of/ }).click();
+    const other = person.page.getByRole('dialog', { name: 'Another time' });
+    await everyLook(person, 'later');
+    await other.getByRole('button', { name: /^Tomorrow/ }).click();
+    await other.waitFor({ state: 'detached' });
+    await list.getByRole('button', { name: /^Don’t send/ }).click();
+    await person.page.getByText('Nothing waits for its time.').waitFor();
+  });
+});
