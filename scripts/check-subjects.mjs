@@ -40,7 +40,7 @@ const verbs = new Set(
   release reload rely remember remove rename render renew reorder reorganize reopen repair repeat rephrase replace replay reply
   report represent reproduce request require reread reschedule reserve reset resend resize resolve respect respond restart restore
   restrict restructure resume retain rethrow retire retry return reuse revalidate reveal reverse revert review revise revoke
-  rewrite rework rewind roll rotate round route run sanitize satisfy save say scale scan schedule scope scroll seal search secure
+  rewrite reword rework rewind roll rotate round route run sanitize satisfy save say scale scan schedule scope scroll seal search secure
   see seed select send separate serialize serve set settle shard share shift ship shorten show shrink shut sign silence simplify
   simulate size skip slice sort spare specify speed spell split spread stabilize stage standardize start state stay stop store
   stream strengthen strip structure subscribe suggest summarize supply support suppress survive suspend swap sweep switch sync

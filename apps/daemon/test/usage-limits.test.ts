@@ -1,4 +1,4 @@
-/** Usage limits of agents in the shapes in which each reports them; anything else is an ordinary error. */
+/** Usage limits in each agent's own shape; anything else is an ordinary error. */
 import { describe, expect, it } from '@jest/globals';
 import type { UsageLimit } from '@relay/protocol';
 import { limitIn } from '../src/agents/acp/limits.ts';
@@ -22,7 +22,7 @@ describe('Claude Code', () => {
     expect(claude(words)).toEqual({ name: '', resets_at: at, source: 'words' });
   });
 
-  it('reports the figures before the words', () => {
+  it('prefers figures to the text', () => {
     const limit = (id: string, state: string, resets: string): UsageLimit => ({
       ...{ id, name: id, state, resets, as_of: now.toISOString() },
     });
@@ -38,7 +38,7 @@ describe('Claude Code', () => {
     expect(limitIn('claude', error, past, now)).toMatchObject({ source: 'words' });
   });
 
-  it('has no time where the words name none, or a zone that does not exist', () => {
+  it('reports a limit without a time if the text lacks one or names an unknown zone', () => {
     for (const words of ["You've hit your limit.", "You've hit your limit · resets 5pm (Middle/Earth)"])
       expect(claude(words)).toEqual({ name: '', source: 'words' });
   });

@@ -85,7 +85,7 @@ export interface Question {
 
 /** A usage limit that the agent reached. */
 export interface ReachedLimit {
-  /** As the agent names it; may be empty. */
+  /** As the agent names it; can be empty. */
   name: string;
   /** When it resets (ISO 8601), if the agent reports it. */
   resets_at?: string;

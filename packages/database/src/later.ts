@@ -31,7 +31,7 @@ interface NewLater {
   because?: 'limit' | undefined;
 }
 
-/** Whether a session or its person has as many messages with a time as one may have. `key` undefined: a session that is about to begin. */
+/** Whether a session or its person has the maximum of messages with a time. `key` undefined: a session that is about to begin. */
 export async function hasTooManyLater(db: Db, ownerId: string, key?: string): Promise<boolean> {
   await oneAtATime(db, 'later', ownerId);
   const [row] = await db.sql.query<{ person: number; session: number }>`
@@ -40,10 +40,10 @@ export async function hasTooManyLater(db: Db, ownerId: string, key?: string): Pr
   return row!.person >= limits.laterOfPerson || row!.session >= limits.laterOfSession;
 }
 
-/** Keeps a message for its time. Undefined: the first task of the session ended without the daemon ever naming the session. */
+/** Keeps a message for its time. Undefined: the first task of the session settled before the daemon named the session. */
 export async function enqueueLater(db: Db, input: NewLater): Promise<string | undefined> {
   const { key, because = null } = input;
-  // Of several, the newest continues after the limit.
+  // If there are several, the newest continues after the limit.
   if (because === 'limit') await move(db, 'overtake', sql`t.session_key = ${key} AND t.because = 'limit'`);
   const taskId = newUlid();
   const added = await db.sql.execute`
@@ -112,7 +112,7 @@ export async function readLater(db: Db, which: Sql): Promise<LaterList['tasks']>
 export const laterOf = (db: Db, ownerId: string): Promise<LaterList['tasks']> =>
   readLater(db, sql`t.owner_id = ${ownerId}`);
 
-/** Devices with messages whose time has come, those that wait longest first. */
+/** Devices with due messages, the longest wait first. */
 export async function devicesWithDueLater(db: Db): Promise<string[]> {
   const rows = await db.sql.query<{ device_id: string }>(
     sql`SELECT t.device_id FROM (SELECT device_id, not_before FROM tasks t WHERE ${isTimeUp('t')} ORDER BY not_before LIMIT ${devicesAtOnce}) t
@@ -129,7 +129,7 @@ export interface Released {
 }
 
 /**
- * Lets the messages of a device whose time has come join their queues, earliest first. One that continues after a limit goes to the front. Each
+ * Moves the due messages of a device into their queues, earliest first. A message that continues after a limit goes to the front. Each
  * is then as if it was accepted now: it answers no question, and is the last message of its session.
  */
 export async function releaseLater(db: Db, deviceId: string): Promise<Released[]> {

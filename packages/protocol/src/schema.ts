@@ -87,7 +87,7 @@ export const limits = {
   agents: 16,
   conflictMachines: 4,
   queueTtlSeconds: 86_400,
-  /** Messages whose time has not come: of a session, of a person; how far ahead the time may be. */
+  /** Messages whose time has not come: of a session, of a person; how far ahead the time can be. */
   laterOfSession: 20,
   laterOfPerson: 200,
   laterFromMs: 30_000,

@@ -43,7 +43,7 @@ export async function requireRoomForLater(tx: Db, userId: string, key?: string):
     );
 }
 
-/** Refuses what a message with a time cannot be. @throws RelayError INVALID_REQUEST */
+/** Refuses a message that cannot have a time. @throws RelayError INVALID_REQUEST */
 export function checkLater({ notBefore, because, deliver, answers, desk }: SendMessage): void {
   if (notBefore === undefined && because !== undefined)
     throw new RelayError('INVALID_REQUEST', 'Send "because" only with "notBefore".');
@@ -57,7 +57,7 @@ export function checkLater({ notBefore, because, deliver, answers, desk }: SendM
 type SentLater = SentMessage & { key: string };
 
 /**
- * Keeps a message for its time. Returns what is answered, and the session as it then is.
+ * Keeps a message for its time. Returns the response body and the session after it.
  * @throws RelayError SESSION_NOT_RESOLVED, TOO_MANY_LATER
  */
 export async function acceptLater(

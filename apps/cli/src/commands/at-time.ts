@@ -1,4 +1,4 @@
-/** `--at` and `--in`: when a message is sent. Times are those of this computer's clock and zone. */
+/** `--at` and `--in`: when a message is sent. Times use this computer's clock and zone. */
 import { usage } from '../failure.ts';
 
 export interface TimeOptions {

@@ -1,4 +1,4 @@
-/** Messages that are sent later: those that wait, and the question when. Its parts are loaded with the first one. */
+/** The waiting messages of a session with a time, and the dialog that sets it. Both load with the first message. */
 import { Suspense, useEffect } from 'react';
 import type { Session } from '@relay/protocol';
 import { loadedLater } from '../ui/loaded-later.tsx';

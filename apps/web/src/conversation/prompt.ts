@@ -70,7 +70,7 @@ export function quickAnswers(prompt: Prompt): { allow: Option; reject: Option } 
   return isHiding(shown) || isDestructive(shown) ? undefined : { allow, reject };
 }
 
-/** The messages without those of open questions, which a card shows: a message comes before the item of its question. */
+/** The messages without the texts of open questions, which a card shows: a message comes before the item of its question. */
 export const withoutQuestions = (
   messages: readonly Message[],
   open: readonly Pick<Prompt, 'id' | 'prompt'>[],

@@ -17,7 +17,7 @@ export const because = maybe(
   ),
 );
 
-/** Of a session. */
+/** The session's. */
 export const laterOfSession = {
   later: maybe(
     record('LaterState', 'Present while messages of the session have a time that has not come.', {

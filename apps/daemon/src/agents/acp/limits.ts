@@ -12,7 +12,7 @@ interface Form {
   isLimit: (failure: AgentFailure) => boolean;
   /** The figures of the limit that was reached. */
   isReached: (limit: UsageLimit) => boolean;
-  /** The time in the message, which may be of the past. */
+  /** The time in the message; it can be past. */
   timeIn: (words: string, now: Date) => Date | undefined;
 }
 
@@ -62,7 +62,7 @@ export function limitIn(
   if (quirk === undefined || !(error instanceof AgentFailure)) return undefined;
   const { isLimit, isReached, timeIn } = forms[quirk];
   if (!isLimit(error)) return undefined;
-  // Of several, the last one to reset is the one that holds.
+  // If several limits hold, the one with the latest reset counts.
   const [figures] = known
     .filter((limit) => isReached(limit) && limit.resets !== undefined && Date.parse(limit.resets) > now.getTime())
     .sort((a, b) => Date.parse(b.resets!) - Date.parse(a.resets!));
@@ -110,7 +110,7 @@ function wallClock(at: Date, zone: string): Date | undefined {
   }
 }
 
-/** The first moment with this reading. One that the clock skips in spring becomes the same span after the gap. */
+/** The first moment with this reading. A time that the clock skips in spring moves by the gap. */
 function fromWallClock(reading: number, zone: string): Date | undefined {
   const offsetAt = (ms: number) => (wallClock(new Date(ms), zone)?.getTime() ?? NaN) - Math.floor(ms / 1000) * 1000;
   const candidates = [reading - 86_400_000, reading + 86_400_000]
