@@ -116,7 +116,6 @@ export function createConversation(options: ConversationOptions): Conversation {
     questions.drop();
     desk?.drop();
   };
-
   const isAsking = () => questions.any() || desk?.asking() === true;
 
   const own = createOwnTurn({
