@@ -62,5 +62,8 @@ describeWith('chromium', 'a search', () => {
     await person.page.locator('.entry:focus').filter({ has: message }).waitFor();
     await everyLook(person, 'search-message');
     expect(new URL(person.page.url()).pathname).toBe(path);
+    // The address names the message, so a reload leads to it again.
+    await person.page.reload();
+    await person.page.locator('.entry:focus').filter({ has: message }).waitFor();
   });
 });

@@ -19,8 +19,9 @@ const scalar = (schema: TSchema, type: string): fc.Arbitrary<unknown> => {
     const range = { min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true };
     return fc.date(range).map((at) => at.toISOString());
   }
-  const { minLength, maxLength = 40 } = schema as { minLength?: number; maxLength?: number };
-  return storable(minLength, Math.min(maxLength, 40));
+  const { minLength = 0, maxLength = 40 } = schema as { minLength?: number; maxLength?: number };
+  // A frame counts code units, and a character can have two.
+  return storable(minLength, Math.max(minLength, Math.min(Math.floor(maxLength / 2), 40)));
 };
 
 export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {

@@ -3,10 +3,10 @@ import { RelayError } from '@relay/protocol';
 
 /**
  * Control characters, line and paragraph separators, characters that change the direction of a text, characters without a shape of their own,
- * and wide gaps.
+ * wide gaps, and marks without a letter. A blank name is no name: its route replaces or refuses it.
  */
 const deceptive =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc\u{13430}-\u{1343f}\u{1d159}]|\p{Zs}{4}|^[\p{M}\p{Z}]*$/u;
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc\u{13430}-\u{1343f}\u{1d159}]|\p{Zs}{4}|^\p{Z}*\p{M}[\p{M}\p{Z}]*$/u;
 
 /** The characters among them that scripts and emoji need: joiners between letters of scripts that join, or between pictures, and the choice between two pictures. */
 const needed =

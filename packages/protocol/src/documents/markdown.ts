@@ -72,10 +72,16 @@ export function fieldTable(schema: TSchema): string {
   );
 }
 
+/** A named object that can also be null, as a field that a later version added. */
+const isNamedOrNull = (schema: object): schema is TSchema & { title: string } => {
+  const { type, title } = schema as { type?: unknown; title?: unknown };
+  return Array.isArray(type) && type.includes('object') && typeof title === 'string' && 'properties' in schema;
+};
+
 /** Named records inside a schema, itself included, in order of appearance. */
 export function namedWithin(schema: unknown, found: Map<string, TSchema> = new Map()): Map<string, TSchema> {
   if (typeof schema !== 'object' || schema === null) return found;
-  if (isNamed(schema)) {
+  if (isNamed(schema) || isNamedOrNull(schema)) {
     if (found.has(schema.title)) return found;
     found.set(schema.title, schema);
   }
