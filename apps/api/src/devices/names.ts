@@ -3,7 +3,7 @@ import { RelayError } from '@relay/protocol';
 
 /**
  * Control characters, line and paragraph separators, characters that change the direction of a text, characters without a shape of their own,
- * wide gaps, and marks without a letter. A blank name is no name: its route replaces or refuses it.
+ * wide gaps, and marks without a letter. Routes replace or refuse a blank name.
  */
 const deceptive =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffc\u{13430}-\u{1343f}\u{1d159}]|\p{Zs}{4}|^\p{Z}*\p{M}[\p{M}\p{Z}]*$/u;

@@ -309,7 +309,7 @@ export const daemonEvents = {
     limit: addedLater(
       record(
         'UsageLimitReached',
-        'With `USAGE_LIMIT`, to a relay with `limits`: the usage limit that the agent reached.',
+        'The usage limit that the agent reached, with `USAGE_LIMIT` and to a relay with `limits`.',
         {
           name: text('Its name, as the agent reports it; empty if it does not', { maxLength: 128 }),
           resets_at: addedLater(
