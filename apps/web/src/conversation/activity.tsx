@@ -15,7 +15,7 @@ import { doingNow } from '../ui/doing.ts';
 import { WorkingSign } from '../ui/mark.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 
-/** Since when this has been so: what the relay knows, else as far as this page knows. */
+/** The start of this state: from the relay, else from this page. */
 function useSince(what: string, knownMs: number): number {
   const [since, setSince] = useState({ what, ms: Date.now() });
   useEffect(() => {
@@ -46,14 +46,14 @@ function openWork(items: readonly LogItem[]): string | undefined {
 export function doing(session: Session, device: Device | undefined, items: readonly LogItem[]): string | undefined {
   const { lastTask, progress } = session;
   if (!isWorking(session)) return undefined;
-  // The last task may wait behind one that runs.
+  // The last task can wait while another one runs.
   const isRunning = session.runningSince !== undefined || lastTask?.state === 'running';
   if (lastTask?.state === 'queued' && !isRunning)
     return device?.status === 'offline' ? words.list.waitingFor(device.name) : words.dock.queued;
   if (lastTask?.state === 'sent') return words.dock.sending(agentName(session.agentType));
   const open = openWork(items);
   if (open !== undefined) return open;
-  // Items know the end of a call, the last progress does not.
+  // Items show that a call has settled; the last progress does not.
   const isOver =
     progress && Object.hasOwn(words.doing, progress.action) && items.some(({ part }) => part.kind === 'tool');
   if (!isRunning || !progress || isOver) return words.list.state.active;
@@ -62,11 +62,11 @@ export function doing(session: Session, device: Device | undefined, items: reado
 
 interface ActivityProps {
   session: Session;
-  /** When the person said what is being worked on. */
+  /** The time of the message that the agent works on. */
   saidAt: string | undefined;
   device: Device | undefined;
   items: readonly LogItem[];
-  /** The log says already that the agent failed. */
+  /** The log already shows that the agent failed. */
   isErrorShown: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface Images {
   problem: string | undefined;
   add: (files: Iterable<File>) => void;
   remove: (image: Attached) => void;
-  /** Takes away those that were sent; what came meanwhile stays. */
+  /** Removes the sent images; images attached since then stay. */
   sent: (images: readonly Attached[]) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The bell of a session: whether its person is notified of everything, of what the settings say, or of nothing. */
+/** The bell of a session: notifications of everything, by the settings, or of nothing. */
 import { useId, useRef } from 'react';
 import { Check } from '../ui/icons.tsx';
 import { BellOff, BellRing, Bell } from '../ui/later-icons.tsx';

@@ -28,7 +28,7 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
   const [known, setKnown] = useState<readonly SlashCommand[]>();
   /** The choice by arrow keys while this text stands; else the first one is chosen. */
   const [active, setActive] = useState({ text, at: 0 });
-  /** The text with which the list was closed. */
+  /** The text that the field had when the list was closed. */
   const [closed, setClosed] = useState<string>();
   const id = useId();
   useEffect(() => {
@@ -57,7 +57,7 @@ export default function Commands({ sessionId, text, field, onChoose }: CommandsP
     if (!box || !chosen) return undefined;
     box.setAttribute('aria-controls', id);
     box.setAttribute('aria-activedescendant', `${id}-${at}`);
-    // Before the composer hears of the key.
+    // Runs before the composer's own handler of the key.
     const onKey = (event: KeyboardEvent) => {
       const step = steps[event.key];
       if (isComposing(event)) return;

@@ -133,7 +133,7 @@ export default function ComposerControls({ session, device, text, field, above }
   );
 }
 
-/** The mode after this one, among those that ask. */
+/** The next mode that asks. */
 function nextSafe(mode: Setting): string | undefined {
   const { options, value } = mode;
   const at = options.findIndex(({ id }) => id === value);

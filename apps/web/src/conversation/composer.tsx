@@ -1,4 +1,4 @@
-/** Where a person writes: a message, or the answer to what the agent asks. */
+/** The composer: a message, or the answer to a question of the agent. */
 import { type KeyboardEvent, Suspense, useRef, useState } from 'react';
 import { ArrowUp } from '../transcript/icons.tsx';
 import { Plus } from '../ui/icons.tsx';
@@ -81,7 +81,7 @@ export function Composer(props: ComposerProps) {
   };
   const isRunning = session.runningSince !== undefined || prompt !== undefined;
   const cancel = useAction((which: 'running' | 'all' = 'running') =>
-    // Where nothing runs, what waits is meant.
+    // If nothing runs, the request means the queued messages.
     client.call('cancelSession', { params: { id: session.id }, body: isRunning ? { which } : {} }),
   );
   const [above, setAbove] = useState<HTMLElement | null>(null);

@@ -19,7 +19,7 @@ export function carryDraft(session: string, text: string): void {
   try {
     sessionStorage.setItem(carried(session), text);
   } catch {
-    // Full, or forbidden: what was typed in the last moment is lost.
+    // The storage is full or forbidden: the last typed characters are lost.
   }
 }
 
@@ -62,7 +62,7 @@ async function draftBefore(session: string, idOf: (earlier: string) => Promise<s
   return draftOf(session);
 }
 
-/** Empty when there is none, or this browser keeps nothing. */
+/** Empty if no draft exists or this browser stores nothing. */
 export const draftOf = async (session: string, idOf?: (earlier: string) => Promise<string>): Promise<string> => {
   const last = takeCarried(session);
   if (last !== undefined) {
@@ -78,7 +78,7 @@ export const draftOf = async (session: string, idOf?: (earlier: string) => Promi
 
 /** An empty text removes it. Never rejects. */
 export function keepDraft(session: string, text: string): Promise<unknown> {
-  // A page that was left, and came back as it was, keeps what it carried itself.
+  // A page restored from the back-forward cache keeps its own fields.
   takeCarried(session);
   const kept =
     text === ''

@@ -5,7 +5,7 @@ export type SlashCommand = CommandList['commands'][number];
 
 const maxShown = 8;
 
-/** Commands that begin with the text typed so far; none once the name is complete and more text follows it. */
+/** Commands that begin with the typed text; empty once the name is complete and more text follows it. */
 export function fitting(commands: readonly SlashCommand[], text: string): SlashCommand[] {
   const typed = /^\/(\S*)$/.exec(text)?.[1]?.toLowerCase();
   if (typed === undefined) return [];

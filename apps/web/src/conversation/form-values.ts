@@ -5,7 +5,7 @@ export type FormField = NonNullable<Prompt['fields']>[number];
 
 /** The entry of one field. */
 export interface Entry {
-  /** The typed part: a text, a number, or own words beside the choices. */
+  /** The typed part: a text, a number, or free text beside the choices. */
   typed: string;
   /** Ids of the choices; of a yes-or-no field `true` or `false`. */
   picked: string[];
@@ -16,7 +16,7 @@ export type Entries = Record<string, Entry>;
 
 export const empty: Entry = { typed: '', picked: [], own: false };
 
-/** With the default of the field, which the daemon gives as words. */
+/** Starts with the field's default, which the daemon sends as text. */
 export function firstEntry({ type, choices = [], default: words = '' }: FormField): Entry {
   if (words === '') return empty;
   const same = (one: string, other: string) => one.trim().toLowerCase() === other.trim().toLowerCase();
@@ -79,7 +79,7 @@ export const wordsOf = (fields: readonly FormField[], values: FieldValues): stri
     })
     .join('\n') || '…';
 
-/** The entries of this question that this browser kept; undefined when there are none. They may be anything. */
+/** The stored entries of this question; undefined if the browser stored nothing. They can have any shape. */
 export function keptEntries(text: string, question: string): { entries: Entries; step: number } | undefined {
   let kept: unknown;
   try {

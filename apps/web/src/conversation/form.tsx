@@ -133,7 +133,7 @@ function Controls({ field, place, isAlone, entry, problem, onEntry }: ControlsPr
   const id = useId();
   const { type, title, about, required, max } = field;
   const choices = type === 'boolean' ? yesOrNo() : (type === 'choice' || type === 'choices') && field.choices;
-  // Said once: as a hint, or as what is wrong.
+  // Shown once: as a hint, or as an error.
   const notes = [about, words.form.bounds(type, field), required ? undefined : words.form.optional].filter(
     (note) => note && note !== problem,
   );
@@ -223,7 +223,7 @@ function Choices({ field: { type, text }, choices, entry, name, invalid, onEntry
   const pick = (choice: string, on: boolean) => {
     if (!several) return onEntry({ ...entry, picked: [choice], own: false });
     const others = entry.picked.filter((one) => one !== choice);
-    // In the order in which they are offered.
+    // In the order of the offer.
     const all = on ? choices.map(({ id }) => id).filter((id) => id === choice || others.includes(id)) : others;
     return onEntry({ ...entry, picked: all });
   };

@@ -1,4 +1,4 @@
-/** The head of a session: its name, where it works, and what can be done with it. */
+/** The head of a session: its name, its folder and machine, and its actions. */
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { ChevronLeft } from '../ui/icons.tsx';
 import type { Device, Session, UpdateSession } from '@relay/protocol';
@@ -23,7 +23,7 @@ const Nudge = loadedLater(async () => (await import('./nudge.tsx')).Nudge);
 interface HeadProps {
   session: Session;
   device: Device | undefined;
-  /** The machine could not be asked right now; the relay says so of itself only after a while. */
+  /** The machine does not answer right now; the relay reports it as offline only after a while. */
   isAway: boolean;
   onChange: (session: Session) => void;
 }

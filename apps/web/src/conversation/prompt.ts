@@ -1,4 +1,4 @@
-/** Facts about a question without showing it: whether it is dangerous, and what its choices mean. */
+/** Facts about a question: whether it is dangerous, and the meaning of its choices. */
 import type { Message, Prompt } from '@relay/protocol';
 import { words } from '../catalogue.ts';
 import { visibleText } from '../ui/visible.ts';
@@ -13,14 +13,14 @@ export const isDestructive = (command: string): boolean =>
 
 export const isNo = ({ kind }: Option): boolean => kind === 'reject_once' || kind === 'reject_always';
 
-/** Words that say no more than the kind of the choice does. */
+/** Labels that repeat the kind of the choice. */
 const plain: Readonly<Record<string, readonly [RegExp, 'allowOnce' | 'reject' | 'allowAlways']>> = {
   allow_once: [/^(?:allow(?: once)?|yes|approve|accept|ok)\.?$/i, 'allowOnce'],
   reject_once: [/^(?:reject(?: once)?|no|deny|decline)\.?$/i, 'reject'],
   allow_always: [/^(?:always allow|allow always|always)\.?$/i, 'allowAlways'],
 };
 
-/** The same words for the same choice, whichever agent asks; where it says more, its own. */
+/** The catalogue's label for a choice, the same for every agent; an agent's own label if it adds something. */
 export function labelOf({ kind, label }: Option): string {
   const [same, ours] = plain[kind ?? ''] ?? [];
   return same?.test(label.trim()) ? words.question[ours!] : visibleText(label);
@@ -35,13 +35,13 @@ const shownCharacters = 200;
 
 const rawQuestionOf = ({ prompt, result }: Prompt): string => (prompt === '' ? result : prompt);
 
-/** The question itself, in the words of the agent. */
+/** The question itself, as the agent wrote it. */
 export const questionOf = (prompt: Prompt): string => visibleText(rawQuestionOf(prompt));
 
 /** Names and values, which an answer repeats as they are. */
 const kept = new Set(['id', 'name', 'default', 'digest', 'kind', 'type', 'expires', 'at']);
 
-/** All that is shown of a question, with what would hide in it. Names and values that an answer repeats stay as they are. */
+/** All shown texts of a question, with hidden characters made visible. Names and values that an answer repeats stay unchanged. */
 export function shownOf<T>(value: T): T {
   if (typeof value === 'string') return visibleText(value) as T;
   if (Array.isArray(value)) return value.map((one: unknown) => shownOf(one)) as T;
@@ -54,7 +54,7 @@ export function shownOf<T>(value: T): T {
 /** True when a card has room for all of the question. */
 export const fitsCard = (prompt: Prompt): boolean => questionOf(prompt).length <= shownCharacters;
 
-/** Characters that cannot be seen, or turn a text around, may change what is read. */
+/** Invisible characters and direction marks can change the text that a person reads. */
 const isHiding = (text: string) => /[^\n\P{C}]|[\p{Zl}\p{Zp}]/u.test(text) || visibleText(text) !== text;
 
 /** Allow once and reject, where all that is allowed is on a card: the question, and a short command. */

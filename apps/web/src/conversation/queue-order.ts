@@ -35,7 +35,7 @@ interface Dragged {
 /** Handlers of a handle inside of an `li`; `onDrop` only after it was really moved. */
 export function useDrag(onDrop: (dragged: Dragged) => void) {
   const [dragged, setDragged] = useState<Dragged>();
-  /** The click that follows is the end of a drag. */
+  /** The following click belongs to the drag. */
   const wasDrag = useRef(false);
   const indexAt = (handle: Element, y: number): number => {
     const own = handle.closest('li');

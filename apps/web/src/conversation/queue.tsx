@@ -16,8 +16,8 @@ const sentNow = ({ uuid, content, createdAt, taskId }: QueuedTask): Message => (
 });
 
 /**
- * The messages queued behind the task or the question of a session, until none is left: between two tasks nothing runs for a moment. Loaded
- * again with every change of its queue.
+ * The messages that wait for the running task or the question of a session, until the queue is empty: between two tasks nothing runs for a
+ * moment. The hook loads them again with every change of the queue.
  */
 export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting {
   const { client } = useRooms();
@@ -27,7 +27,7 @@ export function useQueue({ id, queue, runningSince, prompt }: Session): Waiting 
   const found = useResource<readonly QueuedTask[]>(id, async () =>
     version === undefined ? none : (await client.call('readQueue', { params: { id } })).tasks,
   );
-  // The chips stay until the next version is there: those that vanish in between lose the focus.
+  // The chips stay until the next version has arrived: a chip that vanishes in between loses the focus.
   const { reload } = found;
   const loaded = useRef(version);
   useEffect(() => {

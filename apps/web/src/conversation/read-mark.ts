@@ -1,9 +1,9 @@
-/** Marks the news of a session as read, for every device of the person, once for each: a mark that the person sets meanwhile stays. */
+/** Marks the news of a session as read on every device of the person, once per item: a mark that the person sets later stays. */
 import { useCallback, useRef } from 'react';
 import type { Session } from '@relay/protocol';
 import { useRooms } from '../rooms.ts';
 
-/** Returns what is called when the newest item is in view. */
+/** Returns the callback for a newest item that comes into view. */
 export function useReadMark({ id, unread, newsAt }: Session): () => void {
   const { client } = useRooms();
   const read = useRef<string>(undefined);

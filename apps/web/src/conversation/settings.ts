@@ -34,7 +34,7 @@ function all(): [key: string, shown: Shown][] {
   }
 }
 
-/** Keeps what this browser saw last, for the time when the machine is away. */
+/** Stores the last known settings for the time when the machine is away. */
 export function rememberShown(key: string, { settings, asOf = new Date().toISOString() }: Shown): void {
   const short = settings.map((one) => ({
     ...one,

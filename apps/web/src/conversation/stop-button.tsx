@@ -1,4 +1,4 @@
-/** Stops what the agent does: with messages behind it a menu asks whether they are meant too. */
+/** Stops the agent. If messages wait, a menu asks whether to cancel them too. */
 import { useId, useRef } from 'react';
 import { Square } from '../transcript/icons.tsx';
 import type { Session } from '@relay/protocol';

@@ -1,19 +1,19 @@
-/** The text of a composer: what was typed here before comes back, and goes when it was sent. */
+/** The text of a composer: a draft comes back after a reload and is removed when sent. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Client } from '@relay/client';
 import { carryDraft, draftOf, keepDraft } from './drafts.ts';
 
 const restMs = 300;
 
-/** For `idOf`: the id by which the relay knows today a session that had this one. */
+/** For `idOf`: the current id of a session that had this id before. */
 export const idToday =
   (client: Client) =>
   async (earlier: string): Promise<string> =>
     (await client.call('readSession', { params: { id: earlier }, query: { limit: 1 } })).id;
 
 /**
- * `session`: the name under which the text is kept. `first`: the text where none is. `idOf`: of a session, its id of today by an earlier one.
- * `forget`: what is shown stays, and is no longer kept.
+ * `session`: the storage key of the text. `first`: the text without a draft. `idOf`: returns a session's current id for an earlier one.
+ * `forget`: removes the stored text; the field keeps its own.
  */
 export function useDraft(
   session: string,

@@ -1,4 +1,4 @@
-/** The last error of the agent can be tried again: the person's words are sent as they were. */
+/** Retries after the agent's last error: sends the person's message again unchanged. */
 import { useEffect, useRef } from 'react';
 import type { Message, Session } from '@relay/protocol';
 import type { Refusal } from '../api/refusal.ts';
@@ -15,8 +15,8 @@ interface Retry {
 }
 
 /**
- * The newest words of the person that are no answer; undefined where they are not all here, or had images. `choices`: the labels of the
- * questions that were shown, for messages that do not say what they answer.
+ * The newest message of the person that answers no question; undefined if it is incomplete here or had images. `choices`: the labels of the
+ * shown questions, for messages that do not name their question.
  */
 export function wordsToRepeat(messages: readonly Message[], choices: ReadonlySet<string>): string | undefined {
   const said = messages.findLast(

@@ -23,9 +23,9 @@ const urlOf = ({ previewUrl }: Attached) => previewUrl;
 const isSame = (a: Prompt, b: Prompt): boolean => (a.id ?? a.at) === (b.id ?? b.at) && a.digest === b.digest;
 
 /**
- * `prompts`: the open questions. `text`, `images`: what is in the field now. `onSent`: the relay has them. Of the returned action, `to` is the
- * question that was shown when the person sent. `isLater`: all of it is sent by itself when the relay can be reached again, to that question and
- * to no other. `onEdit`: the fields of the form have changed.
+ * `prompts`: the open questions. `text`, `images`: the contents of the field. `onSent`: the relay accepted them. The returned action takes
+ * `to`, the question shown when the person sent. `isLater`: the page sends all of it by itself once it reaches the relay again, to that question
+ * and to no other. `onEdit`: the fields of the form have changed.
  */
 export function useSending(
   { session, messages, onSaid }: Conversation,
@@ -47,7 +47,7 @@ export function useSending(
     async (to: Prompt | undefined, content: string, attached: readonly Attached[], given?: Given) => {
       unanswered.current = { content, attached, lastTaskId };
       const { id, at, digest } = to ?? {};
-      // The same words to another question are another answer.
+      // The same text to another question is another answer.
       const what = [id ?? at, given, content, attached.map(urlOf)];
       const idempotencyKey = key.of(JSON.stringify(what));
       const dataUrls = attached.map(({ dataUrl }) => dataUrl);
@@ -82,11 +82,11 @@ export function useSending(
       navigator.vibrate?.(10);
     },
   );
-  // A message would answer a question that came meanwhile.
+  // A message would answer a question that opened after it was written.
   const isOpen = (to: Prompt | undefined) => (to ? prompts.some((one) => isSame(one, to)) : prompts.length === 0);
   /** The answer of a form that was sent before its fields were changed. */
   const [edited, setEdited] = useState<unknown>();
-  // Words and images that were changed meanwhile are for the person to send.
+  // The person sends text and images that changed since then.
   const isSameAs = (content: string, attached: readonly Attached[]) =>
     content === text && attached.map(urlOf).join() === images.map(urlOf).join();
   const isLater = useSentLater(send, (args) => {

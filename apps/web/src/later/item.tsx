@@ -1,4 +1,4 @@
-/** One message with a time: its text, its time, and what can be done about it. */
+/** One message with a time: its text, time and actions. */
 import { useState } from 'react';
 import type { LaterTask } from '@relay/protocol';
 import { fullTime, momentOf, words } from '../catalogue.ts';

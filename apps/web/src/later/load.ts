@@ -1,4 +1,4 @@
-/** Loads the parts of messages with a time, each with the words, which no other chunk names. */
+/** Loads the parts of messages with a time, each with its texts, which no other chunk names. */
 import { language, words } from '../catalogue.ts';
 import { pseudoLanguage } from '../languages/language.ts';
 
