@@ -40,12 +40,7 @@ export function BellMenu({ session, busy, onChoose }: BellMenuProps) {
   const label = `${words.bell.title}: ${words.bell.levels[now][0]}`;
   return (
     <>
-      <Link
-        href={changesPath(session.id)}
-        className="button ghost icon"
-        aria-label={changes}
-        title={changes}
-      >
+      <Link href={changesPath(session.id)} className="button ghost icon" aria-label={changes} title={changes}>
         <FileDiff className="i" aria-hidden />
       </Link>
       <IconButton icon={Icon} label={label} title={label} popoverTarget={id} />
