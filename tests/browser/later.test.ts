@@ -14,6 +14,13 @@ import {
 } from './browser.ts';
 import { type TranscriptDaemon, connectTranscriptDaemon } from './transcript-daemon.ts';
 
+/** Tomorrow at noon on the clock of this computer, as a field of date and time has it. */
+function tomorrowNoon(): string {
+  const day = new Date(Date.now() + 24 * 3_600_000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}T12:00`;
+}
+
 describeWith('chromium', 'a message that is sent later', () => {
   let relay: BrowserRelay;
   let browser: Browser;
@@ -64,6 +71,17 @@ describeWith('chromium', 'a message that is sent later', () => {
     await dialog.getByRole('button', { name: /^Tomorrow/ }).click();
     await chips().getByText('Then sum up').waitFor();
 
+    // Any other time: the form of the dialog submits nothing but itself.
+    await field().fill('At last report');
+    await person.page.keyboard.press('Control+Shift+L');
+    await dialog.getByLabel('Date and time').fill(tomorrowNoon());
+    await dialog.getByRole('button', { name: 'Send later' }).click();
+    await chips().getByText('At last report').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
+    await chips().getByRole('button', { name: 'Don’t send “At last report”' }).click();
+    await chips().getByText('At last report').waitFor({ state: 'detached' });
+
     await person.page.reload();
     await chips().getByText('Then sum up').waitFor();
     await chips().getByRole('button', { name: 'Don’t send “Then sum up”' }).click();
@@ -78,6 +96,6 @@ describeWith('chromium', 'a message that is sent later', () => {
     await other.getByRole('button', { name: /^Tomorrow/ }).click();
     await other.waitFor({ state: 'detached' });
     await list.getByRole('button', { name: /^Don’t send/ }).click();
-    await person.page.getByText('Nothing waits for its time.').waitFor();
+    await person.page.getByText('No messages to send later.').waitFor();
   });
 });

@@ -1,5 +1,6 @@
 /** When a message is sent: a few times, or any. A chunk of its own. */
 import { useEffect, useId, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { timeOf, words } from '../catalogue.ts';
 import type { Refusal } from '../api/refusal.ts';
 import { submitting } from '../ui/action.ts';
@@ -32,7 +33,8 @@ export function LaterDialog({ title = words.later.send, text, busy, refusal, onC
     name === 'hour' ? words.later.hour : words.later[name](timeOf(at.toISOString()));
   const choose = (at: Date) => busy || onChoose(at.toISOString());
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return (
+  // Beside the composer: its form, and the shape of its buttons, are no part of this dialog.
+  return createPortal(
     <dialog ref={dialog} className="later-dialog" aria-labelledby={id} onClose={onClose}>
       <header>
         <h2 id={id} className="grow">
@@ -74,6 +76,7 @@ export function LaterDialog({ title = words.later.send, text, busy, refusal, onC
           {title}
         </button>
       </form>
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }

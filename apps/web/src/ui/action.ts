@@ -47,8 +47,9 @@ export function useAction<Args extends unknown[]>(work: (...args: Args) => Promi
   return { busy, refusal, done, args, run, clear: useCallback(() => setRefusal(undefined), []) };
 }
 
-/** A handler of a form, which is sent by `work` and not by the browser. */
+/** A handler that submits a form by `work` instead of the browser. A form around it, such as the composer around a dialog, gets no event. */
 export const submitting = (work: () => unknown) => (event: SyntheticEvent) => {
   event.preventDefault();
+  event.stopPropagation();
   work();
 };

@@ -2,9 +2,9 @@
 export const words = {
   later: {
     title: 'Later',
-    lead: 'What is sent by itself, when its time comes.',
-    loading: 'Loading what waits…',
-    none: 'Nothing waits for its time. Press and hold Send to send a message later.',
+    lead: 'Messages that Relay sends at a set time.',
+    loading: 'Loading messages…',
+    none: 'No messages to send later. Press and hold Send to set a time for one.',
     send: 'Send later',
     close: 'Close',
     hour: 'In 1 hour',
@@ -16,7 +16,7 @@ export const words = {
     move: (text: string) => `Change the time of “${text}”`,
     remove: (text: string) => `Don’t send “${text}”`,
     edit: (text: string) => `Edit “${text}”`,
-    edited: 'Message that is sent later',
+    edited: 'Message to send later',
     newTime: 'Another time',
   },
 };
