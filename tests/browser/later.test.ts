@@ -64,7 +64,7 @@ describeWith('chromium', 'a message that is sent later', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await field().inputValue()).toBe('');
     expect(await person.page.locator('.log').getByText('Run the slow tests').count()).toBe(0);
-    await everyLook(person, 'later');
+    await everyLook(person, 'later-chips');
 
     await field().fill('Then sum up');
     await person.page.keyboard.press('Control+Shift+L');
@@ -91,7 +91,7 @@ describeWith('chromium', 'a message that is sent later', () => {
     const list = person.page.getByRole('list', { name: 'Later' });
     await list.getByText('Run the slow tests').waitFor();
     await list.getByRole('button', { name: /Change the time of/ }).click();
-    const other = person.page.getByRole('dialog', { name: 'Another time' });
+    const other = person.page.getByRole('dialog', { name: 'Change time' });
     await everyLook(person, 'later');
     await other.getByRole('button', { name: /^Tomorrow/ }).click();
     await other.waitFor({ state: 'detached' });

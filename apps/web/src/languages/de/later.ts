@@ -4,9 +4,9 @@ import type { words as english } from '../en/later.ts';
 export const words: typeof english = {
   later: {
     title: 'Später',
-    lead: 'Was von selbst gesendet wird, wenn seine Zeit kommt.',
+    lead: 'Nachrichten, die Relay zu einer festen Zeit sendet.',
     loading: 'Wird geladen …',
-    none: 'Nichts wartet auf seine Zeit. Halte Senden gedrückt, um später zu senden.',
+    none: 'Keine Nachricht wartet auf ihre Zeit. Halte Senden gedrückt, um eine Zeit zu wählen.',
     send: 'Später senden',
     close: 'Schließen',
     hour: 'In 1 Stunde',
@@ -18,7 +18,7 @@ export const words: typeof english = {
     move: (text) => `Zeit von „${text}“ ändern`,
     remove: (text) => `„${text}“ nicht senden`,
     edit: (text) => `„${text}“ bearbeiten`,
-    edited: 'Nachricht, die später gesendet wird',
-    newTime: 'Andere Zeit',
+    edited: 'Später zu sendende Nachricht',
+    newTime: 'Zeit ändern',
   },
 };

@@ -17,6 +17,6 @@ export const words = {
     remove: (text: string) => `Don’t send “${text}”`,
     edit: (text: string) => `Edit “${text}”`,
     edited: 'Message to send later',
-    newTime: 'Another time',
+    newTime: 'Change time',
   },
 };
