@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import {
   type BrowserRelay,
   type Person,
+  axeFindings,
   everyLook,
   launchBrowser,
   newPerson,
@@ -97,5 +98,34 @@ describeWith('chromium', 'a message that is sent later', () => {
     await other.waitFor({ state: 'detached' });
     await list.getByRole('button', { name: /^Don’t send/ }).click();
     await person.page.getByText('No messages to send later.').waitFor();
+  });
+
+  it('continues after a usage limit at its reset, ahead of the queue, and the card can be closed', async () => {
+    const { page } = person;
+    await person.goto('/sessions/new');
+    await page.getByLabel(/^What should/).fill('Move the invites');
+    await person.click('Start session');
+    const { task_id } = await daemon.next('task_start', ({ instruction }) => instruction === 'Move the invites');
+    daemon.event(String(task_id), 'SESSION_STARTED', { session_id: 'limited' });
+    const resetsAt = new Date(Date.now() + 2 * 3_600_000).toISOString();
+    const limit = { name: 'five_hour', resets_at: resetsAt, source: 'figures' };
+    daemon.event(String(task_id), 'ERROR', { error: 'You’ve hit your limit', code: 'USAGE_LIMIT', limit });
+    const card = page.getByRole('region', { name: /^Continue at/ });
+    await card.getByText(/^5-hour limit of/).waitFor();
+    await everyLook(person, 'limit');
+    expect(await axeFindings(person)).toEqual([]);
+    await card.getByRole('button', { name: 'Not now' }).click();
+    await card.waitFor({ state: 'detached' });
+    await page.reload();
+    await card.getByRole('textbox', { name: 'Message' }).fill('Continue with revoke.');
+    const request = page.waitForRequest((sent) => sent.method() === 'POST' && /\/messages$/.test(sent.url()));
+    await card.getByRole('button', { name: /^Continue at/ }).click();
+    const body = (await request).postDataJSON() as { content: string; notBefore: string; because: string };
+    expect(body).toMatchObject({ content: 'Continue with revoke.', because: 'limit' });
+    expect(Date.parse(body.notBefore) - Date.parse(resetsAt)).toBeGreaterThanOrEqual(30_000);
+    expect(Date.parse(body.notBefore) - Date.parse(resetsAt)).toBeLessThanOrEqual(120_000);
+    await chips().getByText('Continue with revoke.').waitFor();
+    await card.waitFor({ state: 'detached' });
+    expect(daemon.inbox.all.filter(({ type }) => type === 'task_resume')).toEqual([]);
   });
 });

@@ -1,14 +1,16 @@
 /** The waiting messages of a session with a time, and the dialog that sets it. Both load with the first message. */
-import { Suspense, useEffect } from 'react';
-import type { Session } from '@relay/protocol';
+import { Suspense, useEffect, useState } from 'react';
+import type { Device, Session } from '@relay/protocol';
 import { loadedLater } from '../ui/loaded-later.tsx';
 import type { useSending } from './use-sending.ts';
 
 const LaterDialog = loadedLater(async () => (await import('../later/load.ts')).dialog());
+const LimitCard = loadedLater(async () => (await import('../later/load.ts')).limitCard());
 const LaterChips = loadedLater(async () => (await import('../later/load.ts')).chips());
 
 interface LaterPartProps {
   session: Session;
+  device: Device | undefined;
   text: string;
   send: ReturnType<typeof useSending>[0];
   isTiming: boolean;
@@ -17,7 +19,10 @@ interface LaterPartProps {
   atTime: () => unknown;
 }
 
-export function LaterPart({ session, text, send, isTiming, setTiming, atTime }: LaterPartProps) {
+export function LaterPart({ session, device, text, send, isTiming, setTiming, atTime }: LaterPartProps) {
+  /** The time of the limit whose card the person closed. */
+  const [closed, setClosed] = useState<string>();
+  const { limit } = session;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'l' || !event.shiftKey || !(event.metaKey || event.ctrlKey)) return;
@@ -30,6 +35,9 @@ export function LaterPart({ session, text, send, isTiming, setTiming, atTime }: 
   return (
     <Suspense fallback={null}>
       {session.later && <LaterChips session={session} />}
+      {limit && !session.later && limit.at !== closed && (
+        <LimitCard key={limit.at} {...{ session, limit, device, send }} onClose={() => setClosed(limit.at)} />
+      )}
       {isTiming && (
         <LaterDialog
           text={text}

@@ -16,7 +16,11 @@ interface Conversation {
 
 /** An answer to a question; or, of a message: the choice about a terminal that has the session open, that it goes into the turn that runs, or its time. */
 type Given =
-  { option: string } | { fields: FieldValues } | { desk?: DeskChoice } | { now: true } | { notBefore: string };
+  | { option: string }
+  | { fields: FieldValues }
+  | { desk?: DeskChoice }
+  | { now: true }
+  | { notBefore: string; because?: 'limit' };
 
 const urlOf = ({ previewUrl }: Attached) => previewUrl;
 

@@ -1,5 +1,9 @@
 /** Deutsch: Worte der Nachrichten mit einer Zeit. */
+import { plural } from '../formats.ts';
 import type { words as english } from '../en/later.ts';
+
+/** Limits by the name that agents report. */
+const limits: Readonly<Record<string, string>> = { five_hour: '5-Stunden-Limit', seven_day: 'Wochenlimit' };
 
 export const words: typeof english = {
   later: {
@@ -20,5 +24,19 @@ export const words: typeof english = {
     edit: (text) => `„${text}“ bearbeiten`,
     edited: 'Später zu sendende Nachricht',
     newTime: 'Zeit ändern',
+    limitOf: (name: string, agent: string) => `${limits[name] ?? 'Nutzungslimit'} von ${agent}`,
+    resets: (time: string) => `endet ${time}`,
+    goOn: 'Mach weiter, wo du aufgehört hast.',
+    goOnText: 'Nachricht',
+    goOnAt: (time: string) => `Um ${time} weitermachen?`,
+    goOnThen: (time: string) => `Um ${time} weitermachen`,
+    goOnNow: 'Jetzt weitermachen',
+    limitOver: 'Das Limit ist vorbei. Weitermachen?',
+    noTime: (agent: string) => `${agent} hat nicht gemeldet, wann das Limit endet. Später noch einmal versuchen?`,
+    inHours: (hours: number) => plural(hours, { one: 'In 1 Stunde', other: 'In # Stunden' }),
+    otherTime: 'Andere Zeit …',
+    notNow: 'Nicht jetzt',
+    unlessYouWrite: (machine: string) =>
+      `Wird innerhalb von zwei Minuten danach gesendet, auch wenn diese Seite geschlossen ist, falls ${machine} online ist. Schreibst du vorher, wird es nicht gesendet.`,
   },
 };

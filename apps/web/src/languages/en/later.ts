@@ -1,4 +1,9 @@
-/** English: words of messages with a time. */
+/** English texts of messages with a time. */
+import { plural } from '../formats.ts';
+
+/** Limits by the name that agents report. */
+const limits: Readonly<Record<string, string>> = { five_hour: '5-hour limit', seven_day: 'Weekly limit' };
+
 export const words = {
   later: {
     title: 'Later',
@@ -18,5 +23,19 @@ export const words = {
     edit: (text: string) => `Edit “${text}”`,
     edited: 'Message to send later',
     newTime: 'Change time',
+    limitOf: (name: string, agent: string) => `${limits[name] ?? 'Usage limit'} of ${agent}`,
+    resets: (time: string) => `resets ${time}`,
+    goOn: 'Continue where you stopped.',
+    goOnText: 'Message',
+    goOnAt: (time: string) => `Continue at ${time}?`,
+    goOnThen: (time: string) => `Continue at ${time}`,
+    goOnNow: 'Continue now',
+    limitOver: 'The limit has reset. Continue?',
+    noTime: (agent: string) => `${agent} didn’t report when the limit resets. Try again later?`,
+    inHours: (hours: number) => plural(hours, { one: 'In 1 hour', other: 'In # hours' }),
+    otherTime: 'Other time…',
+    notNow: 'Not now',
+    unlessYouWrite: (machine: string) =>
+      `Sent within two minutes of that time, even with this page closed, if ${machine} is online. If you write first, it isn’t sent.`,
   },
 };

@@ -1,0 +1,90 @@
+/** Continues a session after the usage limit of its agent: at the reset, or at a time of the person's choice. A chunk of its own. */
+import { useId, useState } from 'react';
+import type { Device, Session } from '@relay/protocol';
+import { momentOf, timeOf, words } from '../catalogue.ts';
+import type { useSending } from '../conversation/use-sending.ts';
+import { nameOfAgent } from '../ui/agents.ts';
+import { AlarmClock } from '../ui/later-icons.tsx';
+import { Problem } from '../ui/notice.tsx';
+import { LaterDialog } from './dialog.tsx';
+
+/** The relay sends this long after the reset at the earliest, and spreads the sessions of an agent over the time after that. */
+const marginMs = 30_000;
+const spreadMs = 90_000;
+const hourMs = 3_600_000;
+
+interface LimitCardProps {
+  session: Session;
+  limit: NonNullable<Session['limit']>;
+  device: Device | undefined;
+  send: ReturnType<typeof useSending>[0];
+  onClose: () => void;
+}
+
+export function LimitCard({ session, limit, device, send, onClose }: LimitCardProps) {
+  const [text, setText] = useState(words.later.goOn);
+  const [isTiming, setTiming] = useState(false);
+  const [now] = useState(() => Date.now());
+  const id = useId();
+  const agent = nameOfAgent(session.agentType, device);
+  const { resetsAt } = limit;
+  const isOver = resetsAt !== undefined && Date.parse(resetsAt) <= now;
+  const isSendable = text.trim() !== '' && !send.busy;
+  const at = (ms: number) => {
+    if (isSendable) void send.run(undefined, text, [], { notBefore: new Date(ms).toISOString(), because: 'limit' });
+  };
+  const atReset = () => at(Date.parse(resetsAt ?? '') + marginMs + Math.random() * spreadMs);
+  const button = (name: string, act: () => void, className = '') => (
+    <button type="button" className={className} aria-disabled={!isSendable} onClick={act}>
+      {name}
+    </button>
+  );
+  return (
+    <section className="q" aria-labelledby={id}>
+      <div className="h">
+        <AlarmClock className="i" aria-hidden />
+        <span>{words.later.limitOf(limit.name, agent)}</span>
+        {resetsAt !== undefined && !isOver && <span className="r">{words.later.resets(momentOf(resetsAt))}</span>}
+      </div>
+      <div className="bd">
+        <h2 id={id}>
+          {isOver
+            ? words.later.limitOver
+            : resetsAt === undefined
+              ? words.later.noTime(agent)
+              : words.later.goOnAt(timeOf(resetsAt))}
+        </h2>
+        <input
+          type="text"
+          aria-label={words.later.goOnText}
+          maxLength={4096}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
+        />
+        {!isOver && <p className="soft fine">{words.later.unlessYouWrite(device?.name ?? words.list.machine)}</p>}
+        <Problem refusal={send.refusal} />
+      </div>
+      <div className="acts">
+        {isOver
+          ? button(words.later.goOnNow, () => isSendable && void send.run(undefined, text, []), 'primary')
+          : resetsAt === undefined
+            ? [1, 5].map((hours) => button(words.later.inHours(hours), () => at(Date.now() + hours * hourMs)))
+            : button(words.later.goOnThen(timeOf(resetsAt)), atReset, 'primary')}
+        {!isOver && button(words.later.otherTime, () => setTiming(true))}
+        <button type="button" className="ghost" onClick={onClose}>
+          {words.later.notNow}
+        </button>
+      </div>
+      {isTiming && (
+        <LaterDialog
+          text={text}
+          busy={send.busy}
+          refusal={send.refusal}
+          onChoose={(notBefore) => at(Date.parse(notBefore))}
+          onClose={() => setTiming(false)}
+        />
+      )}
+    </section>
+  );
+}
