@@ -75,6 +75,8 @@ describe('an app and an agent', () => {
     const { id } = await update(({ status }) => status === 'waiting');
     await call('POST', id, '/messages', { content: 'Allow', images: [png] });
     await update(({ status }) => status === 'failed');
+    // The daemon reports the question as open again; before that, a message waits for it.
+    await update(({ status }) => status === 'waiting');
     await call('POST', id, '/messages', { content: 'Allow' });
     await said('permission: y');
   });

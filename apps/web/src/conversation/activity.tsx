@@ -88,7 +88,7 @@ export function Activity({ session, saidAt, device, items, isErrorShown }: Activ
     );
   return (
     <>
-      {session.status === 'failed' && !isErrorShown && (
+      {session.status === 'failed' && !isErrorShown && !session.limit && (
         <div role="alert">
           <Note kind="bad" icon={<TriangleAlert className="i" aria-hidden />}>
             {taskSentence(code ?? 'AGENT_ERROR')}

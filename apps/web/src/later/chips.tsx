@@ -11,7 +11,7 @@ export function LaterChips({ session: { id, later } }: { session: Session }) {
   const state = `${later?.count} ${later?.next}`;
   const found = useResource(id, async () => (await client.call('readQueue', { params: { id } })).later ?? []);
   const { reload } = found;
-  // With every change of another page, too.
+  // Also after every change on another page.
   useEffect(() => reload(), [state, reload]);
   const tasks = found.kind === 'ready' ? found.value : [];
   if (tasks.length === 0) return null;

@@ -11,7 +11,7 @@ import { boundsAt, fieldValue, offeredAt } from './times.ts';
 import '../styles/later.css';
 
 interface LaterDialogProps {
-  /** Of the dialog and of its button; "Send later" if absent. */
+  /** The title and the label of the button; "Send later" if absent. */
   title?: string;
   /** The message. */
   text: string;
@@ -33,7 +33,7 @@ export function LaterDialog({ title = words.later.send, text, busy, refusal, onC
     name === 'hour' ? words.later.hour : words.later[name](timeOf(at.toISOString()));
   const choose = (at: Date) => busy || onChoose(at.toISOString());
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // Beside the composer: its form, and the shape of its buttons, are no part of this dialog.
+  // Outside the composer: its form and the shape of its buttons do not apply here.
   return createPortal(
     <dialog ref={dialog} className="later-dialog" aria-labelledby={id} onClose={onClose}>
       <header>

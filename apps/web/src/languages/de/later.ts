@@ -24,7 +24,8 @@ export const words: typeof english = {
     edit: (text) => `„${text}“ bearbeiten`,
     edited: 'Später zu sendende Nachricht',
     newTime: 'Zeit ändern',
-    limitOf: (name: string, agent: string) => `${limits[name] ?? 'Nutzungslimit'} von ${agent}`,
+    limitOf: (name: string, agent: string) =>
+      `${limits[name] ?? 'Nutzungslimit'}${agent === '' ? '' : ` von ${agent}`}`,
     resets: (time: string) => `endet ${time}`,
     goOn: 'Mach weiter, wo du aufgehört hast.',
     goOnText: 'Nachricht',
@@ -32,7 +33,8 @@ export const words: typeof english = {
     goOnThen: (time: string) => `Um ${time} weitermachen`,
     goOnNow: 'Jetzt weitermachen',
     limitOver: 'Das Limit ist vorbei. Weitermachen?',
-    noTime: (agent: string) => `${agent} hat nicht gemeldet, wann das Limit endet. Später noch einmal versuchen?`,
+    noTime: (agent: string) =>
+      `${agent || 'Der Agent'} hat nicht gemeldet, wann das Limit endet. Später noch einmal versuchen?`,
     inHours: (hours: number) => plural(hours, { one: 'In 1 Stunde', other: 'In # Stunden' }),
     otherTime: 'Andere Zeit …',
     notNow: 'Nicht jetzt',
