@@ -111,7 +111,7 @@ describeWith('chromium', 'a message that is sent later', () => {
     const limit = { name: 'five_hour', resets_at: resetsAt, source: 'figures' };
     daemon.event(String(task_id), 'ERROR', { error: 'You’ve hit your limit', code: 'USAGE_LIMIT', limit });
     const card = page.getByRole('region', { name: /^Continue at/ });
-    await card.getByText(/^5-hour limit of/).waitFor();
+    await card.getByText(/^5-hour limit/).waitFor();
     await everyLook(person, 'limit');
     expect(await axeFindings(person)).toEqual([]);
     await card.getByRole('button', { name: 'Not now' }).click();
