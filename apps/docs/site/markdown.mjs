@@ -111,8 +111,8 @@ function code({ text, lang }) {
 }
 
 /**
- * Returns the page of a document: `{ title, html, headings: [{ depth, id, words }] }`. `site` has `root`, `copied`, `decisions` (number →
- * address) and `rules` (numbers).
+ * Returns the page of a document: `{ title, html, headings }`. A heading has its depth, its id and its text. `site` has `root`, `copied`,
+ * `decisions` (number → address) and `rules` (numbers).
  */
 export function readPage({ file, text }, site) {
   const headings = [];
