@@ -1,5 +1,5 @@
-// Prints what an app hears on /ws/attention, one line per frame: TOKEN=<access token> node examples/listen.mjs [base address]
-// With --json the frames as they are. Ends with 0 on Ctrl-C, with 1 when it is refused or the relay closes the connection.
+// Prints the frames of /ws/attention, one line each: TOKEN=<access token> node examples/listen.mjs [base address]
+// --json prints the raw frames. Exits with 0 on Ctrl-C, with 1 if the relay refuses or closes the connection.
 import { WebSocket } from 'ws';
 
 const options = process.argv.slice(2);

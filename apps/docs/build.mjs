@@ -12,7 +12,7 @@ const words = process.argv.slice(2);
 const [folder] = words.filter((word) => !word.startsWith('--'));
 const into = folder === undefined ? fileURLToPath(new URL('dist', import.meta.url)) : resolve(folder);
 
-/** The index of the search: `[page, anchor, heading, words]` for each section. */
+/** The search index: `[page, anchor, heading, text]` for each section. */
 function sectionsOf({ html, title }, index) {
   return html.split(/(?=<h[1-3] id=")/).flatMap((part) => {
     const [all = '', id = '', heading = ''] = /^<h[1-3] id="([^"]*)">([\s\S]*?)<\/h[1-3]>/.exec(part) ?? [];

@@ -1,12 +1,12 @@
 /**
- * The smallest daemon in TypeScript: everything but the agent comes from @relay/daemon-kit. Replace `answer` by your own agent.
+ * The smallest daemon in TypeScript: @relay/daemon-kit provides everything except the agent. Replace `answer` with your own agent.
  *
  *     npx tsc -p examples/minimal-daemon
  *     RELAY_SERVER=… RELAY_DEVICE_ID=… RELAY_REFRESH_TOKEN=… node examples/minimal-daemon/dist/daemon.js
  */
 import { type Agent, type TurnReport, createDaemon, createLog } from '@relay/daemon-kit';
 
-/** Answers a message, asks something, fails, or works until it is cancelled. Reports one end: complete, wait or error. */
+/** Answers a message, asks a question, fails, or works until cancelled. Reports exactly one result: complete, wait or error. */
 async function answer(message: string, report: TurnReport, cancelled: AbortSignal): Promise<void> {
   report.progress('Thinking');
   if (message === 'fail') return report.error('I was asked to fail.');

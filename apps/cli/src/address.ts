@@ -1,4 +1,4 @@
-/** The relay that a command talks to. */
+/** The relay address of a command. */
 import { baseAddress, travelsInClear } from '@relay/protocol';
 import { Failure, exitCodes, usage } from './failure.ts';
 import type { Home } from './home.ts';
@@ -7,20 +7,20 @@ import type { CommonOptions } from './terminal.ts';
 
 export const localRelay = 'http://localhost:4000';
 
-/** A base address as a person types it → how it is stored. Throws a Failure (usage) for anything else. */
+/** Normalises a typed base address for storage. @throws Failure (usage) if it is not a relay address */
 function relayAddress(text: string): string {
   const base = baseAddress(text);
   if ('address' in base) return base.address;
   throw usage(`"${text}" is not a relay address: ${base.why}. Example: https://relay.example.com`);
 }
 
-/** The chosen address: `--url`, else RELAY_CLI_URL; undefined without either. */
+/** Returns the chosen address: `--url`, else RELAY_CLI_URL; undefined if both are absent. */
 export function chosenAddress({ url }: CommonOptions, env: NodeJS.ProcessEnv): string | undefined {
   const chosen = url ?? (env.RELAY_CLI_URL || undefined);
   return chosen === undefined ? undefined : relayAddress(chosen);
 }
 
-/** The chosen relay, else the one that was signed in to last. Throws a Failure when there is none. */
+/** Returns the chosen relay, else the relay of the newest sign-in. @throws Failure NOT_SIGNED_IN */
 export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, home: Home): string {
   const address = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url;
   if (address !== undefined) return address;
@@ -33,8 +33,8 @@ export function currentAddress(options: CommonOptions, env: NodeJS.ProcessEnv, h
 }
 
 /**
- * Over http to another machine a credential is exposed on the network: only when the person says that this is meant (rules, 16.2). `consent`:
- * how it is said.
+ * Plain http to another machine exposes the credential on the network, so it needs the user's explicit consent (rules, 16.2). `consent`:
+ * how to give it.
  * @throws Failure INSECURE_ADDRESS
  */
 export function refuseClear(address: string, insecure: boolean, consent: string): void {

@@ -1,4 +1,4 @@
-/** The command line: words → one command → an exit code. */
+/** The command line: parses arguments, runs one command, and returns its exit code. */
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './commands/account.ts';
 import { runOn } from './commands/add-command.ts';
@@ -31,7 +31,7 @@ Examples:
   git diff | relay send k3j9x2ab -
   relay tail k3j9x2ab`;
 
-/** Runs one command to its end and returns the exit code. Never throws. `words` are the arguments without node and script. */
+/** Runs one command and returns its exit code. Never throws. `words` are the arguments without node and script. */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.ok;
   const json = isForPrograms(words);
@@ -48,7 +48,7 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
   }
 }
 
-/** Says the failure of this command and returns its exit code. */
+/** Prints the failure of a command and returns its exit code. */
 export function complain(words: readonly string[], terminal: Terminal, failure: Failure): number {
   const { message, code, more, exitCode } = failure;
   const record = { error: message, code, ...more };
@@ -61,7 +61,7 @@ function isForPrograms(words: readonly string[]): boolean {
   return words.slice(0, end < 0 ? undefined : end).includes('--json');
 }
 
-/** The stable code, for people who search for it; where only the typing was wrong there is nothing to search. */
+/** The stable code, for searching. A usage error gets no code. */
 const suffix = (code: string) => (code === 'BAD_USAGE' ? '' : ` [${code}]`);
 
 function createProgram(terminal: Terminal, json: boolean, done: (exitCode: number) => void): Command {

@@ -1,6 +1,6 @@
-/** Waiting that can be called off. */
+/** Abortable waits. */
 import { setTimeout } from 'node:timers/promises';
 
-/** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
+/** Resolves after `delayMs`, or when the signal aborts. Never rejects. */
 export const pause = (delayMs: number, signal?: AbortSignal): Promise<void> =>
   setTimeout(delayMs, undefined, { signal }).catch(() => undefined);

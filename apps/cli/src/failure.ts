@@ -1,6 +1,6 @@
-/** Failures that a person can do something about: a stable code, a sentence that says what to do, an exit code. */
+/** Failures that a user can act on: a stable code, a sentence with the next step, and an exit code. */
 
-/** Exit codes of `relay`. They are promises: scripts branch on them. */
+/** Exit codes of `relay`. They are stable: scripts branch on them. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -8,7 +8,7 @@ export const exitCodes = {
   notSignedIn: 3,
   notFound: 4,
   deviceOffline: 5,
-  /** EX_TEMPFAIL of sysexits.h: the same command may work later. */
+  /** EX_TEMPFAIL of sysexits.h: the same command can succeed later. */
   temporary: 75,
   /** 128 + SIGINT: interrupted while waiting. */
   interrupted: 130,
@@ -17,7 +17,7 @@ export const exitCodes = {
 export class Failure extends Error {
   readonly code: string;
   readonly exitCode: number;
-  /** Further fields of the error in machine-readable output, such as the relay's `status`. */
+  /** Further error fields in machine-readable output, such as the relay's `status`. */
   readonly more: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -36,20 +36,20 @@ export class Failure extends Error {
 
 export const usage = (message: string) => new Failure('BAD_USAGE', message, exitCodes.usage);
 
-// By shape, not by `instanceof`: errors of the runtime may come from another realm.
+// Checks the shape instead of `instanceof`: runtime errors can come from another realm.
 const textOf = (error: unknown, field: 'message' | 'code'): string | undefined => {
   const value: unknown =
     typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[field] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** One line for any thrown thing. */
+/** Describes any thrown value in one line. */
 export const reasonOf = (error: unknown): string => textOf(error, 'message') ?? String(error);
 
-/** The `code` that Node puts on system errors, such as ENOENT. */
+/** Returns the `code` of a Node system error, such as ENOENT. */
 export const systemCode = (error: unknown): string | undefined => textOf(error, 'code');
 
-/** No answer at all: name, network, TLS, time-out. */
+/** No answer at all: DNS, network, TLS or time-out. */
 export function unreachable(url: string, error: unknown): Failure {
   const cause: unknown = (error as { cause?: unknown }).cause ?? error;
   const why = systemCode(cause) ?? reasonOf(cause);

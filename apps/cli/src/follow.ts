@@ -1,6 +1,6 @@
 /**
  * Follows one session: its history, then live messages, until the caller stops or a task completes. `--json` prints each event as a line;
- * other files decide how people see it.
+ * other files format events for people.
  */
 import { type Loaded, SessionCopy } from '@relay/client';
 import {
@@ -41,7 +41,7 @@ interface Begin {
   sessionId: string;
   /** Follow the session until this task completes. */
   taskId?: string;
-  /** The message that the person has just sent; it is not shown again. */
+  /** The message that the user has just sent; it is not shown again. */
   sent?: Message;
   /** The session did not exist before the stream was live: frames bring all of it, in order. */
   isNew?: boolean;
@@ -55,7 +55,7 @@ export interface FollowWish {
   /** Number of messages or items of the history. */
   history: number;
   output: boolean;
-  /** Stop after the task of `begin` or, if it names none, after the running task; at once in an idle session. */
+  /** Stop after the task of `begin` or, if it is absent, after the running task; stop at once in an idle session. */
   once: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function* follow(wish: FollowWish): AsyncGenerator<SessionEvent, vo
         const { sessionId } = conversation;
         const look = () => relay.call('readSession', { params: { id: sessionId() }, query: { limit: 1 }, retries: 0 });
         keepOpen = setInterval(() => void look().catch(() => undefined), keepOpenMs);
-        // The state that a read returns can be ahead of the frames, and would complete this before they arrive.
+        // A read can be ahead of the frames, and would complete the task before they arrive.
         if (!begin.isNew) yield* conversation.load(wish.history);
       } else if (conversation) yield* conversation.apply(happening);
       if (conversation?.isOver()) break;
@@ -100,7 +100,7 @@ export async function* follow(wish: FollowWish): AsyncGenerator<SessionEvent, vo
     if (taskId !== undefined) yield { type: 'task', task: await relay.call('readTask', { params: { id: taskId } }) };
   } finally {
     clearInterval(keepOpen);
-    // A stream that waits for a frame closes with its signal.
+    // A stream that waits for a frame closes when its signal aborts.
     if (!next) await stream.return();
   }
 }
@@ -134,13 +134,13 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
       else yield { type: 'new_message', sessionId: copy.id!, message: entry, history };
   }
 
-  /** The newest `limit` entries of a first page; afterwards all that are new. */
+  /** Yields the newest `limit` entries of a first page; later calls yield all new entries. */
   async function* load(limit: number): AsyncGenerator<SessionEvent, void> {
     const { changed } = await copy.load(Math.max(limit, openItems));
     const { messagesError } = copy.state;
     const session = copy.session!;
     yield { type: 'session_update', session };
-    // The history of a session that has not begun is empty.
+    // A session without a first turn has an empty history.
     const isBeginning =
       messagesError?.code === 'SESSION_NOT_RESOLVED' && isPlaceholder(parseSessionId(session.id)?.nativeId ?? '');
     if (messagesError && !isBeginning && limit > 0) yield { type: 'history_error', ...messagesError };
@@ -151,7 +151,7 @@ function createConversation({ relay, once, signal }: FollowWish, begin: Begin) {
     await look(session);
   }
 
-  /** The place in a first page after the message that was just sent, or else after the newest message of a user. */
+  /** Returns the place in a first page after the sent message, or else after the newest message of a user. */
   const beginOf = (all: readonly Message[]): number => {
     const own = all.findIndex(({ uuid }) => uuid === begin.sent?.uuid);
     return (own >= 0 ? own : all.findLastIndex(({ role }) => role === 'USER')) + 1;

@@ -1,9 +1,9 @@
-/** The live stream of a user, as commands print it: frames, and the state of the connection. */
+/** The live stream of a user for commands: frames, and the state of the connection. */
 import type { AttentionItem } from '@relay/client';
 import { sentenceOf, streamFailureOf } from './refusals.ts';
 import type { Relay } from './relay.ts';
 
-/** A frame of any type, also of a later release. */
+/** A frame of any type, including types of a later release. */
 export type AnyFrame = Exclude<AttentionItem, { type: 'connection' | 'resync' }>;
 
 export type Happening =
@@ -16,7 +16,7 @@ export type Happening =
 
 interface HappeningsWish {
   relay: Relay;
-  /** Also `task_output`, of daemons that have no transcript. */
+  /** Also yields `task_output`, from daemons without a transcript. */
   output: boolean;
   /** Closes the stream without an error. */
   signal: AbortSignal;
@@ -24,7 +24,7 @@ interface HappeningsWish {
 
 /**
  * Returns when the signal aborts; reconnects after every outage.
- * @throws Failure if the first connection fails, the person must sign in again, or the relay refuses this program
+ * @throws Failure if the first connection fails, the user must sign in again, or the relay refuses this program
  */
 export async function* happenings({ relay, output, signal }: HappeningsWish): AsyncGenerator<Happening, void> {
   let wasLive = false;

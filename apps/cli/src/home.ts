@@ -1,4 +1,4 @@
-/** Where the program keeps things: one folder, after XDG; RELAY_CLI_CONFIG_DIR names another one. */
+/** The folder of the program's files, after XDG; RELAY_CLI_CONFIG_DIR overrides it. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ export function homeOf(env: NodeJS.ProcessEnv): Home {
   };
 }
 
-/** Makes sure that the folder exists, 0700 if it is new. A folder that others may write to is refused: they could swap the credentials. */
+/** Creates the folder with mode 0700 if it is absent. Refuses a folder that others can write to: they could swap the credentials. */
 export function makePrivateFolder(folder: string): void {
   try {
     const created = mkdirSync(folder, { recursive: true, mode: 0o700 });

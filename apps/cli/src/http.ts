@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange with bounds: of time and of size, on a connection of its own, never redirected. Not the runtime's `fetch`,
- * which waits for its time-out when a peer closes the connection at once, as a port forwarder without a server behind it does.
+ * One HTTP exchange with a time-out and a size limit, on its own connection, without redirects. The runtime's `fetch` would wait for its
+ * time-out if a peer closes the connection at once, like a port forwarder whose server is down.
  */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -17,7 +17,7 @@ export interface Exchange {
 const maxReplyBytes = 128 * 1024 * 1024;
 const bodiless = new Set([204, 205, 304]);
 
-/** The whole answer, whatever its status. Rejects with the system's error when there is none. */
+/** Resolves with the whole answer, for every status. Rejects with the system's error if no answer arrives. */
 export function exchange(url: URL, { method, headers, body, timeoutMs, signal }: Exchange): Promise<Response> {
   const request = url.protocol === 'https:' ? secureRequest : plainRequest;
   return new Promise((resolve, reject) => {

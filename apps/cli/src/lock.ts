@@ -1,19 +1,19 @@
 /**
- * One process at a time changes the credentials. A lock file, because the folder is private and the work short. One that was
- * left behind by a process that died, or is older than any work can last, is taken away. Should two processes believe in the
- * lock at once after all, the relay's reuse interval for refresh tokens (30 s) keeps both signed in.
+ * Lets one process at a time change the credentials. A lock file is enough, because the folder is private and the work short. A lock of a
+ * dead process, or one older than any work can last, is removed. If two processes still hold the lock at once, the relay's reuse interval
+ * for refresh tokens (30 s) keeps both signed in.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { pause } from './clock.ts';
 import { Failure, exitCodes, systemCode } from './failure.ts';
 
-/** Longer than what is done under the lock may take. */
+/** Longer than any work under the lock. */
 const staleMs = 60_000;
 const patienceMs = 90_000;
 const pollMs = 25;
 
-/** Runs `work` while no other process does. Throws a Failure when the lock cannot be had within a minute and a half. */
+/** Runs `work` exclusively among processes. @throws Failure if the lock is not available within a minute and a half */
 export async function withLock<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
   const mine = `${process.pid} ${randomUUID()}`;
   const deadline = Date.now() + patienceMs;
@@ -58,7 +58,7 @@ function isStale(lockFile: string): boolean {
   } catch {
     return false;
   }
-  // Empty for the moment between its making and its writing.
+  // The file is empty between its creation and the write.
   const pid = Number.parseInt(textOf(lockFile), 10);
   if (!(pid > 0)) return false;
   try {

@@ -9,7 +9,7 @@ const terminal = processTerminal(({ message }) =>
   complain(words, terminal, new Failure('OUTPUT', `The output cannot be written: ${message}.`)),
 );
 process.exitCode = await runCli(words, terminal);
-// Standard input that stays open, or a kept connection, must not keep a finished command alive. Its output must: pipes are written
-// as fast as they are read.
+// An open standard input or a kept connection must not keep a finished command alive. Pending output must: a slow reader delays the
+// writes to a pipe.
 process.stdin.unref?.();
 afterOutput(() => setTimeout(() => process.exit(), 1000).unref());

@@ -1,6 +1,6 @@
 /**
- * Turns typed names into ids: devices by id, name or host name; sessions by the end or the beginning of the id that the agent gave
- * them; all of them abbreviated as long as only one is meant. Ids that begin with their time end in what tells them apart.
+ * Resolves typed names to ids: devices by id, name or host name; sessions by the first or last characters of the agent's own id. Unique
+ * abbreviations are enough. Ids that begin with a timestamp differ in their last characters.
  */
 import {
   type Device,
@@ -13,27 +13,27 @@ import {
 import { Failure, exitCodes } from './failure.ts';
 import { type Relay, allSessions } from './relay.ts';
 
-/** An id up to this long is shown as it is; of a longer one this many characters of its end, or more. */
+/** Up to this length an id is shown in full; a longer id is shortened to at least this many last characters. */
 const wholeUpTo = 12;
 const shortest = 8;
-/** Name of a session before its device names it. It stays valid afterwards, but only in full: no list contains it then. */
+/** The name of a session before its device names it. It stays valid, but only in full, because no list contains it later. */
 const placeholder = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 const startOf = (native: string) => (native.length <= wholeUpTo || placeholder.test(native) ? native.length : shortest);
 
-/** The part of a session id that tells sessions of a device apart. */
+/** Returns the part of a session id that distinguishes the sessions of a device. */
 function nativeIdOf(sessionId: string): string {
   const nativeId = parseSessionId(sessionId)?.nativeId ?? sessionId;
   return isPlaceholder(nativeId) ? nativeId.slice(nativeId.indexOf('-') + 1) : nativeId;
 }
 
-/** How a session is called in what people read, when no others are near. */
+/** Returns the display name of a session that is shown alone. */
 export const nameOf = (sessionId: string): string => {
   const native = nativeIdOf(sessionId);
   return native.slice(-startOf(native));
 };
 
-/** For each id the shortest ending (8 characters or more) that no other one of them has. */
+/** Returns for each id its shortest unique suffix of 8 or more characters. */
 export function shortNames(sessionIds: readonly string[]): Map<string, string> {
   const natives = sessionIds.map(nativeIdOf);
   return new Map(
@@ -47,7 +47,7 @@ export function shortNames(sessionIds: readonly string[]): Map<string, string> {
   );
 }
 
-/** The first of these questions that anything answers; a Failure when several things do, or nothing does. */
+/** Returns the only match of the first question that matches anything. @throws Failure if it matches several things, or no question matches */
 function only<T>(
   what: 'device' | 'session',
   typed: string,
@@ -75,7 +75,7 @@ function only<T>(
   );
 }
 
-/** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; those of calls */
+/** @throws Failure AMBIGUOUS, DEVICE_NOT_FOUND; the errors of calls */
 export async function findDevice(relay: Relay, typed: string): Promise<Device> {
   const wanted = typed.trim().toLowerCase();
   const devices = wanted === '' ? [] : (await relay.call('listDevices')).devices;
@@ -91,8 +91,8 @@ export async function findDevice(relay: Relay, typed: string): Promise<Device> {
 }
 
 /**
- * The id to use in calls. A whole id is taken as it is, so that an id a session had earlier finds it as well.
- * @throws Failure AMBIGUOUS, SESSION_NOT_FOUND; those of calls
+ * Returns the id for calls. A full id is used as typed, because a session's earlier ids are valid too.
+ * @throws Failure AMBIGUOUS, SESSION_NOT_FOUND; the errors of calls
  */
 export async function findSessionId(relay: Relay, typed: string): Promise<string> {
   if (parseSessionId(typed)) return typed;
@@ -110,8 +110,8 @@ export async function findSessionId(relay: Relay, typed: string): Promise<string
 }
 
 /**
- * The session as it is now. From the list where it can be: reading one session asks its daemon for messages, and waits for it.
- * @throws Failure as `findSessionId`
+ * Returns the current session, from the list if possible: reading one session waits for its daemon's messages.
+ * @throws Failure like `findSessionId`
  */
 export async function findSession(relay: Relay, typed: string): Promise<Session> {
   const sessionId = await findSessionId(relay, typed);
@@ -122,7 +122,7 @@ export async function findSession(relay: Relay, typed: string): Promise<Session>
   );
 }
 
-/** The session that was called like this before its device named it: every device may have had it. */
+/** Finds the session by the name it had before its device named it. Any device can have had it. */
 async function findByPlaceholder(relay: Relay, typed: string): Promise<string | undefined> {
   const ulid = typed.replace(/^PENDING-/, '');
   if (!placeholder.test(ulid)) return undefined;

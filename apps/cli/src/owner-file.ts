@@ -1,16 +1,16 @@
-/** Small files that only their owner may read, replaced as a whole or not at all. */
+/** Small files that only their owner can read, replaced atomically. */
 import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { Failure, systemCode } from './failure.ts';
 
-/** Readers see the old text or the new one, also after a power cut. The mode is 0600 whatever the umask and the old file were. */
+/** Readers see the old or the new text, even after a power cut. The mode is 0600, independent of the umask and the old file. */
 export function replaceOwnerFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const file = openSync(temporary, 'wx', 0o600);
     try {
-      // Unlike one write, this goes on after a part, and throws where a full disk takes no more.
+      // Unlike a single write, this continues after a partial write, and throws if the disk is full.
       writeFileSync(file, text);
       fsyncSync(file);
     } finally {
@@ -24,7 +24,7 @@ export function replaceOwnerFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** A renamed file is safe only when its folder was written too. Windows cannot open folders and needs no such thing. */
+/** A rename is durable only after a sync of its folder. Windows cannot open folders and does not need it. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const directory = openSync(folder, 'r');
@@ -36,8 +36,8 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * The text, or undefined when there is no such file. Like ssh, throws a Failure for a file that is a link, belongs to another
- * user, or can be read by others.
+ * Returns the text; undefined if the file does not exist. Like ssh, throws a Failure if the file is a link, belongs to another user,
+ * or is readable by others.
  */
 export function readOwnerFile(path: string): string | undefined {
   const unsafe = (why: string, remedy: string) => new Failure('CREDENTIALS_UNSAFE', `${path} ${why}. ${remedy}`);

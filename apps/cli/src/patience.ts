@@ -1,4 +1,4 @@
-/** For commands that listen until they are interrupted: what they read meanwhile waits out what passes, as their stream does. */
+/** For commands that listen until interrupted: their reads wait through transient failures, like their stream. */
 import { type CallArguments, backoffMs } from '@relay/client';
 import type { RouteName } from '@relay/protocol';
 import { pause } from './clock.ts';
@@ -9,7 +9,7 @@ import { untilInterrupted } from './terminal.ts';
 export type Wait =
   { type: 'connection'; state: 'lost'; why: string; waitMs: number } | { type: 'connection'; state: 'back' };
 
-/** Resolves when `work` is done or was interrupted; true when it was. `say` hears of each wait of a reading, and of its end. */
+/** Resolves when `work` is done or interrupted; true if interrupted. `say` reports when a read starts and stops waiting. */
 export const listening = (
   relay: Relay,
   say: (wait: Wait) => void,
@@ -24,7 +24,7 @@ export const listening = (
     return signal.aborted;
   });
 
-/** Its calls fail only with what does not pass, or when the signal is aborted; one with `retries` of its own fails as usual. */
+/** Retries transient failures until the signal aborts. Calls with their own `retries` fail as usual. */
 export function patient(relay: Relay, say: (wait: Wait) => void, signal: AbortSignal): Relay {
   const request = async <N extends RouteName>(name: N, ...[input]: CallArguments<N>) => {
     for (let step = 0; ; step += 1) {
@@ -45,7 +45,7 @@ export function patient(relay: Relay, say: (wait: Wait) => void, signal: AbortSi
   return { ...relay, request, call: async (...input) => (await request(...input)).body };
 }
 
-/** A daemon that does not answer, or answers with an error, is no fault of the relay. */
+/** If a daemon does not answer, or answers with an error, the relay is not the cause. */
 const passes = (error: unknown): error is Failure =>
   error instanceof Failure &&
   !error.code.startsWith('DEVICE_') &&

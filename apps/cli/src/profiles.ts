@@ -1,6 +1,6 @@
 /**
- * The sign-ins: one profile per relay in `credentials.json`, the newest sign-in last, which is the default. Holds
- * secrets, so none of it is ever printed as it is.
+ * The sign-ins: one profile per relay in `credentials.json`. The newest sign-in comes last and is the default. The file holds secrets: never
+ * print it.
  */
 import { Failure } from './failure.ts';
 import { type Home, makePrivateFolder } from './home.ts';
@@ -8,19 +8,19 @@ import { withLock } from './lock.ts';
 import { readOwnerFile, replaceOwnerFile } from './owner-file.ts';
 
 export interface Profile {
-  /** Base address of the relay, without a slash at the end. */
+  /** Base address of the relay, without a trailing slash. */
   url: string;
-  /** For people: an e-mail address, else the user id. */
+  /** For display: an e-mail address, else the user id. */
   account: string;
   accessToken: string;
-  /** ISO 8601; absent when the token does not say. */
+  /** ISO 8601; absent if the token has no expiry. */
   expiresAt?: string;
-  /** Present after a sign-in in the browser; a token that was handed over cannot be renewed. */
+  /** Present after a sign-in in the browser; a pasted token cannot be renewed. */
   renewal?: { clientId: string; refreshToken: string; tokenEndpoint: string; revocationEndpoint?: string };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-/** A line break would end the header it is sent in. */
+/** A line break would terminate the header. */
 const isToken = (value: unknown): value is string => isText(value) && /^[\x21-\x7e]+$/.test(value);
 const fields = (value: unknown) =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -37,7 +37,7 @@ function isProfile(value: unknown): value is Profile {
   );
 }
 
-/** All profiles, the default last. A file that cannot be understood is a Failure, never an empty list. */
+/** Returns all profiles, the default last. A malformed file is a Failure, never an empty list. */
 export function readProfiles(home: Home): Profile[] {
   const text = readOwnerFile(home.credentialsFile);
   if (text === undefined) return [];
@@ -45,7 +45,7 @@ export function readProfiles(home: Home): Profile[] {
     const { relays } = fields(JSON.parse(text));
     if (Array.isArray(relays) && relays.every(isProfile)) return relays;
   } catch {
-    // Falls through: the text of a parse error could show parts of a secret.
+    // Falls through: the text of a parse error could reveal parts of a secret.
   }
   throw new Failure('CREDENTIALS_BROKEN', `${home.credentialsFile} is damaged. Remove it and run "relay login".`);
 }
@@ -53,7 +53,7 @@ export function readProfiles(home: Home): Profile[] {
 export const profileOf = (home: Home, url: string): Profile | undefined =>
   readProfiles(home).find((profile) => profile.url === url);
 
-/** Runs `work` while no other process changes the profiles. */
+/** Runs `work` exclusively among processes that change the profiles. */
 export async function changingProfiles<T>(home: Home, work: () => Promise<T>): Promise<T> {
   makePrivateFolder(home.folder);
   return withLock(home.lockFile, work);
@@ -62,11 +62,11 @@ export async function changingProfiles<T>(home: Home, work: () => Promise<T>): P
 const write = (home: Home, relays: Profile[]) =>
   replaceOwnerFile(home.credentialsFile, `${JSON.stringify({ version: 1, relays }, null, 2)}\n`);
 
-/** Adds a sign-in, which becomes the default, or replaces the one at the same relay. Call inside `changingProfiles`. */
+/** Adds a sign-in as the default, or replaces the sign-in at the same relay. Call inside `changingProfiles`. */
 export const putProfile = (home: Home, profile: Profile): void =>
   write(home, [...readProfiles(home).filter(({ url }) => url !== profile.url), profile]);
 
-/** New tokens of a profile, which keeps its place. Call inside `changingProfiles`. */
+/** Stores new tokens of a profile, which keeps its place. Call inside `changingProfiles`. */
 export const renewProfile = (home: Home, profile: Profile): void =>
   write(
     home,

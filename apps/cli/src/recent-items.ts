@@ -1,6 +1,6 @@
 /**
- * Items of many sessions, as far as frames tell of them: no daemon is asked, so what began before is not known, and what was lost is missing.
- * For an overview; a conversation is followed with a `TranscriptCopy`.
+ * Items of many sessions, built from frames alone: it reads from no daemon, so earlier and lost items are missing.
+ * For an overview; to follow one conversation, use a `TranscriptCopy`.
  */
 import { type Attention, type Item, isOperation, itemAfter, uuidOf } from '@relay/protocol';
 
@@ -10,7 +10,7 @@ const textCharacters = 64 * 1024;
 export function createRecentItems() {
   const items = new Map<string, Item>();
   return {
-    /** The items that are in another state after the frame. Text alone is no other state. */
+    /** Returns the items whose state changed. Added text alone is not a change of state. */
     hear({ sessionId, v, ops }: Attention<'transcript'>): Item[] {
       const changed = new Map<string, Item>();
       for (const operation of ops as readonly unknown[]) {

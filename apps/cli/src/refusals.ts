@@ -1,8 +1,8 @@
-/** Turns a failure of the client into one sentence for the person, the next step, and the relay's stable code. */
+/** Turns a failure of the client into one sentence for the user, the next step, and the relay's stable code. */
 import { BadAnswerError, ClosedError, NetworkError, RelayError, SignedOutError, TimeoutError } from '@relay/client';
 import { Failure, exitCodes, notARelay, reasonOf, systemCode, unreachable } from './failure.ts';
 
-/** The next step, where the relay's own sentence does not know this program. */
+/** The next step, where the relay's own sentence cannot name a command. */
 const advice: Readonly<Record<string, string>> = {
   SESSION_NOT_FOUND: '"relay sessions --all" lists them.',
   DEVICE_NOT_FOUND: '"relay devices" lists them.',
@@ -12,7 +12,7 @@ const advice: Readonly<Record<string, string>> = {
   TOO_MANY_KEYS: '"relay devices keys" lists them, "relay devices revoke-key <id>" revokes one.',
 };
 
-/** Sentences for people who write requests, said for people who type commands. */
+/** Replaces sentences for API users with sentences for command line users. */
 const retold: Readonly<Record<string, string>> = {
   DEVICE_OFFLINE: 'The device is offline. Start its daemon, or send without --no-queue to queue the message.',
 };
@@ -28,7 +28,7 @@ function exitCodeOf(status: number, code: string): number {
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** The failure of a call. Errors that do not come from the client are passed on. */
+/** Maps a failed call to a Failure. Errors from outside the client are returned unchanged. */
 export function failureOf(url: string, error: unknown): unknown {
   if (error instanceof SignedOutError) return error.cause;
   if (error instanceof TimeoutError) return unreachable(url, new Error(error.message.toLowerCase().replace(/\.$/, '')));
@@ -37,7 +37,7 @@ export function failureOf(url: string, error: unknown): unknown {
   return error instanceof RelayError ? refusal(url, error) : error;
 }
 
-/** The failure of a stream that ended. */
+/** Maps the error of a closed stream to a Failure. */
 export function streamFailureOf(url: string, error: unknown): unknown {
   if (error instanceof ClosedError) {
     const why = sentenceOf(error);
@@ -49,7 +49,7 @@ export function streamFailureOf(url: string, error: unknown): unknown {
   return isElsewhere ? notARelay(url, 'it has no /ws/attention') : failureOf(url, error);
 }
 
-/** Why a connection was lost, in the middle of a sentence. */
+/** Explains a lost connection, as a part of a sentence. */
 export function sentenceOf(error: Error): string {
   if (error instanceof ClosedError) {
     if (error.closeCode === 1006) return 'the connection was lost';

@@ -1,4 +1,4 @@
-/** The relay as the commands see it: calls by the name of their route, the live stream, and every failure as a sentence. */
+/** The relay's interface for commands: calls by route name, the live stream, and every failure as a sentence. */
 import { type Client, SignedOutError, createClient } from '@relay/client';
 import type { RouteName, Session, SessionStatus } from '@relay/protocol';
 import { Failure, exitCodes, notARelay } from './failure.ts';
@@ -6,10 +6,10 @@ import { exchange } from './http.ts';
 import { failureOf } from './refusals.ts';
 import type { Access } from './sign-in/access.ts';
 
-/** Throws a Failure from `call` and `request`; `attention` fails as the package does. */
+/** `call` and `request` throw a Failure; `attention` fails like the package. */
 export type Relay = Client;
 
-/** The fields that everything here is built on: an answer without them does not come from a relay. Others may come and go. */
+/** The fields that commands rely on: an answer that lacks them does not come from a relay. Other fields can change. */
 const essential: Partial<Record<RouteName, readonly string[]>> = {
   me: ['id', 'scopes'],
   exportMe: ['account', 'sessions'],
@@ -57,7 +57,7 @@ const lists = new Set([
   'items',
 ]);
 
-/** The client of the package with the sign-in of this program; its failures are those of the package. */
+/** The package's client with this program's sign-in; failures stay errors of the package. */
 export const clientOf = (access: Access): Client =>
   createClient({ baseUrl: access.url, getToken: tokenOf(access), fetch: send });
 
@@ -89,7 +89,7 @@ export function relayOf(access: Access): Relay {
   };
 }
 
-/** On a connection of its own and never for longer than asked: see http.ts. */
+/** Uses its own connection, and a strict time-out: see http.ts. */
 const send: typeof fetch = (url, { method = 'GET', headers, body, signal } = {}) =>
   exchange(new URL(url), {
     method,
@@ -98,7 +98,7 @@ const send: typeof fetch = (url, { method = 'GET', headers, body, signal } = {})
     signal: signal ?? undefined,
   });
 
-/** A sign-in that is over ends a stream; one that cannot be renewed right now is waited for. */
+/** An expired or revoked sign-in stops the stream; a temporary failure to renew is retried. */
 const tokenOf =
   (access: Access) =>
   async ({ refused, minValidMs }: { refused?: string | undefined; minValidMs?: number | undefined }) => {
@@ -126,7 +126,7 @@ interface SessionsWish {
 
 const maxSessions = 10_000;
 
-/** All pages, at most `maxSessions`. */
+/** Returns all pages, at most `maxSessions`. */
 export async function allSessions(relay: Relay, wish: SessionsWish = {}): Promise<Session[]> {
   const found: Session[] = [];
   let cursor: string | undefined;
@@ -138,5 +138,5 @@ export async function allSessions(relay: Relay, wish: SessionsWish = {}): Promis
   return found;
 }
 
-/** The relay had answered this key before and did nothing new. */
+/** The relay answered this key before and repeated that answer. */
 export const isReplay = (headers: Headers): boolean => headers.get('idempotent-replay') === 'true';

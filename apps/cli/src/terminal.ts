@@ -1,6 +1,6 @@
 /**
- * Where a command reads and writes: results on `out`, everything else on `err`. Knows no command. The only place of this program
- * that writes to its standard output and error, and the place where text of strangers is made harmless (rules, 16.1).
+ * The input and output of a command: results on `out`, everything else on `err`. Independent of commands. Only this file writes to the
+ * program's standard output and error, and it escapes untrusted text (rules, 16.1).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,37 +10,37 @@ import { visible } from '@relay/protocol';
 import { systemCode, usage } from './failure.ts';
 
 export interface Terminal {
-  /** Controls in the text are written as `\u001b`, except styles of our own. The same holds for `err` and `ask`. */
+  /** Escapes control characters in the text as `\u001b`, except our own styles. `err` and `ask` do the same. */
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Stands for ESC where a style of our own begins. Random, so that no text of a stranger can hold it. */
+  /** Replaces ESC where one of our styles begins. Random, so that untrusted text cannot contain it. */
   mark: string;
   env: NodeJS.ProcessEnv;
-  /** `out` is a terminal: colours, and tables no wider than the screen. */
+  /** `out` is a terminal: use colours, and fit tables to the screen. */
   outIsScreen: boolean;
   /** Standard input is a terminal, so questions can be asked. */
   inIsScreen: boolean;
   /** Width of the screen in columns. */
   columns: number;
-  /** Resolves when the reader of `out` has kept up; for output without end. */
+  /** Resolves when the reader of `out` has caught up; for unlimited output. */
   drained: () => Promise<void>;
-  /** All of stdin. Throws a Failure when it exceeds the limit. */
+  /** Reads all of stdin. @throws Failure if it exceeds the limit */
   readInput: (limitBytes: number) => Promise<string>;
-  /** One line typed at the keyboard. */
+  /** Reads one typed line. */
   ask: (question: string) => Promise<string>;
-  /** Each key at once, as text, until the returned function is called. `onResize`: the screen has another size. */
+  /** Passes on each key as text, until the returned function is called. `onResize`: the screen size changed. */
   keys: (onText: (text: string) => void, onResize: () => void) => () => void;
-  /** Standard input and output for a program at the other end: bytes as they are, nothing is made harmless. */
+  /** Standard input and output for another program: raw bytes, nothing is escaped. */
   pipes: () => { input: ReadableStream<Uint8Array>; output: WritableStream<Uint8Array> };
 }
 
 /**
- * The terminal of this process. An error that nothing caught leaves through the same door. `onLost`: the output cannot be written; it
+ * The terminal of this process. Uncaught errors are written through it as well. `onLost`: the output cannot be written; it
  * returns the exit code.
  */
 export function processTerminal(onLost: (error: Error) => number): Terminal {
   const terminal = terminalOn(process);
-  // A reader that has seen enough (`relay sessions | head`) ends the command.
+  // If the reader stops early (`relay sessions | head`), the command exits.
   process.stdout.on('error', (error: Error) => process.exit(systemCode(error) === 'EPIPE' ? 0 : onLost(error)));
   process.on('uncaughtException', (error) => {
     terminal.err(`${error.stack ?? error.message}\n`);
@@ -49,9 +49,9 @@ export function processTerminal(onLost: (error: Error) => number): Terminal {
   return terminal;
 }
 
-/** Calls `done` when all output was taken. */
+/** Calls `done` when all output is written. */
 export function afterOutput(done: () => void): void {
-  // Nothing is written where nothing waits: that could fail.
+  // Write nothing if nothing is pending: the write could fail.
   if (process.stdout.writableLength === 0) done();
   else process.stdout.write('', done);
 }
@@ -126,8 +126,8 @@ export interface CommonOptions {
 }
 
 /**
- * Gives `work` a signal that aborts with the first SIGINT or SIGTERM; the second one ends the process as it would without us. For
- * commands that wait: they leave in order.
+ * Passes `work` a signal that aborts on the first SIGINT or SIGTERM; the second one kills the process as usual. For commands that
+ * wait, so that they exit in order.
  */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
@@ -148,11 +148,11 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
   }
 }
 
-/** Does what may not be cut in two: a signal that comes meanwhile takes effect afterwards. */
+/** Runs `work` to completion: a signal that arrives during it takes effect afterwards. */
 export async function uninterrupted<T>(work: () => Promise<T>): Promise<T> {
   let came: NodeJS.Signals | undefined;
   const remember = (signal: NodeJS.Signals) => (came = signal);
-  // A command that handles the signal itself leaves in order.
+  // A command that handles the signal itself exits in order.
   const deaf = (['SIGINT', 'SIGTERM'] as const).filter((signal) => process.listenerCount(signal) === 0);
   for (const signal of deaf) process.on(signal, remember);
   try {

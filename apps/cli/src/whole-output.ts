@@ -1,15 +1,15 @@
-/** Whole outputs of tools, which the daemon keeps and items only name. */
+/** Full outputs of tools, which the daemon stores and items only reference. */
 import type { Item } from '@relay/protocol';
 import { Failure } from './failure.ts';
 import type { Relay } from './relay.ts';
 import { countOf, fieldsOf, textOf } from './show/shape.ts';
 
-/** An output of 1 MiB is one piece; a daemon that never ends must not be followed. */
+/** An output of 1 MiB is one piece; the limit stops a daemon that never finishes. */
 const mostPieces = 4;
 
 /**
- * Returns items with their whole output. An item whose output cannot be fetched stays as it is; after a failure that is not about one output
- * nothing more is asked for.
+ * Returns items with their full output. An item whose output cannot be fetched stays unchanged; after a failure that affects more than one
+ * output, no further output is requested.
  */
 export function wholeOutputs(relay: Relay, sessionId: string): (item: Item) => Promise<Item> {
   let isOver = false;

@@ -1,4 +1,4 @@
-// The menu: which document is in which group, in this order. A document that is in none goes where `rest` says.
+// The menu: documents by group, in display order. `rest` takes every document that `groups` does not list.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -60,7 +60,7 @@ const readmesIn = (root, folder) =>
     .map((name) => `${folder}/${name}/README.md`)
     .filter((file) => existsSync(join(root, file)));
 
-/** Groups that have every document of a kind but those above, folded in the menu. */
+/** Folded groups. Each lists all documents of a kind except the documents above. */
 const rest = [
   ['More', (root) => markdownIn(root, 'docs').filter((file) => file !== 'docs/README.md')],
   ['Rooms', (root) => [...readmesIn(root, 'apps'), ...readmesIn(root, 'packages')]],

@@ -16,7 +16,7 @@ const unescaped = (text) =>
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&');
 
-/** The words of a piece of HTML. */
+/** Returns the text of a piece of HTML. */
 export const wordsOf = (html) =>
   unescaped(
     html
@@ -54,7 +54,7 @@ function placeOf(root, path, copied) {
   return place;
 }
 
-/** Attributes with an address: those that lead to files of the repository lead to their place on the site. */
+/** Rewrites link targets: a link to a file of the repository leads to its page on the site. */
 function withLinks(html, { file, root, copied }) {
   const here = dirname(addressOf(file));
   const move = (target) => {
@@ -111,8 +111,8 @@ function code({ text, lang }) {
 }
 
 /**
- * The page of a document: `{ title, html, headings: [{ depth, id, words }] }`. `site` has `root`, `copied`, `decisions` (number → address) and
- * `rules` (numbers).
+ * Returns the page of a document: `{ title, html, headings }`. A heading has its depth, its id and its text. `site` has `root`, `copied`,
+ * `decisions` (number → address) and `rules` (numbers).
  */
 export function readPage({ file, text }, site) {
   const headings = [];

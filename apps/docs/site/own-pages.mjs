@@ -1,4 +1,4 @@
-// The two pages that are no document: the first one, and the pictures.
+// The two pages without a source document: the first page, and the pictures.
 import { readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { addressOf } from './contents.mjs';
@@ -15,7 +15,7 @@ function questions(text) {
   return found;
 }
 
-/** The first page: every document, by what people want to do. */
+/** The first page: every document, grouped by the reader's task. */
 export function home(contents, text) {
   const asked = questions(text);
   const card = ({ address, name }) => {

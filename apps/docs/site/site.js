@@ -1,4 +1,4 @@
-/* The search: one file with the words of all pages, loaded when the field is used. Everything else on the pages works without this. */
+/* The search: one file with the text of all pages, loaded on the first use of the field. Everything else works without this script. */
 const box = document.querySelector('.search');
 const field = box.querySelector('input');
 const list = box.querySelector('#found');
@@ -15,7 +15,7 @@ const load = () =>
       throw error;
     }));
 
-/** Every word must be found: a heading weighs more than the title of its page, and that more than text; half within a word. */
+/** Every search term must match. A heading scores more than its page title, the title more than text; a match inside a word scores half. */
 function scoreOf([page, , heading, words], terms, pages) {
   const [title, name, text] = [pages[page][1], heading, words].map((value) => value.toLowerCase());
   let score = 0;
@@ -29,7 +29,7 @@ function scoreOf([page, , heading, words], terms, pages) {
   return score + (name === title ? 1 : 0);
 }
 
-/** The place in a text where the first of the words is, with some text around it. */
+/** Returns the text around the first match. */
 function excerpt(words, terms) {
   const lower = words.toLowerCase();
   const at = Math.min(...terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0), words.length);
@@ -141,7 +141,7 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 
-// The page that is open is in view in the menu.
+// Scrolls the menu to the open page.
 const menu = document.querySelector('.menu');
 const open = menu.querySelector('[aria-current]');
 if (open) menu.scrollTop = open.offsetTop - menu.offsetTop - menu.clientHeight / 2;

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * The duties of an ACP endpoint on a WebSocket, checked from outside: those of the transport (RFD "Streamable HTTP & WebSocket Transport") and of
- * the protocol, version 1, that need no agent which talks. Runs against any endpoint; starts no turn.
+ * Checks an ACP endpoint on a WebSocket from outside: the duties of the transport (RFD "Streamable HTTP & WebSocket Transport"), and the
+ * duties of the protocol, version 1, that need no talking agent. Runs against any endpoint; starts no turn.
  *
  *     node packages/acp/conformance/websocket.mjs --url wss://relay.example.com/acp/<device> --token rly_acp_… [--cwd /home/ada]
  *
- * One line per check; exit code 1 when one failed.
+ * Prints one line per check. Exits with 1 if a check failed.
  */
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
@@ -28,7 +28,7 @@ const within = (promise, what) =>
     new Promise((_, reject) => setTimeout(() => reject(new Error(`${what}: nothing for ${timeoutMs} ms`)), timeoutMs)),
   ]);
 
-/** One connection. `how`: the credential in a header, in a subprotocol, or none. */
+/** Opens one connection. `how`: sends the credential in a header, in a subprotocol, or not at all. */
 async function connect(how = 'header') {
   const headers = how === 'header' && token !== undefined ? { Authorization: `Bearer ${token}` } : {};
   const protocols = how === 'subprotocol' ? ['acp.v1', `bearer.${token}`] : [];

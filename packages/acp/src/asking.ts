@@ -1,6 +1,6 @@
 /**
- * The open questions of a session, each asked of the client once. The first answer counts, of this client or another app: a question that was answered
- * elsewhere is taken back from the client, and a late reply is dropped.
+ * Asks the client each open question of a session once. The first answer counts, from this client or another app: if another app answers, the
+ * request to the client is cancelled, and a late reply is dropped.
  */
 import { RelayError } from '@relay/client';
 import type { AnswerPrompt, Prompt, Session } from '@relay/protocol';
@@ -17,16 +17,16 @@ interface AskingDeps {
 
 export class Asking {
   readonly #deps: AskingDeps;
-  /** By the uuid of the question; aborted when it is no longer open. */
+  /** By the uuid of the question. The controller aborts when the question closes. */
   readonly #open = new Map<string, AbortController>();
-  /** Asked by a request since the history was sent. */
+  /** Questions sent to the client as requests since the last history. */
   readonly #asked = new Set<string>();
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
   }
 
-  /** Asks what is open and was not asked, and takes back what is not open any longer. */
+  /** Asks new questions, and cancels the requests of closed questions. */
   see({ prompts, prompt }: Pick<Session, 'prompts' | 'prompt'>): void {
     const open = prompts ?? (prompt ? [prompt] : []);
     const uuids = new Set(open.map(({ id }) => id ?? ''));
@@ -38,12 +38,12 @@ export class Asking {
     for (const one of open) if (!this.#open.has(one.id ?? '')) void this.#ask(one);
   }
 
-  /** The client has seen the question as a request, so its answer is no message. */
+  /** True if the client got the question as a request; the answer is then not sent as a message. */
   wasAsked(uuid: unknown): boolean {
     return typeof uuid === 'string' && this.#asked.has(uuid);
   }
 
-  /** Every open question is asked again when the session is seen next. */
+  /** The next `see` asks every open question again. */
   forget(): void {
     for (const controller of this.#open.values()) controller.abort();
     this.#open.clear();
@@ -65,7 +65,7 @@ export class Asking {
           : asking.answerOf(await host.askForm(asking.request, until));
       if (answer && !until.aborted && prompt.id !== undefined) await this.#answer(prompt.id, answer);
     } catch (error) {
-      // Taken back, or a client that cannot answer: the question stays open for others.
+      // The request was cancelled, or the client cannot answer. Other apps can still answer.
       if (!controller.signal.aborted) host.log(`A question was not answered here: ${reasonOf(error)}`);
     }
   }

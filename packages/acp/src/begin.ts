@@ -1,11 +1,11 @@
-/** How a client begins with a session: its ids, its folder, and the names of folders on both machines. */
+/** The start of a session for a client: its ids, its folder, and the folder names on both machines. */
 import { type Session, placeholderNativeId } from '@relay/protocol';
 import type { Paths } from './paths.ts';
 
 export interface Begin {
-  /** The id towards the client; stays when the relay learns another. */
+  /** The id that the client uses. It stays when the relay learns the native id. */
   id: string;
-  /** Folder on the device; empty: that of the device. */
+  /** Folder on the device. Empty: the default folder of the device. */
   cwd: string;
   paths: Paths;
   /** The session of the relay; absent before the first prompt. */
@@ -14,7 +14,7 @@ export interface Begin {
 
 const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** The part of the id of a session that began here, by which the relay knows it from its first prompt on. */
+/** Returns the pending id inside the id of a session that began here. The relay knows the session by it from the first prompt on. */
 export function pendingIdOf(acpId: string): string | undefined {
   const rest = acpId.slice(placeholderNativeId('').length);
   return acpId === placeholderNativeId(rest) && ulid.test(rest) ? rest : undefined;

@@ -1,22 +1,22 @@
-/** The memory of one person's clients: the entries that were sent, copies of transcripts, and histories that are being sent. */
+/** The memory for the clients of one user: sent entries, copies of transcripts, and histories in transfer. */
 
-/** The entries of one person at one instance. */
+/** Limit for sent entries of one user on one instance. */
 const personBytes = 16 * 1024 * 1024;
-/** The copies of all sessions, and the copy of one. */
+/** Limits for the copies of all sessions, and for one copy. */
 const copiesBytes = 16 * 1024 * 1024;
 const copyMostBytes = 2 * 1024 * 1024;
 
 export interface Budget {
-  /** Bytes of the entries that were sent. */
+  /** Bytes of the sent entries. */
   used: number;
   /** Open sessions. */
   sessions: number;
   readonly limit: number;
-  /** Runs one `work` after the other: a history that is read for a client is in memory as a whole. */
+  /** Runs `work` in sequence: reading a history holds it in memory as a whole. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The share of one session. */
+/** Returns the share of one session. */
 export const copyBytes = ({ sessions }: Budget): number => Math.min(copyMostBytes, copiesBytes / Math.max(sessions, 1));
 
 export function createBudget(limit = personBytes): Budget {

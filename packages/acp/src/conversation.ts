@@ -22,7 +22,7 @@ import { type Teller, createTeller, openCallOf, toolCallIdOf } from './updates.t
 
 /** Number of items to follow in one session. */
 const keptItems = 2000;
-/** Interval of reading a session with a prompt, even if no frame comes. */
+/** Interval of reading a session with a running prompt, even if no frame arrives. */
 const lookMs = 60_000;
 /** Limit of frames that wait while a prompt is being sent; dropped frames lead to a read. */
 const heldFrames = 500;
@@ -38,13 +38,13 @@ export class Conversation {
   readonly #choices: SessionChoices;
   readonly #copy: SessionCopy;
   #teller: Teller;
-  /** The session that the client was last sent. */
+  /** The session as last sent to the client. */
   #seen: Session | undefined;
   #work: Promise<unknown> = Promise.resolve();
-  /** Number of prompts on their way. Frames wait, because their messages can come back before the answer names them. */
+  /** Number of prompts being sent. Frames wait, because their messages can arrive before the response that names them. */
   #sending = 0;
   #held: AttentionItem[] = [];
-  /** Frames were lost, and the changes are not read yet. */
+  /** Frames were lost, and the changes have not been read yet. */
   #isStale = false;
   #title: string | undefined;
   #seenAt = 0;
@@ -109,7 +109,7 @@ export class Conversation {
   }
 
   /**
-   * Sends the whole list or, with `false`, counts it as sent, so that open items go on from there. Asks open questions again.
+   * Sends the whole list or, with `false`, records it as sent, so that open items continue from there. Asks open questions again.
    * @throws the errors of calls
    */
   replay(isTold: boolean): Promise<void> {
@@ -127,7 +127,7 @@ export class Conversation {
     });
   }
 
-  /** The client keeps the list that it was sent; asks open questions again. @throws the errors of calls */
+  /** The client keeps its list; open questions are asked again. @throws the errors of calls */
   resume(): Promise<void> {
     return this.#run(async () => {
       this.#asking.forget();
@@ -140,18 +140,18 @@ export class Conversation {
     const isBack = frame.type === 'connection' && frame.state === 'live' && frame.resumed;
     if (frame.type === 'resync' || (isBack && this.#isPlain === false)) {
       this.#copy.doubt();
-      // The session is read at once if its agent works, else when an update shows that it changed.
+      // If the agent works, the session is read now; otherwise on the next update that shows a change.
       this.#isStale ||= this.isBusy || this.#isRunning;
       await this.check(Date.now());
     } else if (this.#sending > 0) {
-      // The first answer brings the id to compare frames with.
+      // The first response brings the id to compare frames with.
       if (this.sessionId !== undefined && !this.#copy.concerns(frame)) return;
       if (this.#held.push(frame) > heldFrames) this.#isStale = this.#held.shift() !== undefined;
     } else if (this.#copy.concerns(frame))
       await this.#run(() => this.#take(frame).catch((error: unknown) => this.#doubt(error)));
   }
 
-  /** Called regularly: reads changes that could not be read, and the session if no frame came for long. */
+  /** Runs periodically: retries failed reads, and reads the session if no frame arrived for long. */
   async check(now: number): Promise<void> {
     const isDue = this.#isStale || now - this.#seenAt > (this.isBusy ? lookMs : openMs);
     if (!isDue || this.#isChecking || this.sessionId === undefined || this.#sending > 0) return;
@@ -163,7 +163,7 @@ export class Conversation {
     }
   }
 
-  /** @throws RequestError when the turn fails, or is not accepted */
+  /** @throws RequestError if the turn fails, or the relay refuses the prompt */
   async prompt({ prompt }: PromptRequest): Promise<PromptResponse> {
     const instruction = instructionOf(prompt, this.#begin.paths);
     this.#sending += 1;
@@ -175,7 +175,7 @@ export class Conversation {
     return this.#prompts.prompt(instruction, accepted);
   }
 
-  /** Sends a message into the turn that runs. @throws RequestError when the agent does not take them */
+  /** Sends a message into the running turn. @throws RequestError if the agent does not accept messages */
   async steer(prompt: PromptRequest['prompt'], isHostOwned: boolean): Promise<Steered> {
     const id = this.sessionId;
     if (id === undefined) throw invalid('This session has no turn.');
@@ -184,7 +184,7 @@ export class Conversation {
     );
   }
 
-  /** Cancels the prompts of this client, and nothing else. Each is answered within two seconds. */
+  /** Cancels the prompts of this client, and nothing else. Each prompt resolves within two seconds. */
   cancel(): void {
     this.#prompts.cancel();
   }
@@ -194,7 +194,7 @@ export class Conversation {
     return this.#choices.read(this.sessionId, change);
   }
 
-  /** The client no longer has the session open. */
+  /** The client closed the session. */
   close(): void {
     this.#teller.end();
     this.#host.budget.sessions -= 1;
@@ -292,7 +292,7 @@ export class Conversation {
     return this.#read(() => this.#copy.loadChanges());
   }
 
-  /** The same when the next read is due, if changes are still missing. */
+  /** Like `#catchUp`, but when the next read is due, and only if changes are still missing. */
   #catchUpSoon(): Promise<boolean> {
     return this.#read(() => this.#copy.catchUp(this.#host.signal));
   }
@@ -319,7 +319,7 @@ export class Conversation {
 
   // Updates for the client
 
-  /** Older entries first. Histories of one person are in memory one after the other. */
+  /** Sends older entries first. Only one history of a user is in memory at a time. */
   async #tellAll(newest: readonly (Item | Message)[], older?: () => Promise<Message[]>): Promise<void> {
     if (older)
       await this.#host.budget.inTurn(async () => {
@@ -331,7 +331,7 @@ export class Conversation {
   async #tell(entry: Item | Message, source: 'live' | 'history'): Promise<void> {
     const isPlainMessage = !isItem(entry);
     if (!isPlainMessage && this.#asking.wasAsked(entry.part.answers)) return this.#teller.skip(entry.uuid);
-    // The call of the prompt ends with it.
+    // The response of the prompt reports its error.
     const isOwnError = this.isBusy && entry.role === 'SYSTEM' && (isPlainMessage || entry.part.kind === 'error');
     if (isOwnError && source === 'live') return this.#teller.skip(entry.uuid);
     if (!isPlainMessage && entry.part.kind === 'image' && !this.#teller.isTold(entry.uuid)) {

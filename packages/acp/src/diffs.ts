@@ -1,4 +1,4 @@
-/** Changes of files as content of a tool call. */
+/** File changes as content of a tool call. */
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import { type Paths, localPath } from './paths.ts';
 
@@ -6,14 +6,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** The objects of a list; none when the value is no list. */
+/** Returns the objects in a list; an empty list if `value` is not a list. */
 export const fieldsIn = (value: unknown): Fields[] => listOf(value).filter(isFields);
 
 export const textContent = (text: string): ToolCallContent => ({ type: 'content', content: { type: 'text', text } });
 
 /**
- * One diff per hunk: the lines before and after it, as agents that edit a part of a file send them. A change without lines (a binary file,
- * a move) is a sentence. Shapes are checked here: the relay has not.
+ * One diff per hunk: the lines before and after it, like agents that edit a part of a file. A change without lines (a binary file,
+ * a move) becomes a sentence. Shapes are checked here because the relay does not check them.
  */
 export function contentOfDiffs(diffs: unknown, cwd: string, paths: Paths): ToolCallContent[] {
   return fieldsIn(diffs).flatMap((diff) => contentOf(diff, cwd, paths));

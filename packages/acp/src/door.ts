@@ -1,4 +1,4 @@
-/** The relay as an agent of ACP, for one client: requests → conversations. Knows no transport. */
+/** The relay as an ACP agent for one client: maps requests to conversations. Independent of the transport. */
 import {
   type AgentConnection,
   type AgentContext,
@@ -32,32 +32,32 @@ import { newUlid, timeOf } from './ulid.ts';
 export interface DoorOptions {
   client: Relay;
   device: Device;
-  /** The folder on the device for every session; else that of the client, through `mappings`. */
+  /** The folder on the device for every session. Absent: the folder of the client, mapped by `mappings`. */
   cwd?: string | undefined;
   mappings?: readonly Mapping[];
-  /** How long a prompt may wait for a device that is offline, in seconds. Default 0: it fails at once. */
+  /** Seconds that a prompt waits for an offline device. Default 0: the prompt fails at once. */
   queueSeconds?: number;
-  /** The client may read, and not answer. */
+  /** The client can read, but not answer. */
   isReadOnly?: boolean;
-  /** A sentence that says how to name another folder. */
+  /** A sentence that explains how to choose another folder. */
   folderHelp?: string;
   isPassing?: (error: unknown) => boolean;
   log?: (line: string) => void;
-  /** The client answered a request that it did not get. */
+  /** The client sent a response to a request that was never sent. */
   onStray?: () => void;
-  /** The bytes that are kept for the person, of all their clients together. */
+  /** Shared byte budget of all clients of the user. */
   budget?: Budget;
 }
 
-/** Open sessions of one client. The oldest one without a running prompt is closed for a new one. */
+/** Open sessions of one client. A new session closes the oldest one without a running prompt. */
 const mostOpen = 100;
 const checkMs = 5000;
-/** How long a session that began here and has no prompt yet can be loaded. */
+/** A session without a prompt can be loaded for this long. */
 const emptyForMs = 24 * 60 * 60 * 1000;
 
 /**
- * Serves one client until its stream ends; resolves then. A turn that runs goes on.
- * @throws when the sign-in has ended: nothing can be served then
+ * Serves one client; resolves when its stream closes. A running turn continues.
+ * @throws if the sign-in expires or is revoked
  */
 export async function serveAcp(stream: Stream, options: DoorOptions): Promise<void> {
   const door = new Door(options);
@@ -69,7 +69,7 @@ export async function serveAcp(stream: Stream, options: DoorOptions): Promise<vo
   }
 }
 
-/** A name without what cannot be seen, or undefined when nothing is left. */
+/** Removes invisible characters from a name. Returns undefined if nothing is left. */
 const shownName = (name: string): string | undefined =>
   cutText(name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim(), limits.nameCharacters) || undefined;
 
@@ -79,7 +79,7 @@ class Door {
   readonly #open = new Map<string, Conversation>();
   #shows = { forms: false, notices: false };
   #clientName: string | undefined;
-  /** MCP servers that the client named. `told`: it was told that they are not used. */
+  /** MCP servers of the client. `told`: the client got the notice that the agent does not use them. */
   #servers: 'none' | 'named' | 'told' = 'none';
   #connection: AgentConnection | undefined;
 
@@ -118,7 +118,7 @@ class Door {
       .onNotification('session/cancel', ({ params }) => this.#open.get(params.sessionId)?.cancel());
   }
 
-  /** Until the client is gone. @throws when the stream of the relay ends for good */
+  /** Resolves when the client disconnects. @throws if the relay's stream fails for good */
   async run(connection: AgentConnection): Promise<void> {
     this.#connection = connection;
     const { client } = this.#options;
@@ -217,7 +217,7 @@ class Door {
       id,
       session,
     });
-    // Before the list is read, so that nothing is missed behind it.
+    // Registered before the read, so that no later frame is missed.
     this.#add(conversation);
     try {
       await conversation.replay(isTold);
@@ -265,7 +265,7 @@ class Door {
     return {};
   }
 
-  /** An absent folder is an error with the ones that there are, where the daemon can say so now. */
+  /** @throws RequestError with existing folders if the daemon reports that the folder does not exist */
   async #checkFolder(path: string): Promise<void> {
     if (path === '') return;
     const { client, device, folderHelp = 'Choose one in the client.' } = this.#options;

@@ -1,8 +1,8 @@
-/** Refusals of the relay and ends of tasks as JSON-RPC errors. */
+/** Maps refusals of the relay and failed tasks to JSON-RPC errors. */
 import { RequestError } from '@agentclientprotocol/sdk';
 import { ClientError, RelayError, SignedOutError } from '@relay/client';
 
-/** The cause, by a stable code that programs branch on (docs/errors.md). */
+/** The cause, by a stable code for programs (docs/errors.md). */
 interface ErrorData {
   code: string;
   status?: number;
@@ -23,11 +23,11 @@ function numberOf({ code, status }: RelayError): number {
 
 export const acpError = (message: string, data: ErrorData, code = internal) => new RequestError(code, message, data);
 
-/** The relay's own sentence names a field of its API, which no editor shows. */
+/** Replaces the relay's own sentence, which names a field of its API that no editor shows. */
 const offline =
   'The machine is offline. Start its daemon, or let prompts wait for it: `relay acp --queue 600`, or `?queue=600` in the address of a remote agent.';
 
-/** Any failure as the error of a request. One that does not come from the relay has the code `UNEXPECTED` and keeps its own words. */
+/** Maps any failure to the error of a request. Errors from outside the relay get the code `UNEXPECTED` and keep their message. */
 export function errorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof RelayError) {

@@ -1,13 +1,13 @@
 /**
- * The stream of a client without the frames that the library would log with their own texts: answers to requests that were never sent, and
- * notifications that it cannot read.
+ * Filters frames that the library would log with their content: responses to requests that were never sent, and notifications
+ * that the library cannot read.
  */
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 
 type Fields = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** A notification in the form that the library reads without a complaint; undefined: it is of no use. */
+/** Returns a notification that the library reads without complaint; undefined if the notification is useless. */
 function notification({ method, params }: Fields): AnyMessage | undefined {
   if (!isObject(params)) return undefined;
   const { sessionId, requestId } = params;
@@ -18,7 +18,7 @@ function notification({ method, params }: Fields): AnyMessage | undefined {
   return undefined;
 }
 
-/** `onStray`: the client answered a request that it did not get. */
+/** `onStray`: the client sent a response to a request that was never sent. */
 export function guarded({ readable, writable }: Stream, onStray: () => void = () => undefined): Stream {
   const asked = new Set<unknown>();
   const writer = writable.getWriter();

@@ -1,4 +1,4 @@
-/** Reads the whole history of a session, which a copy does not keep. */
+/** Reads the whole history of a session; a copy keeps only a part. */
 import type { Message, MessagePage } from '@relay/protocol';
 import type { Relay } from './relay.ts';
 

@@ -1,4 +1,4 @@
-/** The surroundings of a conversation: the relay, the device, and the client with its abilities. */
+/** The environment of a conversation: the relay, the device, and the client with its abilities. */
 import type {
   CreateElicitationRequest,
   CreateElicitationResponse,
@@ -14,17 +14,17 @@ import type { Place } from './session-ids.ts';
 export interface Device extends Place {
   /** For people: "Claude Code on my-laptop". */
   title: string;
-  /** The version of the agent; empty when it is not known. */
+  /** The version of the agent; empty if unknown. */
   version: string;
-  /** It takes pictures, or does not say that it takes none. */
+  /** It accepts pictures, or does not declare whether it does. */
   images: boolean;
   /** It keeps a transcript of items. */
   keepsItems: boolean;
-  /** It takes messages into running turns, where the agent does. */
+  /** It accepts messages into running turns if the agent does. */
   steers: boolean;
 }
 
-/** The device for one of its agents, by default that of its registration. undefined: it offers no such agent. */
+/** Returns the device for one of its agents, by default its registered agent; undefined if the device does not offer that agent. */
 export function deviceFor(device: RelayDevice, wanted?: string): Device | undefined {
   const { id, name, agentType, agents = [], capabilities } = device;
   const type = wanted ?? agentType;
@@ -44,23 +44,23 @@ export function deviceFor(device: RelayDevice, wanted?: string): Device | undefi
 export interface Host {
   readonly client: Relay;
   readonly device: Device;
-  /** How long a prompt may wait for a device that is offline, in seconds. 0: it fails at once. */
+  /** Seconds that a prompt waits for an offline device. 0: the prompt fails at once. */
   readonly queueSeconds: number;
   readonly budget: Budget;
   /** The client shows forms, and notices. */
   readonly shows: { forms: boolean; notices: boolean };
-  /** How the client calls itself, for people. */
+  /** The client's display name for itself. */
   readonly clientName: string | undefined;
-  /** It may not answer. */
+  /** The client must not answer. */
   readonly isReadOnly: boolean;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
-  /** Resolves when it is written: the pace is the client's. */
+  /** Resolves when the update is written, so the client sets the pace. */
   update(sessionId: string, update: SessionUpdate): Promise<void>;
   askPermission(request: RequestPermissionRequest, until: AbortSignal): Promise<RequestPermissionResponse>;
   askForm(request: CreateElicitationRequest, until: AbortSignal): Promise<CreateElicitationResponse>;
-  /** Retries what fails because the relay is away, until it is back or the client is gone. */
+  /** Retries a call through an outage of the relay, until the relay is back or the client disconnects. */
   persist: <T>(attempt: () => Promise<T>) => Promise<T>;
-  /** For people who look for a fault. Never a text of a conversation. */
+  /** Logs a line for diagnosis. It never contains text of a conversation. */
   log(line: string): void;
 }

@@ -1,13 +1,13 @@
-/** A picture of the agent, fetched from its daemon: an item only names it. */
+/** Fetches a picture of the agent from its daemon; an item only names it. */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
 import { type Item, transcriptLimits } from '@relay/protocol';
 import type { Relay } from './relay.ts';
 
-/** Types of images that agents take, and clients draw. */
+/** Image types that agents accept and clients show. */
 export const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** undefined when it is not kept, too large, of another type, or cannot be fetched now. */
+/** Returns undefined if the picture is not kept, too large, of another type, or cannot be fetched now. */
 export async function pictureOf(
   client: Pick<Relay, 'call'>,
   sessionId: string,
@@ -24,7 +24,7 @@ export async function pictureOf(
       pieces.push(Buffer.from(piece.data, 'base64'));
       size += pieces.at(-1)!.length;
       if (size > transcriptLimits.keptImageBytes) return undefined;
-      // A daemon that never ends is not followed.
+      // Stops if the daemon does not advance.
       offset = piece.next !== undefined && piece.next > offset ? piece.next : undefined;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The relay as an agent of the Agent Client Protocol: what every door for its clients shares. */
+/** The relay as an agent of the Agent Client Protocol: the part that every transport shares. */
 export { type Budget, createBudget } from './budget.ts';
 export { type DoorOptions, serveAcp } from './door.ts';
 export { errorOf } from './errors.ts';

@@ -1,4 +1,4 @@
-/** Paths of the client's machine and of the device: the same folder may have another name on each. */
+/** Maps paths between the client's machine and the device: the same folder can have another name on each. */
 
 export interface Mapping {
   /** A folder on the machine of the client. */
@@ -14,7 +14,7 @@ export interface Paths {
 
 const trimmed = (path: string) => (path.length > 1 ? path.replace(/[/\\]+$/, '') : path);
 
-/** The path as the other machine has it; undefined when it lies in none of the folders. */
+/** Returns the path on the other machine; undefined if no mapped folder contains it. */
 function moved(path: string, from: string, to: string): string | undefined {
   const folder = trimmed(from);
   if (path === folder || trimmed(path) === folder) return trimmed(to);
@@ -25,7 +25,7 @@ function moved(path: string, from: string, to: string): string | undefined {
   return `${trimmed(to) === '/' ? '' : trimmed(to)}${separator}${rest.replace(/[/\\]/g, separator)}`;
 }
 
-/** The longest folder that fits decides. A path in none of them stays as it is. */
+/** The longest matching folder wins. A path outside all folders stays unchanged. */
 export function pathsOf(mappings: readonly Mapping[]): Paths {
   const through = (path: string, from: 'local' | 'remote', to: 'local' | 'remote') => {
     const byLength = [...mappings].sort((one, other) => other[from].length - one[from].length);
@@ -43,6 +43,6 @@ export function pathsOf(mappings: readonly Mapping[]): Paths {
 
 const isAbsolute = (path: string) => /^([/\\]|[A-Za-z]:[/\\])/.test(path);
 
-/** A path of an item, which may be relative to the folder of its session, as an absolute path of the client's machine. */
+/** Makes a path of an item, which can be relative to its session's folder, absolute on the client's machine. */
 export const localPath = (path: string, cwd: string, paths: Paths): string =>
   paths.toLocal(isAbsolute(path) || cwd === '' ? path : `${trimmed(cwd)}/${path}`);

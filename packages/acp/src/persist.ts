@@ -1,24 +1,24 @@
-/** Requests that outlive an outage of the relay: the same request is made again until it is answered. */
+/** Retries a request through an outage of the relay, until the relay responds. */
 import { BadAnswerError, NetworkError, RelayError, TimeoutError } from '@relay/client';
 
-/** After an outage a daemon needs a moment to come back; so long its absence counts as a part of the outage. */
+/** A daemon needs a moment to reconnect after an outage; its absence counts as outage for this long. */
 const returnMs = 30_000;
 const longestPauseMs = 5000;
 
 interface PersistOptions {
   signal: AbortSignal;
-  /** Failures of the caller's own that pass by themselves, such as a sign-in that cannot be renewed now. */
+  /** Recognises the caller's own transient failures, such as a sign-in that cannot be renewed now. */
   isPassing?: ((error: unknown) => boolean) | undefined;
 }
 
-/** The relay did not answer, or says that it has no time. The request may have been accepted: it needs an idempotency key. */
+/** The relay did not respond or is overloaded. It can have accepted the request, so a retry needs an idempotency key. */
 function isOutage(error: unknown): boolean {
   if (error instanceof NetworkError || error instanceof TimeoutError) return true;
   if (error instanceof BadAnswerError) return [502, 503, 504].includes(error.status);
   return error instanceof RelayError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
-/** @throws the first failure that is no outage; the last one when the signal is aborted */
+/** @throws the first failure that is not an outage; the last failure if the signal aborts */
 export async function persist<T>(attempt: () => Promise<T>, { signal, isPassing }: PersistOptions): Promise<T> {
   let outageAt = -Infinity;
   for (let step = 0; ; step += 1) {
@@ -36,7 +36,7 @@ export async function persist<T>(attempt: () => Promise<T>, { signal, isPassing 
   }
 }
 
-/** Resolves after the time, or at once when there is none, or the signal is or becomes aborted. */
+/** Resolves after `delayMs`; at once if it is not positive or the signal aborts. */
 export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || delayMs <= 0) return resolve();

@@ -1,4 +1,4 @@
-/** The prompt of a client as a message: its text, and its images as data URLs. */
+/** Turns a client's prompt into a message: its text, and its images as data URLs. */
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { invalid } from './errors.ts';
 import { imageTypes } from './images.ts';
@@ -11,7 +11,7 @@ export interface Instruction {
 
 const imageAlone = 'See the attached image.';
 
-/** @throws RequestError -32602 for sound, and for an image of a type that agents do not take */
+/** @throws RequestError -32602 for audio, and for an image type that agents do not accept */
 export function instructionOf(prompt: readonly ContentBlock[], paths: Paths): Instruction {
   let content = '';
   const images: string[] = [];
@@ -33,7 +33,7 @@ export function instructionOf(prompt: readonly ContentBlock[], paths: Paths): In
   return images.length > 0 ? { content, images } : { content };
 }
 
-/** Editors split a sentence at the files that it mentions. */
+/** Editors split a sentence at mentioned files. */
 const gap = (before: string, after: string) =>
   before === '' || after === '' || /\s$/.test(before) || /^[\s.,;:!?)\]]/.test(after) ? '' : ' ';
 
@@ -44,7 +44,7 @@ function linkOf(block: ContentBlock & { type: 'resource_link' | 'resource' }, pa
   return 'text' in resource ? `${address}\n\`\`\`\n${resource.text}\n\`\`\`\n` : address;
 }
 
-/** The path of a file, as the device has it; any other address as it is. */
+/** Returns the path of a file on the device; other addresses stay unchanged. */
 function addressOf(uri: string, paths: Paths): string {
   if (!uri.startsWith('file://')) return paths.toRemote(uri);
   try {

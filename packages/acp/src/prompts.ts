@@ -1,4 +1,4 @@
-/** The prompts of one session that this client waits for: each is one message, follows its turn, and ends once. */
+/** The pending prompts of one session and client: each is one message, follows its turn, and settles once. */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
 import type { MessageSetting, Message, Session } from '@relay/protocol';
@@ -8,25 +8,25 @@ import { pause } from './persist.ts';
 import type { Instruction } from './prompt.ts';
 import { Turn, endOf, squashed, stepOf } from './turn.ts';
 
-/** The last words of a turn are asked for so long when the device is away; then the task has them. */
+/** How long an offline device is asked for the last texts of a turn; then the result of the task is used. */
 const lastWordsMs = 60_000;
-/** A cancelled prompt is answered after this time, even if its agent does not stop. */
+/** A cancelled prompt resolves after this time, even if its agent does not stop. */
 const cancelMs = 2000;
 
-/** The session, as far as prompts need it. */
+/** The part of a session that prompts need. */
 interface Talk {
   begin: Begin;
   sessionId(): string | undefined;
-  /** Its daemon keeps no items. */
+  /** The daemon keeps no items. */
   isPlain(): boolean;
-  /** Chosen before the session began. */
+  /** Settings chosen before the session began. */
   settings(): readonly MessageSetting[];
-  /** One thing after the other. */
+  /** Runs work in sequence. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** True when nothing is missing. */
+  /** Resolves with true if nothing is missing. */
   catchUp(): Promise<boolean>;
   tell(message: Message): Promise<void>;
-  /** The words of the client, as the relay has them, and the session that they began. */
+  /** The relay accepted the message; `session` is set if the message created the session. */
   accepted(own: Message, session: Session | undefined): void;
 }
 
@@ -44,7 +44,7 @@ export class Prompts {
     return this.#turns.size;
   }
 
-  /** `onSent` is called once: when the relay has accepted or refused it. */
+  /** `onSent` is called once, after the relay accepts or refuses the prompt. */
   async prompt(instruction: Instruction, onSent: () => void): Promise<PromptResponse> {
     const turn = new Turn();
     this.#turns.add(turn);
@@ -65,17 +65,17 @@ export class Prompts {
     }
   }
 
-  /** Every prompt ends with this error. */
+  /** Rejects every prompt with this error. */
   end(error: Error): void {
     for (const turn of this.#turns) turn.reject(error);
   }
 
-  /** Words of the agent that the client was sent. */
+  /** Records text of the agent that was sent to the client. */
   hear(text: string): void {
     for (const turn of this.#turns) turn.hear(text);
   }
 
-  /** The session as it is now. */
+  /** Applies the current session to all turns. */
   async see(session: Session): Promise<void> {
     for (const turn of this.#turns) await this.#advance(turn, session);
   }
@@ -86,7 +86,7 @@ export class Prompts {
     const { content, images } = instruction;
     const common = { queueTtlSeconds, ...(images ? { images } : {}) };
     try {
-      // The first prompt begins the session; one that comes meanwhile waits for it.
+      // The first prompt creates the session; concurrent prompts wait for it.
       const sent = await this.#talk.run(() =>
         this.#host.persist<{ taskId: string; message: Message; session?: Session }>(async () => {
           const id = this.#talk.sessionId();
@@ -137,7 +137,7 @@ export class Prompts {
       if (!isRefusal(error)) return this.#host.log('A prompt could not be cancelled.');
     }
     try {
-      // It was sent already: it runs, or it asks, or it has ended and another app's turn runs.
+      // The relay sent it already: its task runs, waits for an answer, or has settled while another app's turn runs.
       await persist(() => client.call('cancelSession', { params: { id }, body: { which: 'running', taskId } }));
     } catch (error) {
       if (!isRefusal(error)) this.#host.log('A prompt could not be cancelled.');
@@ -168,7 +168,7 @@ export class Prompts {
     }
   }
 
-  /** Everything that was said first, then the end. */
+  /** Sends the remaining texts, then settles the turn. */
   async #finish(turn: Turn, state: Parameters<typeof endOf>[0]): Promise<void> {
     const { client, persist, signal } = this.#host;
     const id = turn.taskId!;
@@ -182,7 +182,7 @@ export class Prompts {
     const task = await persist(() => client.call('readTask', { params: { id } }));
     const result = task.result ?? '';
     await this.#talk.run(async () => {
-      // A daemon without items, or one that went away: the relay keeps the last words of the task.
+      // The daemon keeps no items or went offline: use the result of the task.
       if (isWhole || turn.said.includes(squashed(result))) return;
       const message = { uuid: `result:${id}`, role: 'AGENT', content: result, timestamp: '' } as const;
       await this.#talk.tell(message);

@@ -1,6 +1,6 @@
 /**
- * A question of the agent as a request to the client, and the reply as an answer that is bound to the question: to its option by id, and to
- * its digest. Pure.
+ * Turns a question of the agent into a request to the client, and the reply into an answer that is bound to the question: to its option by id,
+ * and to its digest. Pure.
  */
 import type {
   CreateElicitationRequest,
@@ -15,13 +15,13 @@ import { contentOfDiffs, textContent } from './diffs.ts';
 import { type Paths, localPath } from './paths.ts';
 
 export interface AskOptions {
-  /** The id of the session towards the client. */
+  /** The session id that the client uses. */
   sessionId: string;
   /** The client shows forms. */
   forms: boolean;
-  /** The client may not answer. */
+  /** The client must not answer. */
   isReadOnly?: boolean;
-  /** The call that waits for the permission, where it is known. */
+  /** The call that waits for the permission, if known. */
   toolCallId?: string | undefined;
   /** Folder of the session on the device. */
   cwd: string;
@@ -54,7 +54,7 @@ export function askingOf(prompt: Prompt, options: AskOptions): Asking {
 const bound = ({ digest }: Prompt): { digest?: string } => (digest === undefined ? {} : { digest });
 const optionKinds = new Set<string>(['allow_once', 'allow_always', 'reject_once', 'reject_always']);
 
-/** ACP demands a kind of every option. It is a hint for icons; the answer is the id. */
+/** ACP requires a kind for every option. It is a hint for icons; the answer is the id. */
 const kindOf = ({ kind }: Option): PermissionOptionKind =>
   (kind !== undefined && optionKinds.has(kind) ? kind : 'allow_once') as PermissionOptionKind;
 
@@ -96,7 +96,7 @@ function permissionOf(prompt: Prompt, { sessionId, toolCallId, cwd, paths }: Ask
   };
 }
 
-/** Names of the fields that a question without fields gets. */
+/** Field names for a question without fields. */
 const choiceField = 'answer';
 const wordsField = 'words';
 

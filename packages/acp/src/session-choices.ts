@@ -8,9 +8,9 @@ import { type Choices, choicesOf, readChoices } from './settings.ts';
 export class SessionChoices {
   readonly #host: Host;
   readonly #begin: Begin;
-  /** The options that the client has. */
+  /** The options that the client has, as JSON. */
   #known = '';
-  /** The settings of a session that has not begun, and the client's choices among them. */
+  /** The settings of a session before its first prompt, and the client's choices. */
   #offered: readonly Setting[] = [];
   #chosen: readonly MessageSetting[] = [];
 
@@ -19,12 +19,12 @@ export class SessionChoices {
     this.#begin = begin;
   }
 
-  /** The choices that go with the first prompt. */
+  /** The choices to send with the first prompt. */
   get chosen(): readonly MessageSetting[] {
     return this.#chosen;
   }
 
-  /** Reads or changes the settings. Returns nothing where the device offers none, or cannot say now. @throws the errors of a change */
+  /** Reads or changes the settings. Returns an empty object if the device offers no settings or does not respond. @throws the errors of a change */
   async read(sessionId: string | undefined, change?: { id: string; value: string }): Promise<Choices> {
     if (sessionId === undefined) return this.#beginWith(change);
     const choices = await readChoices(this.#host.client, sessionId, change);
@@ -43,7 +43,7 @@ export class SessionChoices {
       await this.#host.update(id, { sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId });
   }
 
-  /** The settings of a session that has not begun: a choice goes with its first prompt. */
+  /** Reads the settings before the first prompt, which carries the choice. */
   async #beginWith(change?: { id: string; value: string }): Promise<Choices> {
     const { client, device } = this.#host;
     const { deviceId: id, agentType } = device;

@@ -1,4 +1,4 @@
-/** The settings of a session as modes and options of ACP. */
+/** Maps the settings of a session to ACP modes and options. */
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk';
 import { RelayError } from '@relay/client';
 import type { Setting, SettingChange } from '@relay/protocol';
@@ -11,7 +11,7 @@ export interface Choices {
 
 const described = (description: string | undefined) => (description === undefined ? {} : { description });
 
-/** Nothing of a session whose agent offers no choice: a client shows no empty menus. */
+/** Returns an empty object if the agent offers no choice, so that clients show no empty menus. */
 export function choicesOf(settings: readonly Setting[]): Choices {
   if (settings.length === 0) return {};
   const mode = modeOf(settings);
@@ -41,10 +41,10 @@ function categoryOf({ kind, category }: Setting): { category?: string } {
   return category === undefined ? {} : { category };
 }
 
-/** The setting that `session/set_mode` changes. */
+/** Returns the setting that `session/set_mode` changes. */
 const modeOf = (settings: readonly Setting[]): Setting | undefined => settings.find(({ kind }) => kind === 'mode');
 
-/** Reads or changes the settings of a session. Returns nothing when the device cannot answer or has nothing to choose. @throws the errors of a change */
+/** Reads or changes a session's settings. Returns an empty object if the device does not respond or has no choices. @throws the errors of a change */
 export async function readChoices(client: Relay, id: string, change?: SettingChange): Promise<Choices> {
   const params = { id };
   try {

@@ -1,4 +1,4 @@
-/** `_session/steering`: a message of the client into the turn that runs, with the answers of agents (rules, 23.8). */
+/** `_session/steering`: sends a message of the client into the running turn, and responds like agents do (rules, 23.8). */
 import { RelayError } from '@relay/client';
 import type { Message } from '@relay/protocol';
 import { acpError, invalid } from './errors.ts';
@@ -9,7 +9,7 @@ import type { Instruction } from './prompt.ts';
 interface Request {
   sessionId: string;
   prompt: readonly unknown[];
-  /** The client sends the message itself, as a prompt, when no turn runs. */
+  /** The client sends the message itself, as a prompt, if no turn runs. */
   isHostOwned: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Steered {
 const lookAgainMs = 250;
 const noTurn: Steered = { outcome: 'promptRequired', reason: 'noRunningTurn' };
 
-/** The parameters, as far as they are known before the content is read. @throws RequestError */
+/** Checks the parameters, except the content. @throws RequestError */
 export function steeringOf(params: unknown): Request {
   const { sessionId, prompt, _meta: meta } = (params ?? {}) as Record<string, unknown>;
   if (typeof sessionId !== 'string' || !Array.isArray(prompt)) throw invalid('A session and a prompt are needed.');
@@ -29,7 +29,7 @@ export function steeringOf(params: unknown): Request {
   return { sessionId, prompt, isHostOwned: steering?.idleBehavior === 'promptRequired' };
 }
 
-/** Resolves with the outcome. @throws RequestError when the agent does not take them */
+/** Resolves with the outcome. @throws RequestError if the agent does not accept messages */
 export async function steer(
   { client, persist, signal }: Host,
   id: string,
@@ -41,7 +41,7 @@ export async function steer(
   if (isHostOwned && session.runningSince === undefined) return noTurn;
   const body = { content, answers: null, deliver: 'now' as const, ...(images ? { images } : {}) };
   const idempotencyKey = `acp-steering-${crypto.randomUUID()}`;
-  // Not repeated after a refusal: a minute later the turn is another one.
+  // Not retried after a refusal: a minute later another turn runs.
   const sent = await client.call('sendMessage', { params: { id }, body, idempotencyKey });
   const { taskId } = sent;
   const isTakenBack = async () => {
@@ -60,7 +60,7 @@ export async function steer(
       return { outcome: 'injected' };
     }
     if (kind !== 'steer') {
-      // It waits as an ordinary message: the client owns it again, unless it was sent.
+      // The message became an ordinary queued message: the client gets it back, unless the relay sent it.
       const now = await client.call('readSession', { params: { id }, query: { limit: 1 } });
       if (!isHostOwned || !(await isTakenBack())) {
         accepted(sent.message);

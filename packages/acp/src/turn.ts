@@ -1,20 +1,20 @@
-/** One call of `session/prompt`: the tasks of its turn, and its one answer. */
+/** One call of `session/prompt`: the tasks of its turn, and its one response. */
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { type Session, type Task, limits } from '@relay/protocol';
 import { acpError } from './errors.ts';
 
-/** White space does not count: live texts and results differ in it. */
+/** Removes white space: live texts and results differ in it. */
 export const squashed = (text: string) => text.replace(/\s+/g, '');
 
 export class Turn {
-  /** The running task, of the prompt or of a later answer. Undefined until the relay accepted the prompt. */
+  /** The running task, of the prompt or of a later answer. Undefined until the relay accepts the prompt. */
   taskId: string | undefined;
   isCancelled = false;
-  /** The last compared state of the session: the relay is asked once about each state. */
+  /** The last compared state of the session, so that the relay is asked once per state. */
   seen = '';
-  /** The turn is over; its last texts are being read. */
+  /** The turn is over, but its last texts are still being read. */
   isEnding = false;
-  /** The newest texts of the agent that the client was sent, without white space: at least as long as a result. */
+  /** The newest agent texts sent to the client, without white space: at least as long as a result. */
   said = '';
   /** Settled once. */
   readonly ended: Promise<PromptResponse>;
@@ -30,7 +30,7 @@ export class Turn {
     let settle: [(response: PromptResponse) => void, (error: Error) => void];
     this.ended = new Promise<PromptResponse>((...both) => (settle = both));
     [this.resolve, this.reject] = settle!;
-    // The call may be gone before its end is known.
+    // The caller can be gone before the turn settles.
     this.ended.catch(() => undefined);
   }
 }
@@ -40,8 +40,8 @@ const open: readonly State[] = ['queued', 'sent', 'running'];
 const taken: readonly State[] = ['cancelled', 'expired'];
 
 /**
- * The task that a turn depends on, and whether it is the end: pure. A question settles its task as `waiting`; the turn goes on with the task of
- * the answer, which is the newest of the session.
+ * Decides whether a turn continues, follows another task, or is over. Pure. A question settles its task as `waiting`; the turn continues with
+ * the task of the answer, the newest task of the session.
  */
 export function stepOf(
   { id, state }: { id: string; state: State },
@@ -51,13 +51,13 @@ export function stepOf(
   if (state !== 'waiting') return { kind: 'ended', state };
   const newer = lastTask?.id === id ? undefined : lastTask;
   const isOver = status === 'idle' || status === 'failed';
-  // A message of another app that waits behind the question is not its answer, and neither is one that was taken back.
+  // Neither a queued message of another app nor a withdrawn message is the answer.
   const isAnswer = newer !== undefined && newer.state !== 'queued' && (isOver || !taken.includes(newer.state));
   if (isAnswer) return { kind: 'follow', taskId: newer.id };
   return isOver ? { kind: 'ended', state: status === 'idle' ? 'completed' : 'failed' } : { kind: 'goes on' };
 }
 
-/** The response of a turn that ended, or its error. */
+/** Returns the response of a settled turn, or its error. */
 export function endOf(
   state: State,
   task: Pick<Task, 'error'> | undefined,

@@ -1,4 +1,4 @@
-/** ULIDs: an id that sorts by its time, in 26 characters of Crockford's base 32. */
+/** ULIDs: ids that sort by time, in 26 characters of Crockford's base 32. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 export function newUlid(now = Date.now()): string {

@@ -1,6 +1,6 @@
 /**
- * Items of a transcript, as they are now, to the updates that a client has not had. Pure but for its memory of what was sent: nothing is sent
- * twice, whichever way an item came. Shapes of parts are checked here: the relay has not.
+ * Turns the current items of a transcript into the updates that the client lacks. Pure except for its memory of sent texts: no update goes out
+ * twice, through either source. Shapes of parts are checked here because the relay does not check them.
  */
 import { createHash } from 'node:crypto';
 import type { SessionUpdate, ToolCallStatus, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk';
@@ -15,21 +15,21 @@ interface TellerOptions {
   paths: Paths;
   /** The client shows notices. */
   notices: boolean;
-  /** The budget of the person. Absent: the session has its own. */
+  /** The budget of the user. Absent: the session has its own. */
   budget?: Budget | undefined;
 }
 
 export interface Teller {
-  /** The updates that bring the client from what it was sent to the item or message as it is now. */
+  /** Returns the updates between the client's version and the current item or message. */
   tell(entry: Item | Message): SessionUpdate[];
-  /** The client knows it, or is not to have it. */
+  /** Marks an entry as known, or as not for the client. */
   skip(uuid: string): void;
   isTold(uuid: string): boolean;
-  /** Gives the bytes back to the budget. The teller sends nothing afterwards. */
+  /** Returns the bytes to the budget. The teller sends nothing afterwards. */
   end(): void;
 }
 
-/** A text by its length and hash, and the texts of the newest entries whole: a text that lost its end cannot be told from another one otherwise. */
+/** The length and hash of a text, and its full text if it is new: hash and length alone cannot prove that a shorter text is its beginning. */
 interface Known {
   length: number;
   hash: string;
@@ -38,9 +38,9 @@ interface Known {
 
 interface Told {
   known: Known;
-  /** How often the text was replaced by another: each is a message of its own. */
+  /** How often another text replaced the text: each replacement is a message of its own. */
   again: number;
-  /** Fields of a tool, a plan or the like, by the hash of their JSON. */
+  /** Hashes of the JSON of each field of a tool, a plan and similar parts. */
   fields: Map<string, string>;
   isSkipped: boolean;
 }
@@ -50,7 +50,7 @@ const most = 20_000;
 const sessionBytes = 4 * 1024 * 1024;
 const entryBytes = 300;
 const fieldBytes = 100;
-/** Texts of the newest entries that are kept whole. */
+/** Limit for full texts of the newest entries. */
 const wholeBytes = 512 * 1024;
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
@@ -59,7 +59,7 @@ const nothing: Known = { length: 0, hash: hashOf(''), text: '' };
 export function createTeller(options: TellerOptions): Teller {
   const { budget = createBudget() } = options;
   const all = new Map<string, Told>();
-  /** Entries with a whole text, the longest unchanged entry first. */
+  /** Entries with a full text, the longest unchanged entry first. */
   const whole = new Map<string, Told>();
   let own = 0;
   let inWhole = 0;
@@ -137,7 +137,7 @@ export function createTeller(options: TellerOptions): Teller {
   };
 }
 
-/** The known text begins with it. A shorter text counts as the beginning of a text that is known by its hash alone: the client keeps its text. */
+/** The known text begins with `content`. If only the hash is known, any shorter text counts as its beginning: the client keeps its text. */
 function isBeginning(content: string, { length, hash, text }: Known): boolean {
   if (text !== undefined) return text.startsWith(content);
   return content.length < length || (content.length === length && hashOf(content) === hash);
@@ -153,7 +153,7 @@ function words(
   sessionUpdate: Speaker,
 ): SessionUpdate[] {
   const before = told.known;
-  // A text that lost its end, white space for instance, cannot be taken back.
+  // A shortened text, for example without trailing white space, cannot be retracted.
   if (isBeginning(content, before)) return [];
   const isLonger = content.length > before.length && hashOf(content.slice(0, before.length)) === before.hash;
   if (!isLonger) told.again += 1;
@@ -177,7 +177,7 @@ function updatesOf(item: Item, told: Told, isFirst: boolean, options: TellerOpti
     case 'mark':
       return options.notices ? changed(told, 'mark', noticeOf(part)) : [];
     case 'question':
-      // An open one is asked by a request of its own.
+      // Asking sends an open question as a request.
       if (isFirst && part.state === 'open') told.isSkipped = true;
       return told.isSkipped ? [] : words(item, told, speaker(item));
     case 'user':
@@ -193,14 +193,14 @@ function updatesOf(item: Item, told: Told, isFirst: boolean, options: TellerOpti
   }
 }
 
-/** Pictures of a user are named where there are no words. */
+/** Gives a message without text the number of its images. */
 function withImages(item: Item): Item {
   const { images } = item.part;
   if (item.content !== '' || !Array.isArray(images) || images.length === 0) return item;
   return { ...item, content: images.length === 1 ? '[1 image]' : `[${images.length} images]` };
 }
 
-/** One update, unless the client has the same already. */
+/** Returns the update, unless the client has it already. */
 function changed(told: Told, name: string, update: SessionUpdate | undefined): SessionUpdate[] {
   if (!update) return [];
   return isNews(told, name, update) ? [update] : [];
@@ -209,7 +209,7 @@ function changed(told: Told, name: string, update: SessionUpdate | undefined): S
 function isNews(told: Told, name: string, value: unknown): boolean {
   const json = JSON.stringify(value);
   const before = told.fields.get(name);
-  // A list that was never sent is empty.
+  // An unsent list counts as empty.
   if (before === undefined ? json === '[]' : before === hashOf(json)) return false;
   told.fields.set(name, hashOf(json));
   return true;
@@ -249,7 +249,7 @@ const markTitles: Readonly<Record<string, string>> = {
 };
 
 function noticeOf({ what, text: said }: Part): SessionUpdate | undefined {
-  // A change of mode is sent with the options of the session.
+  // The options of the session report a change of mode.
   if (what === 'mode') return undefined;
   const title = markTitles[String(what)] ?? text(said);
   if (title === undefined) return undefined;
@@ -274,10 +274,10 @@ const toolStates: Readonly<Record<string, ToolCallStatus>> = {
   interrupted: 'failed',
 };
 
-/** The id of the call towards clients: that of the agent. */
+/** Returns the agent's id of the call, or the item's uuid. */
 export const toolCallIdOf = ({ uuid, part }: Item): string => text(part.id) ?? uuid;
 
-/** The newest call that is under way and that a question can be about. */
+/** Returns the newest pending or running call that the question can be about. */
 export const openCallOf = (items: readonly Item[], { command }: NonNullable<Prompt['subject']>): Item | undefined =>
   items.findLast(
     ({ part }) =>

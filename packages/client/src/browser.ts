@@ -1,14 +1,14 @@
-/** The door for browsers, and for every runtime with `fetch` and `WebSocket` that is not Node. */
+/** The entry for browsers, and for every other runtime with `fetch` and `WebSocket` except Node. */
 import { type Client, type ClientOptions, clientOn } from './client.ts';
 import { type WebSocketConstructor, standardSocket } from './socket.ts';
 import { onWake } from './wake.ts';
 
 export * from './shared.ts';
 
-/** Ten seconds for the answer and five between looks find a dead line within 40 s. */
+/** Together with ten seconds for the answer and five between checks, a dead connection is detected within 40 s. */
 const silenceMs = 25_000;
 
-/** @throws TypeError for an address that is not http or https, and for both kinds of credential at once */
+/** @throws TypeError if the address is not http or https, or if both `token` and `getToken` are set */
 export function createClient(options: ClientOptions): Client {
   const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor };
   return clientOn({ open: WebSocket && standardSocket(WebSocket), onWake, silenceMs }, options);

@@ -1,15 +1,15 @@
-/** Items that have come and were not taken yet. Bounded: a reader that is too slow for it is told to load again. */
+/** Bounded queue of received items. If the reader is too slow, a `resync` item replaces the queued items, so that the reader loads again. */
 import type { AttentionItem } from './items.ts';
 
 interface BufferBounds {
   items: number;
-  /** The characters of all frame texts. */
+  /** Characters of all frame texts. */
   characters: number;
 }
 
 export class ItemBuffer {
   readonly #bounds: BufferBounds;
-  /** Called when enough was taken to go on reading. */
+  /** Called when the reader has taken enough for reading to resume. */
   readonly #onRoom: () => void;
   #items: { item: AttentionItem; size: number }[] = [];
   #characters = 0;
@@ -21,7 +21,7 @@ export class ItemBuffer {
     this.#onRoom = onRoom;
   }
 
-  /** Half of a bound is reached: a reader that can pause should. */
+  /** True at half of a bound, where a socket that can pause should pause. */
   get isHalfFull(): boolean {
     return this.#fill >= 0.5;
   }
@@ -30,7 +30,7 @@ export class ItemBuffer {
     return Math.max(this.#items.length / this.#bounds.items, this.#characters / this.#bounds.characters);
   }
 
-  /** Beyond the bound everything that waits becomes the newest state of the connection and one `resync`. */
+  /** At the bound, the queue shrinks to the newest connection state and one `resync`. */
   push(item: AttentionItem, size: number): void {
     if (this.#end) return;
     if (this.#fill >= 1) {
@@ -43,7 +43,7 @@ export class ItemBuffer {
     this.#wake();
   }
 
-  /** The next item; undefined at the end. Rejects with the error that ended it, after the items before. */
+  /** Returns the next item; undefined after `end`. If `end` got an error, rejects with it after the queued items. */
   async take(): Promise<AttentionItem | undefined> {
     for (;;) {
       const next = this.#items.shift();
@@ -62,7 +62,7 @@ export class ItemBuffer {
     }
   }
 
-  /** No more items come. Without an error those that wait are dropped, too. */
+  /** Accepts no further items. Without an error, also drops the queued items. */
   end(error?: Error): void {
     if (!error) this.#items = [];
     this.#end ??= { error };

@@ -1,4 +1,4 @@
-/** A call of a route: its path and credential, the renewal of a refused token, and which failures are tried again. */
+/** Calls a route: fills its path, adds the credential, renews a refused token, and retries transient failures. */
 import type { RouteBody, RouteName, RouteParams, RouteQuery, RouteSuccess } from '@relay/protocol';
 import { type Endpoint, endpoints } from '@relay/protocol/plain';
 import { pause } from './pause.ts';
@@ -8,11 +8,11 @@ import type { Tokens } from './token.ts';
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** For each attempt; default that of the client. */
+  /** Per attempt. Default: the client's time-out. */
   timeoutMs?: number;
-  /** How often a failure is tried again where that is safe; default that of the client. */
+  /** How often a transient failure is retried, if a retry is safe. Default: the client's value. */
   retries?: number;
-  /** A browser sends it to its end although the page is closed meanwhile. It takes bodies of 64 KiB at most for all such calls together. */
+  /** The browser completes the request even if the page closes. All such requests together can carry at most 64 KiB. */
   keepalive?: boolean;
 }
 
@@ -28,12 +28,12 @@ type Body<N extends RouteName> =
 type Query<N extends RouteName> = RouteQuery<N> extends undefined ? { query?: undefined } : { query?: RouteQuery<N> };
 type Key<N extends RouteName> = (typeof endpoints)[N] extends { idempotent: true }
   ? {
-      /** Two calls with one key are one. Default: a key of this call, kept over its retries. */
+      /** Calls with the same key count as one. Default: a key per call, kept over its retries. */
       idempotencyKey?: string;
     }
   : { idempotencyKey?: undefined };
 
-/** The arguments of a route: its parameters and body where it has some, and how to make the call. */
+/** The arguments of a route: its parameters and body, if it has them, and the call options. */
 export type Input<N extends RouteName> = Params<N> & Body<N> & Query<N> & Key<N> & CallOptions;
 /** The body of a success; undefined for 204. */
 export type Output<N extends RouteName> = RouteSuccess<N>['body'];
@@ -54,7 +54,7 @@ interface AnyInput extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** Before the second, the third and every later attempt. */
+/** The pauses before the second, the third, and every later attempt. */
 const pausesMs = [250, 1000];
 const longestPauseMs = 5000;
 
@@ -73,7 +73,7 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
       fetch,
     });
 
-  /** With another token if the relay did not accept the first one. */
+  /** Retries with another token if the relay refuses the first one. */
   const authorized = async (endpoint: Endpoint, input: AnyInput): Promise<Answer> => {
     if (endpoint.credential === 'none') return attempt(endpoint, input, undefined);
     const grant = await tokens.get();
@@ -109,7 +109,7 @@ export function createCall({ url, tokens, fetch, ...defaults }: CallDeps) {
   };
 }
 
-/** Milliseconds after which the same request may succeed; undefined when only the caller can know. */
+/** Returns the milliseconds to wait before a retry; undefined if the caller must decide. */
 function waitFor(error: unknown, step: number): number | undefined {
   if (!(error instanceof ClientError) || !isPassing(error)) return undefined;
   const waitMs = pausesMs[Math.min(step, pausesMs.length - 1)]! * (0.75 + Math.random() / 2);
@@ -117,7 +117,7 @@ function waitFor(error: unknown, step: number): number | undefined {
   return toldMs > longestPauseMs ? undefined : Math.max(waitMs, toldMs);
 }
 
-/** No answer, a relay that is busy, a proxy without one behind it. Not `DEVICE_OFFLINE`, and not a rate limit. */
+/** Transient: no answer, a busy relay, or a proxy that cannot reach the relay. Not `DEVICE_OFFLINE`, and not a rate limit. */
 const isPassing = (error: ClientError): boolean =>
   error instanceof NetworkError ||
   error instanceof TimeoutError ||
@@ -127,7 +127,7 @@ const isPassing = (error: ClientError): boolean =>
 function addressOf(url: string, { path }: Endpoint, { params = {}, query = {} }: AnyInput): string {
   const filled = path.replace(/:(\w+)/g, (_all, name: string) => {
     const value = params[name];
-    // A path with an empty or a dotted part is another path.
+    // An empty or dotted segment would change the path.
     if (value === undefined || value === '' || value === '.' || value === '..')
       throw new TypeError(`params.${name} is missing`);
     return encodeURIComponent(value);
@@ -138,7 +138,7 @@ function addressOf(url: string, { path }: Endpoint, { params = {}, query = {} }:
   return `${url}${filled}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Not `randomUUID`, which pages that came over plain http do not have. */
+/** Not `randomUUID`: pages loaded over plain http do not have it. */
 function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

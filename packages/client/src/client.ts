@@ -1,4 +1,4 @@
-/** The client as one value: a base address, a credential, and what the runtime brings along. */
+/** The client: a base address, a credential, and the abilities of the runtime. */
 import type { RouteName } from '@relay/protocol';
 import { type CallArguments, type Output, createCall } from './call.ts';
 import type { AttentionOptions } from './items.ts';
@@ -9,47 +9,47 @@ import { createGetTicket } from './ticket.ts';
 import { type GetToken, createTokens } from './token.ts';
 
 export interface ClientOptions {
-  /** Address of the relay, with its path if it has one: `https://relay.example.com`. */
+  /** Address of the relay, including its path: `https://relay.example.com`. */
   baseUrl: string;
   /** An access token that is never renewed. */
   token?: string;
-  /** Instead of `token`: called for each request, again with `refused` when the relay did not accept one. */
+  /** Replaces `token`: called for each request, and again with `refused` after the relay refuses a token. */
   getToken?: GetToken;
-  /** Default: the one of the runtime. */
+  /** Default: the runtime's `fetch`. */
   fetch?: typeof fetch;
-  /** Default: that of the browser; in Node the package `ws`. With one of your own, streams get tickets as in a browser. */
+  /** Default: the browser's; in Node the package `ws`. A custom class makes streams use tickets, as in a browser. */
   WebSocket?: WebSocketConstructor;
-  /** For each attempt of a call. Default 30 s. */
+  /** Per attempt of a call. Default 30 s. */
   timeoutMs?: number;
-  /** How often a call that is safe to repeat is tried again after a passing failure. Default 2. */
+  /** How often a safe call is retried after a transient failure. Default 2. */
   retries?: number;
 }
 
 export interface Client {
-  /** Address of the relay without a slash at the end. */
+  /** Address of the relay without a trailing slash. */
   readonly url: string;
   /**
    * Calls a route by name; resolves with the body of the success.
-   * @throws RelayError, NetworkError, TimeoutError, BadAnswerError; what `getToken` throws; the reason of `signal`
+   * @throws RelayError, NetworkError, TimeoutError, BadAnswerError; errors of `getToken`; the reason of `signal`
    */
   call<N extends RouteName>(name: N, ...input: CallArguments<N>): Promise<Output<N>>;
-  /** The same with status and headers, such as `Idempotent-Replay`. */
+  /** Like `call`, with status and headers, such as `Idempotent-Replay`. */
   request<N extends RouteName>(name: N, ...input: CallArguments<N>): Promise<Answer<Output<N>>>;
   /**
-   * The live frames of the person, as an async iterable that connects when it is first read and again after every outage. It ends
-   * by `break`, `return()` or the signal; it throws when connecting again cannot help (docs/errors.md, close codes).
+   * The user's live frames as an async iterable. It connects on the first read and again after every outage. It stops on `break`, `return()`
+   * or the signal, and throws if reconnecting cannot help (docs/errors.md, close codes).
    */
   attention(options?: AttentionOptions): AttentionStream;
 }
 
 interface Runtime {
-  /** Absent where there is no WebSocket. */
+  /** Undefined if the runtime has no WebSocket. */
   open: OpenSocket | undefined;
   onWake?: StreamDeps['onWake'];
   silenceMs?: StreamDeps['silenceMs'];
 }
 
-/** @throws TypeError for an address that is not http or https, and for both kinds of credential at once */
+/** @throws TypeError if the address is not http or https, or if both `token` and `getToken` are set */
 export function clientOn(runtime: Runtime, options: ClientOptions): Client {
   const { token, getToken, fetch, WebSocket, timeoutMs = defaultTimeoutMs, retries = 2 } = options;
   const { protocol, origin, pathname } = new URL(options.baseUrl);

@@ -1,9 +1,9 @@
-/** The length of waits. */
+/** The lengths of waits. */
 
-/** Longer waits are answered as this one. */
+/** Caps a longer Retry-After. */
 const maxRetryAfterSeconds = 600;
 
-/** A header Retry-After (seconds or a date) in seconds; undefined when absent or unreadable. */
+/** Returns the header Retry-After (seconds or a date) in seconds; undefined if absent or unreadable. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim();
   if (!text) return undefined;
@@ -12,9 +12,9 @@ export function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /**
- * Milliseconds of the wait number `step` (0 = the first one after a connection was lost): the ceiling doubles from 1 s to 30 s,
- * and the wait lies anywhere in its upper half, so that clients that lost the same relay do not return in the same instant. A
- * Retry-After is added to, never undercut. `random` is in [0, 1).
+ * Returns the milliseconds of wait number `step` (0 = the first one after a lost connection). The ceiling doubles from 1 s to 30 s, and the
+ * wait is random in its upper half, so that the clients of one failed relay do not all return at once. A Retry-After is the minimum; up to
+ * one second is added to it. `random` is in [0, 1).
  */
 export function backoffMs(step: number, random: number, retryAfter?: number): number {
   const ceiling = Math.min(1000 * 2 ** Math.min(step, 30), 30_000);

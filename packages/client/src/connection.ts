@@ -1,4 +1,4 @@
-/** One connection to `/ws/attention`, from the attempt to its end: opens in time, renews its credential, answers for its life. */
+/** One connection to `/ws/attention`: opens within a time limit, renews its credential, and detects a dead line. */
 import { ClosedError, SignedOutError, TimeoutError } from './errors.ts';
 import type { OpenSocket } from './socket.ts';
 import type { Grant, Tokens } from './token.ts';
@@ -6,32 +6,32 @@ import type { Grant, Tokens } from './token.ts';
 interface ConnectionWish {
   open: OpenSocket;
   tokens: Tokens;
-  /** The token it is opened with. */
+  /** The token for opening. */
   grant: Grant | undefined;
   url: string;
   ticket: (signal: AbortSignal) => Promise<string>;
   onOpen: () => void;
   onText: (text: string) => void;
-  /** Opens within this time. */
+  /** Time limit for opening. */
   openTimeoutMs?: number | undefined;
-  /** The client asks a line for an answer after so long a silence: a browser does not show pings to a page. Absent: never. */
+  /** After this much silence the client sends a frame that the relay must answer, because browsers hide pings from pages. Absent: never. */
   silenceMs?: number | undefined;
 }
 
 export interface Ending {
   error: Error;
-  /** It was open, and how long. */
+  /** How long the connection was open; undefined if it never opened. */
   livedMs: number | undefined;
   heard: boolean;
-  /** The newest token that was sent. */
+  /** The newest sent token. */
   token: string | undefined;
 }
 
 export interface Connection {
   readonly ended: Promise<Ending>;
-  /** Sends the newest token. The answer proves that the connection lives; without one it ends, after a wake within 3 s. */
+  /** Sends the newest token. The answer proves that the connection lives; after a wake the connection fails without an answer within 3 s. */
   refresh(): Promise<void>;
-  /** Says which session is shown; nothing while it is not open. */
+  /** Reports the shown session. Does nothing while the connection is not open. */
   focus(sessionId: string, visible: boolean): void;
   close(): void;
   pause(): void;
@@ -40,17 +40,17 @@ export interface Connection {
 
 const defaultOpenTimeoutMs = 15_000;
 const answerTimeoutMs = 10_000;
-/** The person looks at the page, or the network is back: replaces a dead line soon. */
+/** Used when the user returns to the page or the network is back: replaces a dead line soon. */
 const wakeTimeoutMs = 3_000;
 const lookAgainMs = 5_000;
-/** A timer that is later than this was not late: the machine slept. */
+/** A timer that fires this late shows that the machine slept. */
 const sleptMs = 15_000;
-/** A token is renewed when it is good for no longer than this. */
+/** A token is renewed when it expires within this time. */
 const renewBeforeMs = 60_000;
-/** How long a token that was renewed should be good for. */
+/** The minimum validity requested for a renewed token. */
 const renewedForMs = 90_000;
 const renewAgainMs = 5000;
-/** Longer than a timer can be: tokens of another issuer may live for months. */
+/** The longest possible timer: tokens of another issuer can live for months. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: ConnectionWish): Connection {
@@ -108,10 +108,10 @@ export function connect({ open, tokens, url, ticket, onOpen, onText, ...wish }: 
     grant = fresh;
     socket.send(JSON.stringify({ type: 'auth', token: fresh.token }));
     clearTimeout(answer);
-    // A reader that is not ready for it hears no answer.
+    // A paused reader receives no answer.
     if (!isPaused) answer = late('No answer on the connection', withinMs);
   };
-  /** Reads the clock of the wall, which goes on while a machine sleeps. */
+  /** Uses the wall clock, which continues while a machine sleeps. */
   function watch(): void {
     heardAt = Date.now();
     if (silenceMs === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Everything a call or a stream can fail with. Each class has a stable `code`; `instanceof` and `code` lead to the same branch.
- * An aborted call is none of these: it rejects with the reason of the caller's signal.
+ * Every failure of a call or a stream. Each class has a stable `code`; `instanceof` and `code` are equivalent.
+ * An aborted call rejects with the reason of the caller's signal instead.
  */
 import type { ErrorCode } from '@relay/protocol';
 
@@ -9,14 +9,14 @@ export abstract class ClientError extends Error {
   abstract readonly code: string;
 }
 
-/** The relay refused. `code` is one of docs/errors.md; a later relay may send others. */
+/** The relay refused the request. docs/errors.md lists the codes; a later relay can send others. */
 export class RelayError extends ClientError {
   override readonly name = 'RelayError';
   readonly code: ErrorCode | (string & {});
   readonly status: number;
-  /** Seconds after which it makes sense to ask again. */
+  /** Seconds until a retry makes sense. */
   readonly retryAfter: number | undefined;
-  /** Every field of the answer: some refusals say more than code and text. */
+  /** Every field of the answer: some refusals carry more than code and text. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
 
@@ -37,23 +37,23 @@ export class RelayError extends ClientError {
   }
 }
 
-/** No answer at all: name, network, TLS. `cause` is the error of the runtime. */
+/** No answer at all: DNS, network or TLS failed. `cause` is the error of the runtime. */
 export class NetworkError extends ClientError {
   override readonly name = 'NetworkError';
   readonly code = 'NETWORK';
 }
 
-/** No complete answer within the time limit. It may still have happened, unless the request was repeatable. */
+/** No complete answer within the time limit. The relay can still have carried out the request. */
 export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError';
   readonly code = 'TIMEOUT';
 }
 
-/** An answer that does not come from a relay: a page of a proxy, a redirect, not JSON. */
+/** The answer does not come from a relay: a proxy's page, a redirect, or a body that is not JSON. */
 export class BadAnswerError extends ClientError {
   override readonly name = 'BadAnswerError';
   readonly code = 'BAD_ANSWER';
-  /** 0 where a browser hides it. */
+  /** 0 if the browser hides it. */
   readonly status: number;
   readonly headers: Headers;
 
@@ -64,7 +64,7 @@ export class BadAnswerError extends ClientError {
   }
 }
 
-/** The relay closed the stream. The meaning of `closeCode` is in docs/errors.md. */
+/** The relay closed the stream. docs/errors.md explains `closeCode`. */
 export class ClosedError extends ClientError {
   override readonly name = 'ClosedError';
   readonly code = 'CLOSED';
@@ -78,7 +78,7 @@ export class ClosedError extends ClientError {
   }
 }
 
-/** Throw it from `getToken` when there can be no token until the person signs in again: a stream ends with it. */
+/** Throw it from `getToken` if the user must sign in again: the stream then rejects with it and stops. */
 export class SignedOutError extends ClientError {
   override readonly name = 'SignedOutError';
   readonly code = 'SIGNED_OUT';

@@ -1,7 +1,7 @@
-/** Text of the socket → a typed frame. Frames that a later relay sends pass as `unknown`; broken ones are dropped. */
+/** Parses the text of a frame. Frames of a later relay become `unknown`; malformed frames are dropped. */
 import type { AttentionFrame } from '@relay/protocol';
 
-/** A frame of a type that is newer than this client, as it came. */
+/** The raw frame, of a type that this client does not know. */
 export interface UnknownFrame {
   type: 'unknown';
   frame: Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export interface UnknownFrame {
 type Fields = Record<string, unknown>;
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** The fields that a frame cannot be understood without. */
+/** Checks the fields that a frame needs to be understood. */
 const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => boolean>> = {
   session_update: ({ session }) => isObject(session) && typeof session.id === 'string',
   new_message: ({ sessionId, message }) =>
@@ -29,7 +29,7 @@ const hasFields: Readonly<Record<AttentionFrame['type'], (frame: Fields) => bool
   auth_ok: () => true,
 };
 
-/** undefined for a text that is no frame, or one of a known type without its fields. */
+/** Returns undefined if the text is not a frame, or if a known type lacks its fields. */
 export function decodeFrame(text: string): AttentionFrame | UnknownFrame | undefined {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** An app's copy of the inbox of its user. The state with the higher version is the newer one, whichever way it came. */
+/** An app's copy of its user's inbox. The state with the higher version wins, whether a frame or a read brought it. */
 import type { Inbox, InboxCounts, InboxItem } from '@relay/protocol';
 import type { Client } from './client.ts';
 import { pause } from './pause.ts';
@@ -10,7 +10,7 @@ export interface InboxState {
   readonly counts: InboxCounts;
   /** The newest open items, newest first. */
   readonly items: readonly InboxItem[];
-  /** The newest items that are hidden for a while. */
+  /** The newest snoozed items. */
   readonly snoozed: readonly InboxItem[];
 }
 
@@ -21,9 +21,9 @@ const empty: InboxState = {
   snoozed: [],
 };
 
-/** A copy holds the newest items; the next ones follow when these are done. */
+/** A copy holds the newest items; the next load brings older ones after these are done. */
 const pageItems = 100;
-/** Wait before an answer that is older than a frame is read again. */
+/** Wait before reading again after an answer older than a frame. */
 const askAgainMs = 250;
 
 const newestFirst = (items: readonly InboxItem[]) =>
@@ -40,21 +40,21 @@ export class InboxCopy extends Signal {
     this.#client = client;
   }
 
-  /** The same object until something changes. */
+  /** The same object until the state changes. */
   get state(): InboxState {
     return this.#state;
   }
 
-  /** Changes were lost: load. */
+  /** Changes were lost: call `load`. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Applies a frame. Returns the changed items; undefined for another or an older frame. */
+  /** Applies a frame. Returns the changed items; undefined for another frame type or an outdated version. */
   apply(frame: AttentionItem): readonly InboxItem[] | undefined {
     if (frame.type === 'resync') {
       this.#isBehind = true;
-      // A restored database counts from an earlier version, which is newer than the one here all the same.
+      // A restored database continues from a lower version, although its state is newer.
       this.#state = { ...this.#state, version: 0 };
     }
     if (frame.type !== 'inbox_update' || frame.version <= this.#state.version) return undefined;
@@ -62,7 +62,7 @@ export class InboxCopy extends Signal {
     const gone = new Set([...removed, ...changed.map(({ id }) => id)]);
     const merged = (items: readonly InboxItem[], state: InboxItem['state']) =>
       newestFirst([...items.filter(({ id }) => !gone.has(id)), ...changed.filter((item) => item.state === state)]);
-    // Changes that this copy did not see are in no later frame.
+    // No later frame repeats the changes that this copy missed.
     this.#isBehind ||= more === true;
     this.#become({
       version,
@@ -74,7 +74,7 @@ export class InboxCopy extends Signal {
   }
 
   /**
-   * Reads the newest items, again if a frame is newer than the answer. Returns the answer; undefined after a later `load`.
+   * Reads the newest items, and again if a frame is newer than the answer. Returns the answer; undefined if `load` was called again.
    * @throws the errors of calls
    */
   async load(): Promise<Inbox | undefined> {
@@ -92,13 +92,13 @@ export class InboxCopy extends Signal {
     return inbox;
   }
 
-  /** Removes an item until the next load: its change is on the way to the relay. */
+  /** Removes an item until the next load, while its change is being sent to the relay. */
   hide(id: string): void {
     const without = (items: readonly InboxItem[]) => items.filter((item) => item.id !== id);
     this.#become({ ...this.#state, items: without(this.#state.items), snoozed: without(this.#state.snoozed) });
   }
 
-  /** Begins like a new copy, and drops the answers of pending reads. */
+  /** Resets the copy, and drops the answers of pending reads. */
   forget(): void {
     this.#reads += 1;
     this.#isBehind = true;

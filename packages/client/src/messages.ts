@@ -1,18 +1,18 @@
 /**
- * Messages of one session from two sources, the daemon's history and live frames, in one list. Beside a transcript the list holds only
- * messages that are not items, or not yet.
+ * Messages of one session from two sources, the daemon's history and live frames, in one list. If the daemon keeps a transcript, the list
+ * holds only messages that are not items, or not yet.
  */
 import type { Item, Message } from '@relay/protocol';
 
-/** A live message and its copy in the history can differ by this much, the history being earlier. */
+/** The history's timestamp of a message is at most this much earlier than the live one. */
 const windowMs = 30_000;
 
 interface Entry {
   message: Message;
   isLive: boolean;
-  /** The other source has sent the message too. Each message stands for one message of the other source. */
+  /** The other source has sent the message too. Each message matches at most one message of the other source. */
   hasTwin?: boolean | undefined;
-  /** Place of the newest item when the message came. */
+  /** The `seq` of the newest item when the message arrived. */
   after: number;
 }
 
@@ -20,7 +20,7 @@ const squashed = (text: string): string => text.replace(/\s+/g, '');
 
 /**
  * The one rule for "the same message" (ADR 93): two messages are the same if their uuids are equal. Only a daemon without a transcript
- * gives a message another uuid in its history. There a live message is also the same as one of the history that has its role and its text
+ * gives a message another uuid in its history. In that case a live message equals a stored message that has the same role, the same text
  * apart from white space, and is at most 30 s older.
  */
 export function isSameMessage(live: Message, stored: Message, textOf = squashed): boolean {
@@ -32,10 +32,10 @@ export function isSameMessage(live: Message, stored: Message, textOf = squashed)
 export class MessageList {
   readonly #keep: number;
   readonly #keepBytes: () => number;
-  /** Older messages that the caller asked for: they stay too. */
+  /** Number of older messages that the caller loaded: they stay too. */
   #older = 0;
   #entries: Entry[] = [];
-  /** Uuids that came, the newest of them, also of messages that are listed under the uuid of their twin. */
+  /** The newest received uuids, including messages that are listed under the uuid of their twin. */
   readonly #uuids = new Set<string>();
   #hasMore = false;
 
@@ -58,7 +58,7 @@ export class MessageList {
     return this.#hasMore;
   }
 
-  /** Adds a message at the end. Returns false if it came before, from either source. */
+  /** Appends a message. Returns false if either source sent it before. */
   add(message: Message, isLive: boolean, after: number): boolean {
     if (!this.#remember(message)) return false;
     const twin = this.#entries.find(
@@ -74,8 +74,8 @@ export class MessageList {
   }
 
   /**
-   * Takes the newest page of the history. Live messages that it lacks stay at their places: before the next message that both sources have,
-   * or at the end. Older messages stay if they lead up to the page. Returns the messages that did not come before.
+   * Takes the newest page of the history. Live messages that it lacks keep their places: before the next message that both sources have,
+   * or last. Older messages stay if they lead up to the page. Returns the new messages.
    */
   take(page: readonly Message[], hasMore: boolean): Message[] {
     const index = new Map(page.map(({ uuid }, place) => [uuid, place]));
@@ -101,7 +101,7 @@ export class MessageList {
     });
     const merged: Entry[] = [];
     let missing: Entry[] = [];
-    /** Number of messages of the page that are in `merged`. */
+    /** Number of messages of the page in `merged`. */
     let taken = 0;
     for (const entry of this.#entries.slice(Math.max(at, 0))) {
       const place = placeOf(entry);
@@ -113,7 +113,7 @@ export class MessageList {
       missing = [];
       taken = place + 1;
     }
-    // No message that both sources have shows the places of these.
+    // Without a message in both sources, the places of these messages are unknown.
     if (taken === 0) missing = missing.filter((one) => !isOlder(one));
     merged.push(...page.slice(taken).map(entryOf), ...missing);
     this.#entries = [...this.#entries.slice(0, Math.max(at, 0)), ...merged];
@@ -123,7 +123,7 @@ export class MessageList {
     return added;
   }
 
-  /** Puts a page of history before the first message. Returns the messages that are new. */
+  /** Puts a page of history before the first message. Returns the new messages. */
   takeOlder(page: readonly Message[], hasMore: boolean): Message[] {
     const known = new Set(this.#entries.map(({ message }) => message.uuid));
     const added = page.filter(({ uuid }) => !known.has(uuid));
@@ -134,7 +134,7 @@ export class MessageList {
     return added;
   }
 
-  /** Drops stored messages, and messages that became items. `beganAt`: the list of items began again, at this time. */
+  /** Drops stored messages, and messages that became items. `beganAt`: the list of items was replaced, and starts at this time. */
   giveWay(isItem: (uuid: string) => boolean, newest: number, beganAt?: number): void {
     this.#entries = this.#entries.flatMap((entry) => {
       const { uuid, timestamp } = entry.message;
@@ -144,7 +144,7 @@ export class MessageList {
     });
   }
 
-  /** The items with the messages among them. Pending messages of the person stand last, as their items will. */
+  /** Returns the items with the messages among them. The user's pending messages come last, like their later items. */
   among(items: readonly Item[]): readonly Message[] {
     if (this.#entries.length === 0) return items;
     const others = this.#entries.filter(({ message }) => message.role !== 'USER');
@@ -158,7 +158,7 @@ export class MessageList {
     return [...all, ...[...others.slice(next), ...own].map(({ message }) => message)];
   }
 
-  /** False if the uuid came before. */
+  /** Returns false if the uuid is known. */
   #remember({ uuid }: Message): boolean {
     if (this.#uuids.has(uuid)) return false;
     this.#uuids.add(uuid);

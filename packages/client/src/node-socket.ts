@@ -1,4 +1,4 @@
-/** The WebSocket of Node: the token in a header, a refused upgrade with its reason, and read no faster than frames are taken. */
+/** The WebSocket of Node: sends the token in a header, reports why an upgrade was refused, and reads only as fast as the caller takes frames. */
 import type { IncomingMessage } from 'node:http';
 import { proxyAgentFor } from '@relay/protocol/proxy';
 import { WebSocket } from 'ws';
@@ -6,7 +6,7 @@ import { NetworkError } from './errors.ts';
 import { refusalOf } from './request.ts';
 import { type OpenSocket, closeTimeoutMs, endingOf } from './socket.ts';
 
-/** The relay pings every 30 s; without any sign of it for this long the socket counts as dead. */
+/** The relay pings every 30 s; the socket counts as dead after this much silence. */
 const silenceMs = 75_000;
 const maxFrameBytes = 16 * 1024 * 1024;
 const bodyBytes = 4096;
@@ -33,7 +33,7 @@ export const nodeSocket: OpenSocket = ({ url, token }, events) => {
     if (!wasOpen) failure ??= new NetworkError('The relay cannot be reached.', { cause: error });
   });
   socket.on('unexpected-response', (_request, response) => {
-    // With this listener the library leaves the abort to us; 'close' follows.
+    // This listener disables the library's own abort; 'close' follows `terminate`.
     void bodyOf(response).then((text) => {
       failure = refusalOf(response.statusCode ?? 0, headersOf(response), text);
       socket.terminate();
@@ -67,7 +67,7 @@ export const nodeSocket: OpenSocket = ({ url, token }, events) => {
   };
 };
 
-/** The body of a refused upgrade, or as much of it as is needed to say why. */
+/** Reads the body of a refused upgrade, up to the bytes needed for the reason. */
 async function bodyOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

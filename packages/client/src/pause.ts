@@ -1,6 +1,6 @@
-/** Waits that a signal aborts. */
+/** Abortable waits. */
 
-/** Resolves after `delayMs`; at once when the signal is or becomes aborted. Never rejects. */
+/** Resolves after `delayMs`, or when the signal aborts. Never rejects. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

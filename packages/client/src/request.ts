@@ -1,4 +1,4 @@
-/** One HTTP exchange with JSON on both sides: with a clock and a bound, and every failure as a class. Knows no route and no token. */
+/** One HTTP exchange with JSON on both sides, a time-out and a size limit; every failure has a class. Independent of routes and tokens. */
 import { retryAfterOf } from './clock.ts';
 import { BadAnswerError, type ClientError, NetworkError, RelayError, TimeoutError } from './errors.ts';
 
@@ -9,27 +9,27 @@ export interface Exchange {
   headers?: Readonly<Record<string, string>>;
   /** Aborts the exchange; it then rejects with the reason of the signal. */
   signal?: AbortSignal | undefined;
-  /** Until the whole answer is there. Default 30 s: reading the history of a slow daemon takes 10 s. */
+  /** Covers the whole answer. Default 30 s: reading the history of a slow daemon takes 10 s. */
   timeoutMs?: number | undefined;
-  /** Goes on when the page is closed. */
+  /** Continues when the page closes. */
   keepalive?: boolean | undefined;
-  /** Default: the one of the runtime. */
+  /** Default: the runtime's `fetch`. */
   fetch?: typeof fetch | undefined;
 }
 
 export interface Answer<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
-  /** undefined when the answer is empty. */
+  /** Undefined if the answer is empty. */
   readonly body: Body;
 }
 
 export const defaultTimeoutMs = 30_000;
-/** An export of an account is the largest answer. */
+/** The largest answer is the export of an account. */
 const maxAnswerBytes = 128 * 1024 * 1024;
 
 /**
- * The answer of a request that succeeded. Redirects are not followed: with a credential, the caller decides where it goes.
+ * Sends a request and returns its successful answer. Redirects are not followed: the caller decides where a credential goes.
  * @throws RelayError, NetworkError, TimeoutError, BadAnswerError; the reason of `signal`
  */
 export async function request(url: string, exchange: Exchange = {}): Promise<Answer> {
@@ -79,7 +79,7 @@ export async function request(url: string, exchange: Exchange = {}): Promise<Ans
   }
 }
 
-/** An answer that is no success: the relay says `{code, error}`, its sign-in `{code, message}`, a proxy anything. */
+/** Maps an unsuccessful answer to an error: the relay sends `{code, error}`, its sign-in `{code, message}`, a proxy anything. */
 export function refusalOf(status: number, headers: Headers, text: string): ClientError {
   const details = objectIn(text);
   const { code, error, message } = details ?? {};

@@ -1,11 +1,11 @@
-/** The numbers of `task_output` (rules, 11.14): a jump is output that was lost on the way. */
+/** Checks the sequence numbers of `task_output` (rules, 11.14): a gap is lost output. */
 const tasksKept = 100;
 
 export class Sequences {
-  /** The newest number of each task, in the order of their newest frames. */
+  /** The newest number of each task, ordered by the arrival of the newest frame. */
   readonly #newest = new Map<string, number>();
 
-  /** Whether frames before this one are missing. A number below the newest one comes late, and 1 begins a connection of the daemon. */
+  /** Returns true if earlier frames are missing. A lower number arrived late; 1 begins a new connection of the daemon. */
   misses(taskId: string, sequence: number): boolean {
     const newest = this.#newest.get(taskId);
     this.#newest.delete(taskId);

@@ -1,6 +1,6 @@
 /**
- * An app's copy of one session: the session itself, and its items or, from a daemon without a transcript, its messages. Frames keep it
- * current; where frames were lost it is behind until the caller reads the changes. Any app follows a session with it (ADR 93).
+ * An app's copy of one session: the session, and its items or, from a daemon without a transcript, its messages. Frames keep it
+ * current; after lost frames it is behind until the caller reads the changes. Every app follows a session with it (ADR 93).
  */
 import type { AttentionFrame, Item, Message, MessagePage, Session, SessionDetail } from '@relay/protocol';
 import { pause } from './pause.ts';
@@ -13,17 +13,17 @@ import { TranscriptCopy, type TranscriptPage } from './transcript.ts';
 type Page = Omit<TranscriptPage, 'messages'> & Pick<MessagePage, 'messages' | 'oldestUuid'>;
 
 const outputKept = 64 * 1024;
-/** Apps read missing items at most this often, and not all at the same moment. */
+/** Minimum time between reads of missing items, and random spread, so that apps do not all read at once. */
 const askAgainMs = 2000;
 const askWithinMs = 500;
-/** A message can come before the operations of its item, which the daemon collects for a moment. */
+/** A message can arrive before the operations of its item, which the daemon batches for a moment. */
 const itemComesMs = 1000;
 
 export class SessionCopy extends Signal {
   readonly #options: SessionCopyOptions;
   readonly #newItems: () => TranscriptCopy;
   readonly #newMessages: () => MessageList;
-  /** A session has one id at a time; earlier ones lead to it. */
+  /** A session has one id at a time; earlier ids map to it. */
   readonly #ids = new Set<string>();
   #id: string | undefined;
   #session: Session | undefined;
@@ -35,18 +35,18 @@ export class SessionCopy extends Signal {
   #messagesError: SessionDetail['messagesError'];
   #output = '';
   #isRemoved = false;
-  /** Frames were lost, whatever their versions. */
+  /** Frames were lost, independent of their versions. */
   #isStale = false;
-  /** The stream became live after the app had begun to load: frames between the two are lost. */
+  /** The stream went live after the app began to load: frames in between are lost. */
   #isEarly = false;
   #unsure: Message | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #restored: { at: string; areItems: boolean } | undefined;
   #askedAt = -Infinity;
-  /** Changes of the session that did not come from a read. */
+  /** Changes of the session from other sources than reads. */
   #updates = 0;
   #reads = 0;
-  /** The newest read whose answer was taken: the answers of earlier ones are dropped. */
+  /** The newest applied read: answers of earlier reads are dropped. */
   #read = 0;
   #state: SessionState | undefined;
 
@@ -62,7 +62,7 @@ export class SessionCopy extends Signal {
     this.#messages = this.#newMessages();
   }
 
-  /** The same object until something changes. */
+  /** The same object until the state changes. */
   get state(): SessionState {
     return (this.#state ??= {
       session: this.#session,
@@ -83,7 +83,7 @@ export class SessionCopy extends Signal {
     return this.#id;
   }
 
-  /** As in `state`, which costs more to read. */
+  /** Cheaper to read than `state`. */
   get session(): Session | undefined {
     return this.#session;
   }
@@ -98,7 +98,7 @@ export class SessionCopy extends Signal {
     return this.#isStale || (this.#isPlain === false && this.#items.isBehind);
   }
 
-  /** A message of the agent came, and its item has not yet. After a second the copy is behind. */
+  /** The agent's message arrived before its item. After a second the copy is behind. */
   get isUnsure(): boolean {
     return this.#unsure !== undefined && !this.#hasWhole(this.#unsure);
   }
@@ -107,7 +107,7 @@ export class SessionCopy extends Signal {
     return this.#items.get(uuid);
   }
 
-  /** Whether the frame is about this session or its device. Learns new names of the session. */
+  /** True if the frame is about this session or its device. Learns new ids of the session. */
   concerns(frame: AttentionItem): boolean {
     if (frame.type === 'device_removed' || frame.type === 'device_status')
       return frame.deviceId === (this.#session?.deviceId ?? this.#id?.split(':', 1)[0]);
@@ -120,7 +120,7 @@ export class SessionCopy extends Signal {
   }
 
   /**
-   * Applies a frame. Returns new and changed items or messages; undefined if the frame is about something else or older than the copy.
+   * Applies a frame. Returns new and changed items or messages; undefined if the frame is unrelated or older than the copy.
    * Applying a frame twice changes nothing.
    */
   apply(frame: AttentionItem): readonly Message[] | undefined {
@@ -135,20 +135,20 @@ export class SessionCopy extends Signal {
     return changed;
   }
 
-  /** The session as an answer of the relay has it. */
+  /** Takes the session from an answer of the relay. */
   adopt(session: Session): void {
     this.#updates += 1;
     this.#adopt(session);
     this.#change();
   }
 
-  /** Fields that this app has just changed, before the frame comes. */
+  /** Applies fields that this app has just changed, before their frame arrives. */
   edit(fields: Partial<Session>): void {
     if (!this.#session) return;
     this.adopt({ ...this.#session, ...fields });
   }
 
-  /** Adds a message that this app sent or, with `isLive` false, that the relay stored. Returns false if it came before. */
+  /** Adds a message that this app sent or, with `isLive` false, that the relay stored. Returns false if the copy has it. */
   add(message: Message, isLive = true): boolean {
     if (this.#items.get(message.uuid)) return false;
     const isNew = this.#messages.add(message, isLive, this.#items.items.at(-1)?.seq ?? 0);
@@ -156,14 +156,14 @@ export class SessionCopy extends Signal {
     return isNew;
   }
 
-  /** The copy is behind: something showed that frames were lost. */
+  /** Marks the copy as behind: there is evidence of lost frames. */
   doubt(): void {
     this.#isStale = true;
     this.#items.doubt();
     this.#change();
   }
 
-  /** The stream is live. `isAgain`: it was live before. The relay repeats no transcript frames of the time between (rules, 11.14). */
+  /** The stream is live. `isAgain`: it was live before. The relay does not repeat transcript frames of the gap (rules, 11.14). */
   connected(isAgain: boolean): void {
     if (isAgain && this.#isPlain === false) this.doubt();
     if (isAgain) return;
@@ -171,7 +171,7 @@ export class SessionCopy extends Signal {
     if (this.#read > 0) this.#checkEarly();
   }
 
-  /** Resolves when the item of a message did not come in time, which no frame reveals. Stays pending if all items are here. */
+  /** Resolves if the item of a message does not arrive in time, which no frame reveals. Stays pending if all items are here. */
   doubted(): Promise<undefined> {
     return new Promise((resolve) => {
       if (!this.isUnsure) return;
@@ -183,14 +183,14 @@ export class SessionCopy extends Signal {
     });
   }
 
-  /** Messages that were read at an earlier time, until the daemon answers. */
+  /** Shows messages from an earlier read until the daemon answers. */
   restore(messages: readonly Message[], areItems: boolean, at: string): void {
     this.#messages.take(messages, false);
     this.#restored = { at, areItems };
     this.#change();
   }
 
-  /** Drops items and messages, and begins like a new copy. */
+  /** Drops items and messages, and resets the copy. */
   forget(): void {
     this.#items = this.#newItems();
     this.#messages = this.#newMessages();
@@ -199,8 +199,8 @@ export class SessionCopy extends Signal {
   }
 
   /**
-   * Reads the session with its newest page or, after the first one, with the changes.
-   * @throws the errors of calls; a daemon that does not answer is no error but `messagesError`
+   * Reads the session with its newest page or, after the first read, with the changes.
+   * @throws the errors of calls; if only the daemon does not answer, `messagesError` is set instead
    */
   async load(limit?: number): Promise<Loaded> {
     const [read, updates, output] = [this.#begin(), this.#updates, this.#output];
@@ -209,7 +209,7 @@ export class SessionCopy extends Signal {
     const { messages, hasMore, oldestUuid, newestUuid: _, messagesError, v, reset, ...session } = answer;
     if (read < this.#read) return nothing;
     this.#adoptRead(session, updates);
-    // The history has the output from before the read.
+    // The history contains the output from before the read.
     if (this.#output.startsWith(output)) this.#output = this.#output.slice(output.length);
     const loaded = messagesError ? nothing : this.#take({ messages, hasMore, oldestUuid, v, reset });
     this.#messagesError = messagesError;
@@ -219,7 +219,7 @@ export class SessionCopy extends Signal {
     return loaded;
   }
 
-  /** Reads the newest page or, after the first one, the changes. @throws the errors of calls */
+  /** Reads the newest page or, after the first read, the changes. @throws the errors of calls */
   async loadChanges(): Promise<Loaded> {
     const read = this.#begin();
     const page = await this.#options.client!.call('readMessages', { params: { id: this.#id! }, query: this.#query() });
@@ -232,15 +232,15 @@ export class SessionCopy extends Signal {
   }
 
   /**
-   * Waits until the next read is due, and reads the changes if the copy is still behind. Returns undefined if it is not, or when the signal
-   * aborts. @throws the errors of calls
+   * Waits until the next read is due, and reads the changes if the copy is still behind. Otherwise, or when the signal aborts, returns
+   * undefined. @throws the errors of calls
    */
   async catchUp(signal?: AbortSignal): Promise<Loaded | undefined> {
     await pause(Math.max(Math.random() * askWithinMs, this.#askedAt + askAgainMs - Date.now()), signal);
     return signal?.aborted || !this.isBehind ? undefined : this.loadChanges();
   }
 
-  /** Reads the page before the oldest item or message. Returns new items or messages. @throws the errors of calls */
+  /** Reads the page before the oldest item or message. Returns the new items or messages. @throws the errors of calls */
   async loadOlder(): Promise<readonly Message[]> {
     const oldest = this.state.items ? this.state.items[0]?.uuid : this.#messages.oldestStored;
     if (oldest === undefined) return [];
@@ -254,7 +254,7 @@ export class SessionCopy extends Signal {
     return added;
   }
 
-  /** Reads the session alone, which also counts as opening it (rules, 14.2). @throws the errors of calls */
+  /** Reads only the session, which also counts as opening it (rules, 14.2). @throws the errors of calls */
   async look(): Promise<Session> {
     const updates = this.#updates;
     const answer = await this.#options.client!.call('readSession', { params: { id: this.#id! }, query: { limit: 1 } });
@@ -278,7 +278,7 @@ export class SessionCopy extends Signal {
     return { ...(this.#isPlain === false && v !== undefined ? { changed: v } : { limit }), parts: '1' as const };
   }
 
-  /** An answer is older than an update that came while it was on its way, unless it shows a later change. */
+  /** An update that arrived during the read is newer than the answer, unless the answer shows a later change. */
   #adoptRead(session: Session, updates: number): void {
     if (this.#updates === updates || !this.#session || session.updatedAt > this.#session.updatedAt)
       this.#adopt(session);
@@ -329,13 +329,13 @@ export class SessionCopy extends Signal {
       this.#unsure = message;
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.isUnsure && this.doubt(), itemComesMs);
-      // Node: the timer alone keeps no program running.
+      // Node: the timer must not keep the process alive.
       (this.#timer as { unref?: () => void }).unref?.();
     }
     return isNew;
   }
 
-  /** Whether the item of this message is here with the text of the message. The text of a question differs. */
+  /** True if the item of this message is here and complete. The text of a question's item differs from its message. */
   #hasWhole({ uuid, content, truncated }: Message): boolean {
     const item = this.#items.get(uuid);
     if (!item || item.part.kind === 'question') return item !== undefined;
@@ -345,7 +345,7 @@ export class SessionCopy extends Signal {
   #take(page: Page): Loaded {
     const { hasMore, oldestUuid } = page;
     const isPlain = page.v === undefined;
-    // The daemon keeps a transcript no longer.
+    // The daemon no longer keeps a transcript.
     if (isPlain && this.#isPlain === false) this.#items = this.#newItems();
     if (this.#restored) this.#messages.giveWay(() => false, 0);
     this.#restored = undefined;
@@ -371,13 +371,13 @@ export class SessionCopy extends Signal {
     return { changed, isWhole, hasMore, oldestUuid };
   }
 
-  /** The copy has dropped its oldest items. */
+  /** Records that the copy dropped its oldest items. */
   #noteCut(first: Item | undefined): void {
     const now = this.#items.items[0];
     if (first && now && now.seq > first.seq) this.#hasMoreItems = true;
   }
 
-  /** An agent that rested sent nothing that the stream does not repeat. */
+  /** The stream repeats everything that an idle agent sent, so only a running agent causes doubt. */
   #checkEarly(): void {
     if (this.#isEarly && this.#isPlain === false && this.#session?.runningSince !== undefined) this.doubt();
     this.#isEarly = false;

@@ -1,37 +1,37 @@
-/** Types of a copy of a session: its options, its state, and the result of a read. */
+/** Types of a session copy: its options, its state, and the result of a read. */
 import type { Item, Message, Session, SessionDetail } from '@relay/protocol';
 import type { Client } from './client.ts';
 
 export interface SessionCopyOptions {
-  /** Absent in a program that reads the state elsewhere: the copy then only applies frames. */
+  /** Absent if the program reads the state elsewhere: the copy then only applies frames. */
   client?: Pick<Client, 'call'>;
-  /** Undefined: the app will create the session, and `adopt` it. */
+  /** Undefined if the app will create the session and `adopt` it. */
   id?: string | undefined;
-  /** Number of items or messages to keep, about, apart from pages of `loadOlder`. Default 2000. */
+  /** Approximate number of items or messages to keep, in addition to pages of `loadOlder`. Default 2000. */
   keep?: number;
-  /** The same for their size in memory. Default: no limit. */
+  /** The limit of their bytes in memory. Default: unlimited. */
   keepBytes?: () => number;
-  /** Items of a page. Default 200. */
+  /** Items per page. Default 200. */
   pageItems?: number;
 }
 
 export interface SessionState {
   /** Undefined before the first load. */
   readonly session: Session | undefined;
-  /** In the order in which an app shows them: items with pending messages among them, or the messages of a plain daemon. */
+  /** In display order: items with pending messages among them, or the messages of a daemon without a transcript. */
   readonly messages: readonly Message[];
   /** The daemon's list, if it keeps a transcript. */
   readonly items: readonly Item[] | undefined;
-  /** The daemon has older ones. */
+  /** The daemon has older entries. */
   readonly hasMore: boolean;
-  /** Why the history could not be read. */
+  /** The error of the last read of the history. */
   readonly messagesError: SessionDetail['messagesError'];
   /** The newest output of the running task, from a daemon without a transcript. */
   readonly output: string;
   readonly isRemoved: boolean;
   /** Frames were lost: read the changes. */
   readonly isBehind: boolean;
-  /** The messages were restored, and read at this time. */
+  /** The messages were restored from a read at this time. */
   readonly asOf: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The basis of both copies: their change signal, and the rule for frames that cross. Small, because the first load of the pages has it. */
+/** The base of both copies: their change signal, and the rule for crossing frames. Small, because the pages' first load includes it. */
 import type { Attention, Session } from '@relay/protocol';
 
 /** Calls its listeners when the state of the object changes. */
@@ -17,8 +17,8 @@ export class Signal {
 }
 
 /**
- * The one rule for frames that cross between two relay instances: an update that is older than the known state does not count, unless it
- * renames the session.
+ * The one rule for frames that cross between two relay instances: an update older than the known state is ignored, unless it renames the
+ * session.
  */
 export const isOutdated = (
   { session, previousId }: Attention<'session_update'>,

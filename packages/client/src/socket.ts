@@ -1,11 +1,11 @@
-/** One WebSocket as the stream sees it, and the implementation on the standard interface of browsers. */
+/** The stream's interface of a WebSocket, and its implementation on the browsers' standard interface. */
 import { ClosedError, type ClientError, NetworkError } from './errors.ts';
 
 export interface Socket {
   send(text: string): void;
-  /** `onEnd` follows, at the latest after a second. */
+  /** `onEnd` follows within a second. */
   close(): void;
-  /** Absent where the runtime cannot stop reading. */
+  /** Absent if the runtime cannot stop reading. */
   pause?(): void;
   resume?(): void;
 }
@@ -14,20 +14,20 @@ interface SocketWish {
   /** Address with `since` and `events`, without a credential. */
   url: string;
   token: string | undefined;
-  /** Gets a single-use credential by REST. */
+  /** Requests a single-use credential by REST. */
   ticket: (signal: AbortSignal) => Promise<string>;
 }
 
 interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** Once, and last; also when it was never open. */
+  /** Called once, as the last event, even if the socket never opened. */
   onEnd(error: Error): void;
 }
 
 export type OpenSocket = (wish: SocketWish, events: SocketEvents) => Socket;
 
-/** The part of the standard interface that is used here. */
+/** The part of the standard interface that this file uses. */
 export interface WebSocketLike {
   readonly readyState: number;
   onopen: ((event: never) => void) | null;
@@ -42,8 +42,8 @@ export const closeTimeoutMs = 1000;
 const open = 1;
 
 /**
- * With a ticket: a page can set no header, and a browser does not say why an upgrade was refused, while the route that gives
- * the ticket does.
+ * Uses a ticket: a page cannot set headers, and a browser hides why an upgrade was refused, while the ticket route reports the
+ * reason.
  */
 export const standardSocket =
   (WebSocket: WebSocketConstructor): OpenSocket =>
@@ -86,7 +86,7 @@ export const standardSocket =
       close: () => {
         if (isOver) return;
         socket?.close(1000);
-        // On a dead network a browser takes its time to give up.
+        // On a dead network a browser needs a long time to give up.
         late ??= setTimeout(() => end(new ClosedError(1006, '')), socket ? closeTimeoutMs : 0);
       },
     };

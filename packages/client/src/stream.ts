@@ -1,6 +1,6 @@
 /**
- * Everything that happens to a person, without end (rules, 11.7): connects again after an outage and resumes where it was. Knows
- * frames by their envelope only.
+ * All live frames of a user, without limit (rules, 11.7): reconnects after an outage and resumes from the last frame. Reads only the
+ * envelope of frames.
  */
 import { ItemBuffer } from './buffer.ts';
 import { backoffMs } from './clock.ts';
@@ -21,23 +21,23 @@ export interface StreamDeps {
   tokens: Tokens;
   open: OpenSocket;
   ticket: GetTicket;
-  /** Tells when the network or the person came back, or the network went. Returns how to stop. */
+  /** Reports that the network or the user came back, or that the network is gone. Returns a function that stops listening. */
   onWake?: ((listener: (sign: 'back' | 'away') => void) => () => void) | undefined;
-  /** The client asks a line for an answer after so long a silence. Absent where the runtime pings by itself. */
+  /** After this much silence the client asks the relay for an answer. Absent if the runtime pings. */
   silenceMs?: number | undefined;
 }
 
-/** A token that was not accepted, and how the relay said so. */
+/** A refused token, and the error of the refusal. */
 interface Refused {
   token: string;
   error: Error;
 }
 
 const bounds = { items: 4096, characters: 16 * 1024 * 1024 };
-/** A failed attempt soon leads to another for this long after a wake: the network can come back late. */
+/** After a wake, attempts repeat quickly for this long: the network can come back late. */
 const wakingMs = 15_000;
 const openAfterWakeMs = 3_000;
-/** A connection that lived so long had a good token. */
+/** A connection that lived this long had a valid token. */
 const goodAfterMs = 60_000;
 
 export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
@@ -46,7 +46,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   readonly #items: ItemBuffer;
   readonly #abort = new AbortController();
   readonly #sequences = new Sequences();
-  /** The offset of the newest frame that came; `#taken` is that of the newest one that was handed over. */
+  /** The offset of the newest received frame; `#taken` is the offset of the newest frame that the reader took. */
   #received: string;
   #taken: string;
   #state: ConnectionState | { state: 'idle' } | { state: 'closed' } = { state: 'idle' };
@@ -54,7 +54,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   #wait: AbortController | undefined;
   #running: Promise<void> | undefined;
   #wokeAt = -Infinity;
-  /** The last line ended without an answer. */
+  /** The last connection failed without an answer. */
   #wasSilent = false;
 
   constructor(deps: StreamDeps, options: AttentionOptions) {
@@ -64,12 +64,12 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     this.#items = new ItemBuffer(bounds, () => this.#connection?.resume());
   }
 
-  /** As it is now; the items of type `connection` say the same in order with the frames. */
+  /** The current state. Items of type `connection` report the same in order with the frames. */
   get state(): ConnectionState | { state: 'idle' } | { state: 'closed' } {
     return this.#state;
   }
 
-  /** Position behind the last frame that was taken, for `since` of a later stream. Empty before the first one. */
+  /** The offset after the last taken frame, for `since` of a later stream. Empty before the first frame. */
   get offset(): string {
     return this.#taken;
   }
@@ -78,7 +78,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     return this;
   }
 
-  /** Connects at the first call. Rejects once, with the error that ended the stream. */
+  /** Connects at the first call. Rejects once, with the error that stopped the stream. */
   async next(): Promise<IteratorResult<AttentionItem, undefined>> {
     this.#running ??= this.#start();
     const item = await this.#items.take();
@@ -87,7 +87,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     return { done: false, value: item };
   }
 
-  /** Closes the connection. Resolves when it is closed. */
+  /** Closes the connection. Resolves when the connection is closed. */
   async return(): Promise<IteratorReturnResult<undefined>> {
     this.#leave();
     await this.#connection?.ended;
@@ -95,18 +95,18 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
   }
 
   /**
-   * For a program that knows more than the connection: a new token, a machine that was asleep. Connects at once if it waits;
-   * sends the newest token if it is live, and connects again if no answer comes.
+   * For a program that knows more than the connection, such as a new token or a wake from sleep. Connects at once if the stream waits. If it
+   * is live, sends the newest token and reconnects if no answer arrives.
    */
   refresh(): void {
     this.#wait?.abort();
-    // A token that cannot be had now is asked for again before the old one ends.
+    // A failed token request is repeated before the old token expires.
     this.#connection?.refresh().catch(() => undefined);
   }
 
   /**
-   * Tells the relay that this app shows exactly this session to its person, which is to be repeated every 5 s: what is read there is not
-   * notified elsewhere (rules, 14.12). Nothing happens while there is no connection.
+   * Reports to the relay that the app shows this session to its user; repeat it every 5 s. The relay then does not notify the user elsewhere of
+   * messages in the session (rules, 14.12). Does nothing while disconnected.
    */
   focus(sessionId: string, visible = true): void {
     this.#connection?.focus(sessionId, visible);
@@ -152,7 +152,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
       const verdict = verdictOf(error);
       if (verdict === 'end') throw error;
       if (verdict === 'renew') {
-        // The second token in a row that is refused is the end.
+        // A second refused token in a row stops the stream.
         if (refused !== undefined || token === undefined || !this.#deps.tokens.renewable) throw error;
         refused = { token, error };
         continue;
@@ -180,7 +180,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
       return neverOpen(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
     if (this.#abort.signal.aborted) return neverOpen(new Error('aborted'));
-    // There is no other.
+    // `getToken` has no other token.
     if (refused && refused.token === grant?.token) return neverOpen(refused.error);
     const since = this.#received;
     this.#connection = connect({
@@ -193,7 +193,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
       openTimeoutMs: this.#isWaking ? openAfterWakeMs : undefined,
       onOpen: () => {
         this.#become({ state: 'live', resumed: since !== '' });
-        // No position to go on from: what happened until now cannot be asked for.
+        // There is no offset to resume from, so earlier frames cannot be requested.
         if (since === '') this.#items.push({ type: 'resync' }, 0);
       },
       onText: (text) => this.#hear(text),
@@ -216,7 +216,7 @@ export class AttentionStream implements AsyncIterableIterator<AttentionItem> {
     const frame = decodeFrame(text);
     if (!frame || frame.type === 'auth_ok') return;
     this.#received = offsetOf(frame) ?? this.#received;
-    // The instance of this app lost output without noticing: the reader asks for the transcript.
+    // The relay instance lost output without noticing: the reader loads the transcript.
     if (frame.type === 'task_output' && frame.taskId !== undefined && frame.sequence !== undefined)
       if (this.#sequences.misses(frame.taskId, frame.sequence)) this.#items.push({ type: 'resync' }, 0);
     this.#items.push(frame, text.length);

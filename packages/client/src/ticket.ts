@@ -1,13 +1,13 @@
 /**
- * The ticket of a page for its live line. After a sleep each HTTP connection that the browser kept can be dead without a sign, and a
- * request on one waits for its time-out. A browser closes the connection of a request that was aborted, and takes another one.
+ * The ticket of a page for its live connection. After a sleep each HTTP connection that the browser kept can be dead without a sign, and a
+ * request on it waits for its time-out. If a request is aborted, the browser closes its connection and opens another.
  */
 import { TimeoutError } from './errors.ts';
 
-/** `isInDoubt`: the last line was silent, or the machine may have slept. The request ends with the signal. */
+/** `isInDoubt`: the last connection was silent, or the machine may have slept. Aborting `signal` aborts the request. */
 export type GetTicket = (signal: AbortSignal, isInDoubt: boolean) => Promise<string>;
 
-/** In doubt the first four requests have 500 ms each, and every later one twice as long as the one before. */
+/** In doubt, the first four requests have 500 ms each; the time of every later request doubles. */
 export const createGetTicket =
   (ask: (how: { signal: AbortSignal; timeoutMs?: number }) => Promise<string>): GetTicket =>
   async (signal, isInDoubt) => {

@@ -1,25 +1,25 @@
-/** Access tokens as the caller hands them over: fixed, or got on demand. */
+/** Access tokens of the caller: a fixed token, or tokens on demand. */
 
 export interface TokenWish {
-  /** The relay did not accept this one: get another. */
+  /** The relay refused this token: return another. */
   refused?: string | undefined;
-  /** It should be good for so long, in milliseconds. A shorter one is used too. */
+  /** Desired validity in milliseconds. A shorter one is accepted. */
   minValidMs?: number | undefined;
 }
 
 export interface Grant {
   token: string;
-  /** Milliseconds since the epoch. Default: the claim `exp` of the token, if it is a JWT. */
+  /** Milliseconds since the epoch. Default: the claim `exp` if the token is a JWT. */
   expiresAt?: number | undefined;
 }
 
-/** Not called while an earlier call of it runs, so it must end: no time-out of a call counts for it. */
+/** Never called concurrently. It must settle, because no time-out of a call applies to it. */
 export type GetToken = (wish: TokenWish) => string | Grant | Promise<string | Grant>;
 
 export interface Tokens {
-  /** False with a fixed token: asking again cannot help. */
+  /** False for a fixed token: another request cannot help. */
   readonly renewable: boolean;
-  /** undefined when the client has no credential. Rejects as `getToken` does. */
+  /** Returns undefined if the client has no credential. Rejects like `getToken`. */
   get(wish?: TokenWish): Promise<Grant | undefined>;
 }
 
@@ -28,7 +28,7 @@ export function createTokens(token: string | undefined, getToken: GetToken | und
     const grant = token === undefined ? undefined : grantOf(token);
     return { renewable: false, get: () => Promise.resolve(grant) };
   }
-  /** The newest call of `getToken` that has not ended. */
+  /** The newest pending call of `getToken`. */
   let running: { of: string; grant: Promise<Grant> } | undefined;
   const ask = async (wish: TokenWish, earlier: Promise<unknown> | undefined) => {
     await earlier?.catch(() => undefined);
@@ -37,7 +37,7 @@ export function createTokens(token: string | undefined, getToken: GetToken | und
   };
   return {
     renewable: true,
-    // One at a time, and once for all who want the same: a refresh token may be used once.
+    // Calls run in sequence, and callers with the same wish share one: a refresh token can be used only once.
     get: (wish = {}) => {
       const of = `${wish.minValidMs} ${wish.refused}`;
       if (running?.of !== of) {
@@ -53,7 +53,7 @@ export function createTokens(token: string | undefined, getToken: GetToken | und
 
 const grantOf = (token: string): Grant => ({ token, expiresAt: expiryOf(token) });
 
-/** Read off the token without verifying it: only to know when to get a new one. */
+/** Reads the expiry without verifying the token: it only schedules the renewal. */
 function expiryOf(token: string): number | undefined {
   try {
     const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

@@ -1,6 +1,6 @@
 /**
- * An app's copy of the items of one session: frames are applied in order, and where one is missing the copy says that it must be asked for
- * (`readMessages` or `readSession` with `parts` and `changed`). Speaks to no relay. Shapes are checked here: the relay has not.
+ * An app's copy of the items of one session. It applies frames in order; after a gap it is behind until the caller reads the changes
+ * (`readMessages` or `readSession` with `parts` and `changed`). Makes no requests. Shapes are checked here: the relay does not check them.
  */
 import type { Item, Operation } from '@relay/protocol';
 import { inOrder, isItem, isOperation, itemAfter, uuidOf } from '@relay/protocol/plain';
@@ -10,7 +10,7 @@ export interface TranscriptFrame {
   ops: readonly unknown[];
 }
 
-/** The answer of `readMessages` and `readSession` with `parts`. Without `v` the daemon has no transcript. */
+/** The answer of `readMessages` and `readSession` with `parts`. `v` is absent if the daemon keeps no transcript. */
 export interface TranscriptPage {
   messages: readonly unknown[];
   v?: number | undefined;
@@ -18,36 +18,36 @@ export interface TranscriptPage {
   hasMore: boolean;
 }
 
-/** A text that grew to this many characters grows no more: daemons begin a new item long before. */
+/** A text of this many characters stops growing: daemons begin a new item long before. */
 const textCharacters = 1024 * 1024;
-/** Frames that wait for an answer; what does not fit is asked for again. */
+/** Limits for frames that wait for an answer; the next read returns the dropped changes. */
 const heldFrames = 1000;
 const heldOperations = 20_000;
 const heldBytes = 4 * 1024 * 1024;
-/** Items older than the copy that are remembered as such. */
+/** Number of remembered items older than the copy. */
 const olderUuids = 10_000;
 
 export class TranscriptCopy {
-  /** As it was wanted. */
+  /** The requested number. */
   readonly #keepAtFirst: number;
-  /** With older items that were asked for. */
+  /** The requested number plus loaded older items. */
   #keep: number;
   readonly #byUuid = new Map<string, Item>();
   #ordered: readonly Item[] | undefined = [];
   #v: number | undefined;
   #isBehind = true;
-  /** It begins with the first item of the session. */
+  /** The copy begins with the first item of the session. */
   #isWhole = false;
   #held: TranscriptFrame[] = [];
   #heldBytes = 0;
   readonly #keepBytes: () => number;
-  /** At least as much as the items have. */
+  /** Upper bound of the size of the items. */
   #bytes = 0;
-  /** Items before the oldest one here: what happens to them is not followed. */
+  /** Items before the oldest one here: their changes are ignored. */
   readonly #older = new Set<string>();
 
   /**
-   * `keep`: how many items, about, besides older ones that were asked for; the oldest ones are dropped. `keepBytes`: the same for the size of all items.
+   * `keep`: approximate number of items, without loaded older items; the oldest items are dropped. `keepBytes`: the limit of their size.
    */
   constructor({ keep = Infinity, keepBytes = () => Infinity }: { keep?: number; keepBytes?: () => number } = {}) {
     this.#keepBytes = keepBytes;
@@ -55,17 +55,17 @@ export class TranscriptCopy {
     this.#keep = keep;
   }
 
-  /** In their order. The same list until something changed. */
+  /** Sorted. The same array until an item changes. */
   get items(): readonly Item[] {
     return (this.#ordered ??= [...this.#byUuid.values()].sort(inOrder));
   }
 
-  /** To be given as `changed`; undefined: ask for the newest page. */
+  /** The value for `changed`; undefined: request the newest page. */
   get v(): number | undefined {
     return this.#v;
   }
 
-  /** Something is missing: ask, and `take` the answer. Frames that arrive meanwhile wait for it. */
+  /** Changes are missing: request them and `take` the answer. Frames that arrive before the answer wait for it. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
@@ -74,12 +74,12 @@ export class TranscriptCopy {
     return this.#byUuid.get(uuid);
   }
 
-  /** Something else showed that the copy is not whole: a message that reads differently here, for instance. */
+  /** Marks the copy as behind after other evidence, such as a message whose text differs here. */
   doubt(): void {
     this.#isBehind = true;
   }
 
-  /** A frame of the session. Returns the items that changed. */
+  /** Applies a frame of the session. Returns the changed items. */
   hear(frame: TranscriptFrame): Item[] {
     if (this.#v !== undefined && frame.v <= this.#v) return [];
     if (!this.#isBehind && frame.v === (this.#v ?? 0) + 1) return this.#apply(frame);
@@ -93,7 +93,7 @@ export class TranscriptCopy {
     return [];
   }
 
-  /** The newest page, or the answer to `changed`. Returns the items that changed. */
+  /** Applies the newest page, or the answer to `changed`. Returns the changed items. */
   take(page: TranscriptPage): Item[] {
     if (page.v === undefined) return [];
     const isNew = this.#v === undefined || page.reset === true;
@@ -119,7 +119,7 @@ export class TranscriptCopy {
     return [...changed.values()].sort(inOrder);
   }
 
-  /** A page before the oldest item, asked for by cursor. Returns the items that are new. */
+  /** Adds the page before the oldest item, requested by cursor. Returns the new items. */
   takeOlder(page: TranscriptPage): Item[] {
     const added = page.messages.filter(isItem).filter((item) => this.#put(item));
     for (const { uuid } of added) this.#older.delete(uuid);
@@ -129,7 +129,7 @@ export class TranscriptCopy {
     return added;
   }
 
-  /** The oldest item, where older ones are not followed. */
+  /** The oldest item, if the copy does not follow older items. */
   get #first(): Item | undefined {
     return this.#isWhole ? undefined : this.items[0];
   }
@@ -153,7 +153,7 @@ export class TranscriptCopy {
 
   #apply({ v, ops }: TranscriptFrame): Item[] {
     const changed = new Map<string, Item>();
-    /** Items that a page brought ahead of this frame. */
+    /** Items that a page brought in a later version than this frame. */
     const ahead = new Set<string>();
     const first = this.#first;
     for (const operation of ops) {
@@ -171,7 +171,7 @@ export class TranscriptCopy {
         this.#count(operation);
       } else this.#isBehind = true;
     }
-    // An operation on an item that is not here: the answer to `changed` contains it, and the rest of this frame again.
+    // The frame changes an item that is not here: the answer to `changed` contains the item, and the rest of this frame.
     if (!this.#isBehind) this.#v = v;
     this.#ordered = undefined;
     this.#trim();
@@ -182,7 +182,7 @@ export class TranscriptCopy {
     if (this.#keepBytes() !== Infinity) this.#bytes += sizeOf(added);
   }
 
-  /** Drops the oldest items of a copy that is too large. Without the newest one, the copy is behind, so that its changes are asked for. */
+  /** Drops the oldest items of a copy that is too large. If the newest item is dropped too, the copy is behind, and its changes are read again. */
   #trimBytes(): void {
     const limit = this.#keepBytes();
     if (this.#bytes <= limit) return;

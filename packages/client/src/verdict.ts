@@ -1,8 +1,8 @@
-/** Whether to connect again after a connection ended (rules, 13.1). Pure: an error in, a verdict out. */
+/** Decides whether to reconnect after a connection failed or closed (rules, 13.1). Pure: maps an error to a verdict. */
 import { closeCodes } from '@relay/protocol/plain';
 import { BadAnswerError, ClosedError, RelayError, SignedOutError } from './errors.ts';
 
-/** `renew`: connect again with a new token. `end`: connecting again cannot help. */
+/** `renew`: reconnect with a new token. `end`: reconnecting cannot help. */
 export function verdictOf(error: Error): 'retry' | 'renew' | 'end' {
   if (error instanceof SignedOutError) return 'end';
   if (error instanceof ClosedError) {
@@ -15,7 +15,7 @@ export function verdictOf(error: Error): 'retry' | 'renew' | 'end' {
   return error.status === 408 || error.status === 429 || error.status >= 500 ? 'retry' : 'end';
 }
 
-/** The relay asked to back off: the waits go on growing as if the connection had never been live. */
+/** The relay asked to back off: the waits continue to grow as if the connection had never been live. */
 export const asksToBackOff = (error: Error): boolean =>
   error instanceof ClosedError &&
   (error.closeCode === closeCodes.overloaded.code || error.closeCode === closeCodes.tooMany.code);

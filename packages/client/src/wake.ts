@@ -1,10 +1,10 @@
-/** Signals of a browser about network and visibility: they save waiting for a connection that is already dead. */
+/** A browser's signals about network and visibility: they avoid waiting on a dead connection. */
 
 interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEventListener'>> {
   document?: EventTarget & { readonly visibilityState: string };
 }
 
-/** Returns how to stop listening. Outside of a page nothing ever comes. */
+/** Returns a function that stops listening. Outside a page, the listener is never called. */
 export function onWake(listener: (sign: 'back' | 'away') => void): () => void {
   const page = globalThis as Page;
   const { document } = page;

@@ -1,15 +1,15 @@
-/** The line that a person types: bytes of a keyboard → a text with a cursor, and the keys that mean something. Pure. */
+/** The input line: turns keyboard bytes into a text with a cursor, and into keys with a meaning. Pure. */
 
 export type Key =
   | { kind: 'enter' }
   | { kind: 'interrupt' }
   | { kind: 'leave' }
   | { kind: 'complete' }
-  /** A digit while the line is empty. */
+  /** A digit on an empty line. */
   | { kind: 'digit'; digit: number };
 
 export interface Editor {
-  /** Takes bytes of the keyboard as text. Returns the keys in their order; everything else changed the line. */
+  /** Takes keyboard bytes as text. Returns the keys in order; all other input edits the line. */
   take(input: string): Key[];
   text(): string;
   /** Characters before the cursor. */
@@ -19,7 +19,7 @@ export interface Editor {
 
 const maxCharacters = 256 * 1024;
 const [pasteBegin, pasteEnd] = ['\u001b[200~', '\u001b[201~'];
-/** Keys of the cursor, as terminals send them. */
+/** Cursor keys, as terminals send them. */
 const sequence = /^\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Z]|\r|\n)/;
 
 export function createEditor(): Editor {

@@ -1,4 +1,4 @@
-/** The lines below a conversation: the open question, the state of the session, and the line that the person types. Pure. */
+/** The lines below a conversation: the open question, the state of the session, and the input line. Pure. */
 import type { Held, Prompt, Session } from '@relay/protocol';
 import { questionsOf } from '../show/question.ts';
 import { fieldsOf, listOf, textOf } from '../show/shape.ts';
@@ -11,7 +11,7 @@ export interface Shown {
   /** Milliseconds until the next attempt to connect. */
   lostForMs: number | undefined;
   note: string;
-  /** The message waits for a choice: what happens to the terminal that has the session open. */
+  /** The message waits until the user chooses how to treat the terminal that has the session open. */
   choosing: boolean;
   readOnly: boolean;
   text: string;
@@ -22,15 +22,15 @@ export const deskWays = ['Close it there and send', 'Send when it’s closed the
 
 const ways = deskWays.map((way, index) => `${index + 1} ${way}`).join('   ');
 
-/** Lines of the subject of a question below the conversation; a longer one is above it as a whole. */
+/** Maximum lines of a question's subject below the conversation; a longer subject is printed in full above. */
 export const mostSubjectLines = 4;
-/** Lines of the text that is being typed. */
+/** Maximum lines of the input text. */
 const mostTextLines = 4;
 const mostLines = 400;
 
 export const isWorking = ({ status }: Session): boolean => status === 'active' || status === 'pending';
 
-/** The action that a question is about. */
+/** Returns the action in question. */
 export function subjectLines({ subject }: Prompt): string[] {
   const { command, tool, input, diffs } = fieldsOf(subject);
   const changes = listOf(diffs, 20).flatMap((diff) => {
@@ -43,7 +43,7 @@ export function subjectLines({ subject }: Prompt): string[] {
   return all.slice(0, mostLines).map(oneLine);
 }
 
-/** A line, and its colour. Text is cut before it is coloured. */
+/** A line and its colour. Text is cut before it is coloured. */
 type Line = readonly [text: string, paint?: Paint];
 
 function questionLines(prompt: Prompt): Line[] {

@@ -1,20 +1,20 @@
 /**
- * A conversation that scrolls, with a few last lines that are drawn again. Finished lines belong to the terminal; nothing above the last
- * lines is ever touched, and there is no alternate screen.
+ * A scrolling conversation with a few redrawn last lines. Finished lines belong to the terminal: the screen never changes anything above
+ * the last lines, and does not use the alternate screen.
  */
 import { widthOf } from '../show/text.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface Screen {
-  /** Text for the scrollback. An unfinished last line stays among the lines that are drawn again. */
+  /** Prints text into the scrollback. An unfinished last line stays among the redrawn lines. */
   print(text: string): void;
-  /** Draws again soon, at most ten times a second. */
+  /** Redraws soon, at most ten times a second. */
   changed(): void;
-  /** Leaves the last lines where they are. */
+  /** Leaves the last lines on the screen. */
   close(): void;
 }
 
-/** The last lines, and the place of the cursor in them. */
+/** The last lines, and the cursor position in them. */
 export interface Footer {
   lines: readonly string[];
   row: number;
@@ -88,7 +88,7 @@ export function createScreen(terminal: Terminal, footerOf: () => Footer): Screen
   };
 }
 
-/** The last columns of a line that is too long for one row. */
+/** Returns the last columns of a line that is too long for one row. */
 function endOf(text: string, columns: number): string {
   const characters = [...text.slice(-2 * columns)];
   while (widthOf(characters.join('')) > columns) characters.shift();

@@ -1,4 +1,4 @@
-/** Messages and answers of an attached terminal: each is sent once, however long the relay is away. */
+/** Messages and answers of an attached terminal: each is sent exactly once, however long the relay is unreachable. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { DeskChoice, Prompt } from '@relay/protocol';
@@ -19,7 +19,7 @@ interface SendingOptions {
 const againMs = 2000;
 
 export function createSending({ relay, editor, idOf, tell, signal }: SendingOptions) {
-  /** A refusal puts the text back. */
+  /** Retries until the relay accepts or refuses. After a refusal the text returns to the editor. */
   const delivered = async (content: string, send: (idempotencyKey: string) => Promise<unknown>): Promise<void> => {
     const key = randomUUID();
     while (!signal.aborted) {

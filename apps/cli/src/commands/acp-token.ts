@@ -1,4 +1,4 @@
-/** `relay acp-token`: tokens with which ACP clients on phones and in browsers reach a device. */
+/** `relay acp-token`: manages the tokens that ACP clients on phones and in browsers use to reach a device. */
 import type { Command } from 'commander';
 import { type AcpScope, acpScopes } from '@relay/protocol';
 import { usage } from '../failure.ts';

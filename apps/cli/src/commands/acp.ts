@@ -1,4 +1,4 @@
-/** `relay acp`: an agent of the Agent Client Protocol on standard input and output. Nothing but the protocol is written there. */
+/** `relay acp`: an agent of the Agent Client Protocol on standard input and output. Standard output carries only the protocol. */
 import { type Device as AcpDevice, type Mapping, deviceFor, ndJsonStream, serveAcp } from '@relay/acp';
 import { type Device, limits } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
@@ -16,10 +16,10 @@ export interface AcpOptions extends CommonOptions {
   queue?: string;
 }
 
-/** A prompt with eight images. */
+/** Enough for a prompt with eight images. */
 const maxMessageBytes = 20 * 1024 * 1024;
 
-/** Serves until the editor closes standard input. @throws Failure when the device is unknown, or the sign-in ends */
+/** Serves until the editor closes standard input. @throws Failure if the device is unknown, or the sign-in expires or is revoked */
 export async function acpCommand(typed: string | undefined, options: AcpOptions, terminal: Terminal): Promise<void> {
   const mappings = (options.map ?? []).map(mappingOf);
   const queueSeconds = queueOf(options.queue);
@@ -42,7 +42,7 @@ export async function acpCommand(typed: string | undefined, options: AcpOptions,
   }
 }
 
-/** An entry of a registry cannot know the names of devices. */
+/** A registry entry cannot name a device, so the only device is the default. @throws Failure BAD_USAGE */
 async function onlyDevice(relay: Relay): Promise<Device> {
   const { devices } = await relay.call('listDevices');
   const [device] = devices;

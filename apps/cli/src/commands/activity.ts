@@ -1,4 +1,4 @@
-/** `relay account activity`: what was done in the name of the person, newest first. */
+/** `relay account activity`: lists the actions in the user's name, newest first. */
 import { usage } from '../failure.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';

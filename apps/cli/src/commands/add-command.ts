@@ -1,11 +1,11 @@
-/** Options that every command takes, the text of its examples, and how it is run. */
+/** The common options of all commands, their examples, and how commands run. */
 import type { Command } from 'commander';
 import type { Terminal } from '../terminal.ts';
 
-/** The work of a command: its arguments as they were typed, its options, the terminal → the exit code. Without one it has succeeded. */
+/** The work of a command: takes typed arguments, options and the terminal, and returns the exit code. No exit code means success. */
 type Work<Given extends unknown[]> = (...given: [...Given, Terminal]) => Promise<number> | Promise<void>;
 
-/** Makes an action of a command. */
+/** Turns work into a command's action. */
 export type Run = <Given extends unknown[]>(work: Work<Given>) => (...given: unknown[]) => Promise<void>;
 
 export const runOn =
@@ -13,7 +13,7 @@ export const runOn =
   <Given extends unknown[]>(work: Work<Given>) =>
   async (...given) => {
     const command = given.at(-1) as Command;
-    // `--json` is accepted before and after the second word.
+    // `--json` is accepted before and after the subcommand.
     const all = [...given.slice(0, -2), command.optsWithGlobals(), terminal];
     const exitCode = await work(...(all as [...Given, Terminal]));
     if (typeof exitCode === 'number') done(exitCode);
@@ -21,7 +21,7 @@ export const runOn =
 
 const examplesText = (examples: readonly string[]) => `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`;
 
-/** Adds a command with the options that all have, and its examples. */
+/** Adds a command with the common options and its examples. */
 export const addCommand = (parent: Command, name: string, description: string, ...examples: string[]): Command =>
   parent
     .command(name)

@@ -1,4 +1,4 @@
-/** Declares the commands for the agent of a session: its settings, its questions, its tasks. */
+/** Declares the commands for a session's agent: its settings, its questions, its tasks. */
 import type { Command } from 'commander';
 import { cancelCommand } from './cancel.ts';
 import { type Run, addCommand } from './add-command.ts';
@@ -152,7 +152,7 @@ export function addAgentCommands(program: Command, run: Run): void {
   ).action(run(laterCommand));
 }
 
-/** Declares the commands that show the files of a session and their changes. */
+/** Declares the commands that show a session's files and their changes. */
 function addFileCommands(program: Command, run: Run): void {
   addCommand(
     program,

@@ -1,4 +1,4 @@
-/** `--at` and `--in`: when a message is sent. Times use this computer's clock and zone. */
+/** `--at` and `--in`: the time to send a message. Times use this computer's clock and zone. */
 import { usage } from '../failure.ts';
 
 export interface TimeOptions {
@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 8
 const wallClock = /^(?:(today|tomorrow) )?(\d{1,2}):(\d{2})$/;
 const dated = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{1,2}):(\d{2})$/;
 
-/** The time in ISO 8601; undefined without an option. @throws Failure BAD_USAGE */
+/** Returns the time in ISO 8601; undefined if both options are absent. @throws Failure BAD_USAGE */
 export function timeOf(options: TimeOptions, now = new Date()): string | undefined {
   if (options.at !== undefined && options.in !== undefined) throw usage('--at and --in cannot be used together.');
   const at = options.in === undefined ? options.at && moment(options.at, now) : later(options.in, now);
@@ -26,7 +26,7 @@ function later(typed: string, now: Date): Date {
   return new Date(now.getTime() + ms);
 }
 
-/** A clock time without a day is the next one. */
+/** A clock time without a day is its next occurrence. */
 function moment(typed: string, now: Date): Date {
   const clock = wallClock.exec(typed);
   if (clock) {
@@ -49,7 +49,7 @@ function moment(typed: string, now: Date): Date {
   return exact;
 }
 
-/** In the zone of this computer. A time that the clock skips is the same span after the gap. */
+/** Uses the zone of this computer. A time in a daylight-saving gap moves to the same span after the gap. */
 function at(typed: string, year: number, month: number, day: number, hours: string, minutes: string): Date {
   if (Number(hours) > 23 || Number(minutes) > 59) throw usage(`"${typed}" is no time of a day.`);
   return new Date(year, month, day, Number(hours), Number(minutes));

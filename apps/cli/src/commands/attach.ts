@@ -1,4 +1,4 @@
-/** `relay attach`: a terminal as one more window on a session. Nothing moves, and nothing stops when it leaves. */
+/** `relay attach`: opens a session in a terminal. The session stays on its machine, and leaving stops nothing. */
 import { hostname } from 'node:os';
 import type { Prompt, Session } from '@relay/protocol';
 import { createEditor } from '../attach/editor.ts';
@@ -40,7 +40,7 @@ export async function attachCommand(
   return exitCodes.ok;
 }
 
-/** The newest session of this folder on this machine, else one from a list. */
+/** Returns the newest session of this folder on this machine, else lets the user choose from a list. */
 async function chosenHere({ relay, terminal }: Context): Promise<Session> {
   const { devices } = await relay.call('listDevices');
   const mine = new Set(devices.filter((device) => device.hostname === hostname()).map(({ id }) => id));
@@ -55,7 +55,7 @@ async function chosenHere({ relay, terminal }: Context): Promise<Session> {
   return found;
 }
 
-/** A choice that holds for good is confirmed. */
+/** A lasting choice needs a confirmation. */
 const isLasting = ({ kind }: Prompt['options'][number]) => kind === 'allow_always';
 
 function attach(context: Context, first: Session, { readOnly = false, thoughts = false, full = false }: AttachOptions) {
@@ -169,7 +169,7 @@ function attach(context: Context, first: Session, { readOnly = false, thoughts =
     session = now;
     const asked = prompt();
     const lines = asked && asked.id !== before ? subjectLines(asked) : [];
-    // All of it is read before it is answered.
+    // A long subject is printed in full, so that the user can read it before answering.
     if (lines.length > mostSubjectLines) screen.print(lines.map((line) => `  ${line}\n`).join(''));
   };
   const show = (event: SessionEvent) => {

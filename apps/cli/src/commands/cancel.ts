@@ -1,4 +1,4 @@
-/** `relay cancel`: ends what runs in a session, else dismisses what the agent asks, else takes back what waits longest. */
+/** `relay cancel`: cancels the running task of a session, else dismisses the open question, else withdraws the oldest queued message. */
 import { usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';

@@ -1,4 +1,4 @@
-/** `relay rename`, `relay archive` and `relay delete`: what a session is called, whether it is listed, and its end. */
+/** `relay rename`, `relay archive` and `relay delete`: change a session's title, hide it from lists, or delete it. */
 import { limits } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
@@ -31,7 +31,7 @@ export async function archiveCommand(
   const { relay, say, json } = contextOf(options, terminal);
   const archived = !options.undo;
   const where = archived ? 'is archived; "relay sessions --all" lists it' : 'is listed again';
-  // Before anything is changed: a name that leads nowhere is said at once.
+  // Resolve all names before any change, so that an unknown name fails first.
   const ids: string[] = [];
   for (const text of typed) ids.push(await findSessionId(relay, text));
   let exitCode: number = exitCodes.ok;

@@ -1,4 +1,4 @@
-/** `--set id=value`: settings that go with a message. A mode that never asks takes the name of the machine, or `--without-asking`. */
+/** `--set id=value`: settings of a message. A mode that never asks needs the machine's name as confirmation, or `--without-asking`. */
 import type { Device, MessageSetting, Setting } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import type { Relay } from '../relay.ts';
@@ -19,7 +19,7 @@ export function choicesOf({ set = [] }: ChoiceOptions): MessageSetting[] {
   });
 }
 
-/** Asks before the agent works without asking. @throws Failure BAD_USAGE without a terminal, or with another name */
+/** Asks before the agent works without asking. @throws Failure BAD_USAGE if no terminal is attached, or the name differs */
 export async function confirmDanger(
   settings: readonly Setting[],
   choice: { id: string; value: string },
@@ -38,7 +38,7 @@ export async function confirmDanger(
   if (typed.trim() !== machine) throw usage('This is not the name of the machine. Nothing was changed.');
 }
 
-/** Confirms the choices of a new session of this agent. A machine that cannot be asked now shows no marks. */
+/** Confirms the settings of a new session of this agent. A machine that does not respond marks no setting as dangerous. */
 export async function confirmChoices(
   relay: Relay,
   device: Pick<Device, 'id' | 'name'>,

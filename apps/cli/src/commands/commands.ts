@@ -1,4 +1,4 @@
-/** `relay commands`: what the agent of a session understands after a slash. */
+/** `relay commands`: lists the slash commands of a session's agent. */
 import { findSessionId } from '../naming.ts';
 import { oneLine } from '../show/text.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';

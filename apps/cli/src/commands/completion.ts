@@ -1,11 +1,11 @@
-/** `relay completion`: a script that completes commands and options in a shell, made from the commands themselves. */
+/** `relay completion`: a shell script that completes commands and options, generated from the commands. */
 import type { Command } from 'commander';
 import { usage } from '../failure.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 interface Entry {
-  /** The words that lead to it, without `relay`. */
+  /** The command path, without `relay`. */
   path: string;
   commands: readonly { name: string; description: string }[];
   options: readonly { flag: string; description: string; takesValue: boolean }[];
@@ -25,7 +25,7 @@ function entriesOf(command: Command, path: readonly string[] = []): Entry[] {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Finds the command that the words in front of the cursor lead to; `value` when the word before is an option that takes one. */
+/** The script resolves the command before the cursor. After an option that takes a value, it completes file names. */
 function bash(entries: readonly Entry[]): string {
   const words = ({ commands, options }: Entry) =>
     [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)].join(' ');
@@ -105,7 +105,7 @@ function fish(entries: readonly Entry[]): string {
 
 const scripts: Readonly<Record<string, (entries: readonly Entry[]) => string>> = { bash, zsh, fish };
 
-/** @throws Failure BAD_USAGE for another shell */
+/** @throws Failure BAD_USAGE if the shell is unknown */
 export function completionOf(program: Command, shell: string): string {
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (!script) throw usage(`There is no completion for "${shell}"; there is one for ${shells.join(', ')}.`);

@@ -1,8 +1,8 @@
-/** The question before something is lost. */
+/** Asks for confirmation before data is lost. */
 import { usage } from '../failure.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Whether the person agrees, which `--yes` says beforehand. `action`: behind "to". @throws Failure BAD_USAGE without a terminal */
+/** Returns true if the user agrees or passed `--yes`. `action` follows "to". @throws Failure BAD_USAGE if no terminal is attached */
 export async function isConfirmed(
   { yes }: { yes?: boolean },
   terminal: Terminal,

@@ -1,4 +1,4 @@
-/** The context of a command that talks to a relay: the address, the sign-in, and the output of the result. */
+/** The context of a command that calls a relay: the address, the sign-in, and the output of the result. */
 import { currentAddress } from '../address.ts';
 import { reasonOf } from '../failure.ts';
 import { type Home, homeOf } from '../home.ts';
@@ -15,7 +15,7 @@ export interface Context {
   relay: Relay;
   json: boolean;
   style: Style;
-  /** The result: one JSON document, or text for people. */
+  /** Prints the result: one JSON document, or text for people. */
   say: (record: unknown, text: () => string) => void;
 }
 
@@ -35,7 +35,7 @@ export function contextOf(options: CommonOptions, terminal: Terminal): Context {
   };
 }
 
-/** One JSON document on one line. A record that cannot be encoded (a part of ten thousand levels) is reported as such: it must not end a stream. */
+/** Returns a record as one line of JSON. A record that cannot be encoded (ten thousand levels deep) becomes an error record: the stream continues. */
 export function jsonLine(record: unknown): string {
   try {
     return `${JSON.stringify(record)}\n`;

@@ -92,7 +92,7 @@ export function addConversationCommands(program: Command, run: Run): void {
     .option('--queue <seconds>', 'how long a prompt may wait for a device that is offline (default: not at all)')
     .action(
       run(async (device: string | undefined, options: AcpOptions, terminal: Terminal) => {
-        // Its libraries are of no use to the other commands.
+        // Loaded on demand: other commands do not need its libraries.
         const { acpCommand } = await import('./acp.ts');
         return acpCommand(device, options, terminal);
       }),

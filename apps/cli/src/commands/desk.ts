@@ -1,4 +1,4 @@
-/** `relay desk`: how to go on with a session in a terminal of its machine. */
+/** `relay desk`: shows how to continue a session in a terminal on its machine. */
 import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { type DeskState, parseSessionId } from '@relay/protocol';
@@ -20,13 +20,13 @@ const reasons: Readonly<Record<string, string>> = {
 const reasonFor = ({ free, why }: DeskState): string =>
   free ? 'Nothing runs here, so the session is free.' : (reasons[why ?? ''] ?? 'The session is not free.');
 
-/** The program and arguments of `--go`, before the id of the session. Commands of the relay are for people: this program never runs them. */
+/** The program and arguments of `--go`, before the session id. Commands from the relay are for people: this program never runs them. */
 const programs: Readonly<Record<string, readonly [string, ...string[]]>> = {
   claude_code: ['claude', '--resume'],
   codex: ['codex', 'resume'],
 };
 
-/** Lets the session go and prints its command. `--go` continues it in this terminal, on that machine. */
+/** Releases the session and prints its command. `--go` continues it in this terminal, on that machine. */
 export async function deskCommand(typed: string, options: DeskOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
   const { id, deviceId, agentType } = await findSession(relay, typed);
@@ -48,7 +48,7 @@ export async function deskCommand(typed: string, options: DeskOptions, terminal:
   return run(program, [...words, nativeId], state.cwd);
 }
 
-/** The exit code of the agent, which gets this terminal. */
+/** Runs the agent in this terminal and returns its exit code. */
 const run = (program: string, words: readonly string[], cwd: string | undefined): Promise<number> =>
   new Promise((resolve, reject) => {
     const agent = spawn(program, words, { stdio: [0, 1, 2], ...(cwd === undefined ? {} : { cwd }) });

@@ -1,4 +1,4 @@
-/** `relay devices invite`, `keys` and `revoke-key`: registration keys, with which machines register without a person. */
+/** `relay devices invite`, `keys` and `revoke-key`: manage registration keys, which let machines register unattended. */
 import type { Command } from 'commander';
 import { deviceKeyTtl, deviceKeyUses } from '@relay/protocol';
 import { usage } from '../failure.ts';

@@ -1,4 +1,4 @@
-/** `relay devices` and its parts: the machines of this account. */
+/** `relay devices` and its subcommands: the machines of this account. */
 import { type Device, limits } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';
@@ -10,7 +10,7 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { isConfirmed } from './confirm.ts';
 import { contextOf } from './context.ts';
 
-/** A line about two machines with one registration; empty where there is no such thing. */
+/** Describes two machines that share one registration; empty if there is no conflict. */
 function conflictOf({ name, conflict }: Device): string {
   if (!conflict) return '';
   const names = conflict.machines.map(({ hostname, address }) =>
@@ -70,7 +70,7 @@ export async function showDeviceCommand(typed: string, options: CommonOptions, t
   });
 }
 
-/** How the daemon of a device answers. */
+/** Measures the round trip to the daemon of a device. */
 export async function pingDeviceCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { id, name } = await findDevice(relay, typed);

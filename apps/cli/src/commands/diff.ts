@@ -1,4 +1,4 @@
-/** `relay diff`, `relay files` and `relay cat`: the changes and the files of a session, from its machine. */
+/** `relay diff`, `relay files` and `relay cat`: show a session's changes and files, from its machine. */
 import type { Change, ChangeScope, FileDiff } from '@relay/protocol';
 import { Failure, exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
@@ -73,7 +73,7 @@ async function wholeDiff(relay: Relay, id: string, path: string, scope: ChangeSc
 const linesIn = (lines: readonly string[], other: '+' | '-') =>
   lines.filter((line) => !line.startsWith(other) && !line.startsWith('\\')).length;
 
-/** A patch for `git apply`. It joins hunks without a gap. */
+/** Returns a patch for `git apply`. Adjacent hunks are joined. */
 export function patchOf({ path, change, hunks }: Pick<FileDiff, 'path' | 'change' | 'hunks'>): string {
   if (hunks.length === 0) return '';
   const from = change.from ?? path;

@@ -1,4 +1,4 @@
-/** `relay folders`: where the sessions of a device worked last, or what is in one of its folders. */
+/** `relay folders`: lists the recent folders of a device's sessions, or the folders inside a given folder. */
 import { findDevice } from '../naming.ts';
 import { tableOf } from '../show/table.ts';
 import { oneLine } from '../show/text.ts';
@@ -14,7 +14,7 @@ export async function foldersCommand(
 ): Promise<void> {
   const { relay, say } = contextOf(options, terminal);
   const { id } = await findDevice(relay, typed);
-  // `.` is where apps begin to look: the top.
+  // `.` is the top, where apps begin to browse.
   const query = path === undefined ? {} : { path: path === '.' ? '' : path };
   const answer = await relay.call('listFolders', { params: { id }, query });
   const { recent, browsed } = answer;

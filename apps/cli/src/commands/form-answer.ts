@@ -1,4 +1,4 @@
-/** The values of a form as they are typed: `--field name=value`, once for each field. */
+/** Form values on the command line: `--field name=value`, once per field. */
 import { type FieldValues, type Prompt, formProblem } from '@relay/protocol';
 import { usage } from '../failure.ts';
 
@@ -7,7 +7,7 @@ type Field = NonNullable<Prompt['fields']>[number];
 const yes = new Set(['true', 'yes', 'y', '1']);
 const no = new Set(['false', 'no', 'n', '0']);
 
-/** Choices may be typed by their label as well. @throws Failure BAD_USAGE */
+/** Also accepts choices by label. @throws Failure BAD_USAGE */
 export function fieldValuesOf({ fields }: Prompt, typed: readonly string[]): FieldValues {
   if (!fields) throw usage('This question has no fields: answer with --option or a text.');
   const values = new Map<string, FieldValues[string]>();

@@ -1,4 +1,4 @@
-/** `--image`: files that go with a message, read and checked here so that nothing is sent in vain. */
+/** `--image`: image files of a message, read and checked before the message is sent. */
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { limits } from '@relay/protocol';
@@ -9,7 +9,7 @@ export interface ImageOptions {
   image?: readonly string[];
 }
 
-/** How files of a type begin; the name of a file says nothing about it. */
+/** Detects the type from the first bytes; file names are unreliable. */
 const types: readonly [type: string, begins: RegExp][] = [
   ['png', /^\x89PNG\r\n\x1a\n/],
   ['jpeg', /^\xff\xd8\xff/],
@@ -19,7 +19,7 @@ const types: readonly [type: string, begins: RegExp][] = [
 
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
-/** The field of the request; nothing when there are no images. @throws Failure BAD_USAGE */
+/** Returns the field of the request; an empty object if no images are given. @throws Failure BAD_USAGE */
 export async function imagesOf({ image: files = [] }: ImageOptions): Promise<{ images?: string[] }> {
   if (files.length === 0) return {};
   if (files.length > limits.images) throw usage(`A message takes at most ${limits.images} images.`);
@@ -38,7 +38,7 @@ export async function imagesOf({ image: files = [] }: ImageOptions): Promise<{ i
 
 const named = (file: string) => `"${oneLine(basename(file))}"`;
 
-/** At most one byte more than is allowed, whatever the file is. */
+/** Reads at most one byte more than the limit, even from an endless file. */
 async function read(file: string): Promise<Buffer> {
   const bytes = await readUpTo(file, limits.imageBytes + 1).catch((error: unknown) => {
     const why = systemCode(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error);

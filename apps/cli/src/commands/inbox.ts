@@ -1,4 +1,4 @@
-/** `relay inbox` and its subcommands: items that need the person, across machines. */
+/** `relay inbox` and its subcommands: items that need the user, across machines. */
 import { InboxCopy } from '@relay/client';
 import { type Inbox, type InboxCounts, type InboxItem, type InboxKind, inboxKinds } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
@@ -17,7 +17,7 @@ interface InboxOptions extends CommonOptions {
   watch?: boolean;
 }
 
-/** Size of a page: more items than a person reads. */
+/** Page size: more items than a user reads. */
 const shownItems = 100;
 
 const kindNames: Record<InboxKind, string> = {
@@ -47,7 +47,7 @@ function kindOf(typed: string | undefined): InboxKind | undefined {
 
 const shortId = (id: string) => id.slice(0, 8);
 
-/** The last line: the number of further items. Snoozed items are counted over all kinds. */
+/** Returns the last line: the number of further items. Snoozed items are counted over all kinds. */
 function summary({ counts, items, nextCursor }: Inbox, snoozed: boolean, kind: InboxKind | undefined): string {
   if (snoozed && kind) return nextCursor === undefined ? '' : 'There are more.';
   const all = snoozed ? counts.snoozed : counts[kind ?? 'total'];
@@ -78,7 +78,7 @@ export async function listInboxCommand(options: InboxOptions, terminal: Terminal
   });
 }
 
-/** By the beginning of its id, as the list shows it; only when exactly one matches. @throws Failure ITEM_NOT_FOUND */
+/** Finds an item by the beginning of its id, as listed, if exactly one matches. @throws Failure ITEM_NOT_FOUND */
 async function findItem(relay: Relay, typed: string): Promise<InboxItem> {
   const open = await relay.call('listInbox', { query: { limit: shownItems } });
   const hidden = await relay.call('listInbox', { query: { limit: shownItems, snoozed: 'true' } });
@@ -94,7 +94,7 @@ async function findItem(relay: Relay, typed: string): Promise<InboxItem> {
 
 const left = ({ total }: InboxCounts) => (total === 0 ? 'Nothing waits for you.\n' : `${total} left.\n`);
 
-/** One item, or with `all` everything that needs no answer and was there when the command began. */
+/** Acknowledges one item or, with `all`, every item that needs no answer and existed when the command began. */
 export async function ackInboxCommand(
   typed: string | undefined,
   { all = false, ...options }: CommonOptions & { all?: boolean },
@@ -112,7 +112,7 @@ export async function ackInboxCommand(
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `30m`, `2h`, `3d`: from now on. @throws Failure BAD_USAGE */
+/** Parses `30m`, `2h` or `3d`, from now on. @throws Failure BAD_USAGE */
 export function untilOf(typed: string, nowMs: number): Date {
   const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(typed) ?? [];
   const ms = Number(count) * (units[unit ?? ''] ?? NaN);
@@ -120,7 +120,7 @@ export function untilOf(typed: string, nowMs: number): Date {
   return new Date(nowMs + ms);
 }
 
-/** `time`: for how long; `off` shows it again. */
+/** `time`: the duration; `off` shows the item again. */
 export async function snoozeInboxCommand(
   typed: string,
   time: string,
@@ -139,7 +139,7 @@ export async function snoozeInboxCommand(
 
 type Context = ReturnType<typeof contextOf>;
 
-/** Prints the counts, and new items after each change, until it is interrupted. With --json the state and each frame, one per line. */
+/** Prints the counts, and new items after each change, until interrupted. With --json, prints the state and each frame, one per line. */
 async function watchInbox({ relay, json }: Context, terminal: Terminal): Promise<void> {
   const show = (record: { counts: InboxCounts }, items: readonly InboxItem[]) => {
     if (json) return terminal.out(jsonLine(record));

@@ -1,4 +1,4 @@
-/** Declares `relay inbox` and its parts. */
+/** Declares `relay inbox` and its subcommands. */
 import type { Command } from 'commander';
 import { type Run, addCommand } from './add-command.ts';
 import { ackInboxCommand, listInboxCommand, snoozeInboxCommand } from './inbox.ts';

@@ -1,4 +1,4 @@
-/** Declares the commands that read sessions, keep them in order and follow them. */
+/** Declares the commands that read, organise and follow sessions. */
 import type { Command } from 'commander';
 import { archiveCommand, deleteCommand, renameCommand } from './change-session.ts';
 import { type Run, addCommand } from './add-command.ts';

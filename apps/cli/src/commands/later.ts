@@ -1,4 +1,4 @@
-/** `relay later`: the messages whose time has not come, of all sessions. */
+/** `relay later`: lists the scheduled messages of all sessions. */
 import { nameOf } from '../naming.ts';
 import { shrinking, tableOf } from '../show/table.ts';
 import { clockTime } from '../show/times.ts';

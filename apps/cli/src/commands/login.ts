@@ -1,4 +1,4 @@
-/** `relay login`: signs in through the browser, or takes an access token of another issuer. */
+/** `relay login`: signs in through the browser, or stores an access token of another issuer. */
 import { chosenAddress, localRelay, refuseClear } from '../address.ts';
 import { usage } from '../failure.ts';
 import { homeOf, makePrivateFolder } from '../home.ts';
@@ -26,7 +26,7 @@ export async function loginCommand(options: LoginOptions, terminal: Terminal): P
   const home = homeOf(env);
   const url = chosenAddress(options, env) ?? readProfiles(home).at(-1)?.url ?? localRelay;
   refuseClear(url, options.insecure ?? false, 'add --insecure');
-  // Before the person signs in: tokens that cannot be stored would be lost.
+  // Check the folder before the sign-in: tokens that cannot be stored would be lost.
   makePrivateFolder(home.folder);
   const tokens =
     options.token === undefined ? await fromBrowser(url, options, terminal) : await fromToken(options.token, terminal);
@@ -78,7 +78,7 @@ async function fromToken(given: string, terminal: Terminal): Promise<Tokens> {
   return { accessToken, ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
-/** A token that is tried before it is kept. */
+/** Access for verifying a token before storing it. */
 const accessTo = (url: string, token: string): Access => ({
   url,
   renewable: false,

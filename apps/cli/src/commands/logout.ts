@@ -15,7 +15,7 @@ export async function logoutCommand(options: LogoutOptions, terminal: Terminal):
   const home = homeOf(terminal.env);
   const url = currentAddress(options, { ...terminal.env, RELAY_CLI_TOKEN: undefined }, home);
   let revoked = false;
-  // Under the lock: no other process may renew a sign-in that is being revoked.
+  // Under the lock, so that no other process renews a sign-in during its revocation.
   const account = await changingProfiles(home, () =>
     uninterrupted(async () => {
       const profile = profileOf(home, url);

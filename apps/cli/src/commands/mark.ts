@@ -1,4 +1,4 @@
-/** `relay read`, `unread`, `pin`, `unpin`: how a session is marked, on every device of its user. */
+/** `relay read`, `unread`, `pin`, `unpin`: mark a session on all devices of its user. */
 import type { Session } from '@relay/protocol';
 import { findSessionId, nameOf } from '../naming.ts';
 import type { Relay } from '../relay.ts';

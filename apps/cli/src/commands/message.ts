@@ -1,4 +1,4 @@
-/** The text of a message as it comes from the command line or standard input, and the options of commands that send one. */
+/** The text of a message from the command line or standard input, and the options of commands that send messages. */
 import { randomUUID } from 'node:crypto';
 import { type DeskChoice, deskChoices, limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
@@ -11,21 +11,21 @@ import type { TimeOptions } from './at-time.ts';
 export interface SendingOptions extends ReadingOptions, ImageOptions, ChoiceOptions, TimeOptions {
   watch?: boolean;
   output?: boolean;
-  /** `--no-queue` makes it false. */
+  /** False with `--no-queue`. */
   queue: boolean;
   ttl?: string;
   key?: string;
   desk?: string;
 }
 
-/** The choice about a terminal that has the session open. */
+/** Returns the choice about a terminal that has the session open. */
 export function deskChoiceOf({ desk }: SendingOptions): { desk?: DeskChoice } {
   const choice = deskChoices.find((name) => name === desk);
   if (desk !== undefined && choice === undefined) throw usage(`--desk must be one of ${deskChoices.join(', ')}.`);
   return choice === undefined ? {} : { desk: choice };
 }
 
-/** `-`, or nothing when something is piped in, reads standard input; one newline at its end is not part of the message. */
+/** Reads standard input for `-`, or if the message is absent and input is piped. Strips one trailing newline. */
 export async function messageOf(typed: string | undefined, terminal: Terminal): Promise<string> {
   if (typed === undefined && terminal.inIsScreen) throw usage('Give a message, or "-" to read it from standard input.');
   const isPiped = typed === undefined || typed === '-';
@@ -37,7 +37,7 @@ export async function messageOf(typed: string | undefined, terminal: Terminal): 
   return text;
 }
 
-/** How long the relay may keep the message for a device that is away. */
+/** Returns how long the relay may keep the message for an offline device. */
 export function queueing({ queue, ttl }: SendingOptions): { queueTtlSeconds?: number } {
   if (!queue) {
     if (ttl !== undefined) throw usage('--no-queue and --ttl cannot be used together.');
@@ -50,7 +50,7 @@ export function queueing({ queue, ttl }: SendingOptions): { queueTtlSeconds?: nu
   return { queueTtlSeconds: Number(ttl) };
 }
 
-/** One per message, however often it is tried; `--key` makes it one over several runs as well. */
+/** Returns one key per message, kept over retries; `--key` keeps it over several runs. */
 export function idempotencyKeyOf({ key }: SendingOptions): string {
   if (key === undefined) return randomUUID();
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > limits.idempotencyKeyCharacters) {

@@ -1,4 +1,4 @@
-/** `relay messages`: a page of what was said in a session, and no more. */
+/** `relay messages`: prints one page of a session's messages, and exits. */
 import { isItem, limits } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import { findSessionId, nameOf } from '../naming.ts';
@@ -24,7 +24,7 @@ export function linesOf(typed: string): number {
   throw usage(`-n must be a number from 0 to ${limits.historyPage}.`);
 }
 
-/** With --json one item per line as the daemon has it, or one message where it knows no items. */
+/** With --json, prints one item per line as the daemon sent it, or messages if the daemon keeps no items. */
 export async function messagesCommand(typed: string, options: MessagesOptions, terminal: Terminal): Promise<void> {
   const limit = linesOf(options.lines);
   if (limit === 0) throw usage(`-n must be a number from 1 to ${limits.historyPage}.`);

@@ -1,4 +1,4 @@
-/** Declares `relay notify` and its parts, and `relay notifications`. */
+/** Declares `relay notify` and its subcommands, and `relay notifications`. */
 import type { Command } from 'commander';
 import { type Run, addCommand } from './add-command.ts';
 import {

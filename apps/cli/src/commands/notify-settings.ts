@@ -1,4 +1,4 @@
-/** `relay notify settings`, `quiet` and `session`, and `relay notifications`: what the person is notified of, when, and what became of it. */
+/** `relay notify settings`, `quiet` and `session`, and `relay notifications`: the causes and times of notifications, and their delivery states. */
 import {
   type Delivery,
   type NotificationList,
@@ -107,7 +107,7 @@ type Told = NotificationList['notifications'][number];
 const subjectOf = ({ sessionId, name, deviceId }: Told) =>
   sessionId === '' ? (name ?? deviceId ?? '') : nameOf(sessionId);
 
-/** `accepted`, or the state with its reason: the verdict about one address. */
+/** Returns the delivery state at one address, with its reason if present. */
 const verdictOf = ({ state, reason }: Delivery) => (reason === undefined ? state : `${state}: ${reason}`);
 
 export async function notificationsCommand(options: HistoryOptions, terminal: Terminal): Promise<void> {

@@ -1,4 +1,4 @@
-/** `relay notify` and its parts: the addresses at which the person is notified. */
+/** `relay notify` and its subcommands: the notification addresses of the user. */
 import {
   type Delivery,
   type CauseLevels,
@@ -50,7 +50,7 @@ export async function listNotifyCommand(options: CommonOptions, terminal: Termin
 export const isOneOf = <T extends string>(values: readonly T[], typed: string): typed is T =>
   (values as readonly string[]).includes(typed);
 
-/** `done=off,failed=all`: levels. A cause without one, `needs_you,failed`: these alone. */
+/** Parses levels: `done=off,failed=all`. Causes without a level, `needs_you,failed`, select only these causes. */
 export function levelsOf(typed: string | undefined): CauseLevels | undefined {
   if (typed === undefined) return undefined;
   const given = typed.split(',').map((word) => word.trim().split('=', 2));
@@ -67,7 +67,7 @@ export function levelsOf(typed: string | undefined): CauseLevels | undefined {
   return levels;
 }
 
-/** `typed`: the topic of ntfy, or the address of a webhook. */
+/** `typed`: the ntfy topic, or the address of a webhook. */
 export async function addNotifyCommand(
   kind: string,
   typed: string,
@@ -103,7 +103,7 @@ export async function addNotifyCommand(
   });
 }
 
-/** By id, by the beginning or end of one, or by a part of the name; only when exactly one matches. */
+/** Finds an address by id, by its first or last characters, or by a part of the name, if exactly one matches. */
 async function findAddress(relay: Relay, typed: string): Promise<Subscription> {
   const { subscriptions } = await relay.call('listSubscriptions');
   const wanted = typed.toLowerCase();
@@ -125,7 +125,7 @@ const isUnderWay = ({ state }: Delivery) => state === 'pending' || state === 'se
 const pollMs = 500;
 const testMs = 60_000;
 
-/** Waits for the outcome: a minute at most, or until the first attempt has failed. Exit code 1 when it was not delivered. */
+/** Waits for the outcome: at most a minute, or until the first attempt fails. Exits with 1 if the delivery failed. */
 export async function testNotifyCommand(typed: string, options: CommonOptions, terminal: Terminal): Promise<number> {
   const { relay, say } = contextOf(options, terminal);
   const { id, label } = await findAddress(relay, typed);

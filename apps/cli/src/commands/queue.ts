@@ -1,4 +1,4 @@
-/** `relay queue`: what waits in a session; edit it, move it, take it back. */
+/** `relay queue`: lists the queued messages of a session, and edits, moves or withdraws one. */
 import type { ChangeQueued, QueuedTask, SessionQueue } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
@@ -55,12 +55,12 @@ export async function queueCommand(
   return show(context, await relay.call('changeQueued', { params, body }));
 }
 
-/** Ids begin with the time and end in what tells them apart. */
+/** Task ids begin with a timestamp; only their last characters distinguish them. */
 const shortest = 8;
 export const shortTaskId = (taskId: string): string => taskId.slice(-shortest);
 const wholeId = 26;
 
-/** The task that is meant. A whole id is taken as it is: the relay says what became of one that no longer waits. */
+/** Returns the id of the named task. A full id is used as typed: if its task is no longer queued, the relay reports its state. */
 function taskIdOf(tasks: readonly QueuedTask[], typed: string): string {
   const wanted = typed.toUpperCase();
   const found = tasks.filter(({ taskId }) => taskId.endsWith(wanted));

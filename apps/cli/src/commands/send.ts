@@ -1,4 +1,4 @@
-/** `relay send` and `relay answer`: a message into a session, at most once. */
+/** `relay send` and `relay answer`: send a message into a session, at most once. */
 import type { AnswerPrompt, MessageSetting, Prompt, SentMessage } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSession, findSessionId, nameOf } from '../naming.ts';
@@ -15,7 +15,7 @@ import { type SendingOptions, deskChoiceOf, idempotencyKeyOf, messageOf, queuein
 import { tellTask } from './telling.ts';
 
 interface SendOptions extends SendingOptions {
-  /** Into the turn that runs. */
+  /** Send into the running turn. */
   now?: boolean;
 }
 
@@ -57,13 +57,13 @@ interface AnswerOptions extends SendingOptions {
   option?: string;
   /** Values of a form, `name=value`. */
   field?: readonly string[];
-  /** The question that is meant: its id, or the beginning of it. */
+  /** The question's id, or its first characters. */
   question?: string;
 }
 
 /**
- * Without an answer it shows everything that is asked. A session that asks nothing gets nothing, and an answer reaches the question that was
- * read here or none: it is bound to its id (rules, 5.1).
+ * Shows all open questions if no answer is given. A session without a question gets nothing, and an answer is bound to the id of the question
+ * that this command read: no other question can receive it (rules, 5.1).
  */
 export async function answerCommand(
   typedSession: string,
@@ -128,7 +128,7 @@ export async function answerCommand(
   return exitCodes.ok;
 }
 
-/** The question whose id begins so; without one, the oldest. @throws Failure BAD_USAGE when several begin so */
+/** Returns the question whose id begins with `typed`; by default the oldest. @throws Failure BAD_USAGE if several match */
 function questionOf(open: readonly Prompt[], typed: string | undefined): Prompt | undefined {
   if (typed === undefined) return open[0];
   const found = open.filter(({ id }) => id?.startsWith(typed.toLowerCase()));
@@ -154,7 +154,7 @@ const ways = {
 type Sent = SentMessage & { replayed: boolean };
 type Send = () => Promise<Sent>;
 
-/** Sends a message, bound to the question that it answers, if any. Images are read before anything is sent. */
+/** Sends a message, bound to the question that it answers, if any. Reads the images before it sends anything. */
 async function messageTo(
   relay: Relay,
   id: string,
@@ -172,7 +172,7 @@ async function messageTo(
   };
 }
 
-/** Sends the choice of an option of one question. */
+/** Sends the chosen option of one question. */
 function choiceOf(relay: Relay, id: string, uuid: string, body: AnswerPrompt, options: SendingOptions): Send {
   return async () => {
     const idempotencyKey = idempotencyKeyOf(options);
@@ -202,7 +202,7 @@ async function deliver(context: Context, request: Send, options: SendingOptions)
   return tellTask(context, options, send);
 }
 
-/** Sent it is, whatever comes of this. */
+/** Only warns: the message was sent, even if this check fails. */
 async function warnIfAway({ relay }: Context, sessionId: string, terminal: Terminal): Promise<void> {
   const { devices } = await relay.call('listDevices').catch(() => ({ devices: [] }));
   const device = devices.find(({ id }) => sessionId.startsWith(`${id}:`));

@@ -1,4 +1,4 @@
-/** `relay sessions`: the conversations of this account, newest first. */
+/** `relay sessions`: lists the conversations of this account, newest first. */
 import { type Session, type SessionStatus, sessionStatuses } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import { findDevice, shortNames } from '../naming.ts';
@@ -17,7 +17,7 @@ interface SessionsOptions extends CommonOptions {
   pinned?: boolean;
 }
 
-/** The option `--status`. Throws a Failure (usage) for anything else than a status. */
+/** Parses `--status`. @throws Failure BAD_USAGE if it is not a status */
 export function statusOf(text: string | undefined): SessionStatus | undefined {
   const status = sessionStatuses.find((one) => one === text);
   if (text !== undefined && status === undefined) throw usage(`--status must be one of ${sessionStatuses.join(', ')}.`);
@@ -58,5 +58,5 @@ export async function sessionsCommand(options: SessionsOptions, terminal: Termin
   });
 }
 
-/** A program of the machine has the session open. */
+/** Describes a program on the machine that has the session open. */
 const heldOf = ({ held }: Session) => (held ? `, open in ${held.program}` : '');

@@ -1,4 +1,4 @@
-/** `relay settings`: the settings of a session (mode, model, …) or the defaults of a machine, and changes of them. */
+/** `relay settings`: shows and changes the settings of a session (mode, model, …) or the defaults of a machine. */
 import type { Setting } from '@relay/protocol';
 import { usage } from '../failure.ts';
 import { findDevice, findSessionId } from '../naming.ts';
@@ -49,7 +49,7 @@ export async function settingsCommand(
 
 const program = 'CLI';
 
-/** Shows the settings, or changes one and shows it. */
+/** Shows the settings, or changes and shows one. */
 async function chooseIn(
   { say, style }: Context,
   settings: readonly Setting[],
@@ -81,7 +81,7 @@ async function chooseIn(
   );
 }
 
-/** By id, else by name, however it is written. */
+/** Finds an entry by id, else by name; case-insensitive. */
 function named<T extends { id: string; name: string }>(list: readonly T[], typed: string, none: string): T {
   const isTyped = (text: string) => text.toLowerCase() === typed.toLowerCase();
   const found = list.find(({ id }) => id === typed) ?? list.find(({ id, name }) => isTyped(id) || isTyped(name));

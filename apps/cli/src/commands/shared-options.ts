@@ -1,4 +1,4 @@
-/** Options that several commands for sessions have. */
+/** Options shared by several session commands. */
 import type { Command } from 'commander';
 
 /** The option for images. */
@@ -15,7 +15,7 @@ export const reading = (command: Command): Command =>
     .option('--thoughts', 'also print what the agent thinks')
     .option('--full', 'print output and diffs of tools in full, not only the beginning');
 
-/** The options of commands that send to the agent. */
+/** The options of commands that send messages to the agent. */
 export const sending = (command: Command): Command =>
   reading(command)
     .option('--watch', 'follow the task until it ends, and print the conversation')

@@ -1,4 +1,4 @@
-/** `relay summary` and `relay release`: what a session is about, and ending what holds it on its machine. */
+/** `relay summary` and `relay release`: summarise a session, and close the program that holds it on its machine. */
 import { exitCodes } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
 import { oneLine, plain } from '../show/text.ts';

@@ -1,4 +1,4 @@
-/** `relay tail`: what was said in a session, then what is said. */
+/** `relay tail`: prints the latest messages of a session, then follows it. */
 import { findSessionId } from '../naming.ts';
 import type { Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
@@ -14,7 +14,7 @@ interface TailOptions extends ReadingOptions {
 export async function tailCommand(typed: string, options: TailOptions, terminal: Terminal): Promise<number> {
   const history = linesOf(options.lines);
   const context = contextOf(options, terminal);
-  // Before anything is listened to: a name that leads nowhere is said at once.
+  // Resolve the name before connecting, so that an unknown name fails at once.
   const sessionId = await findSessionId(context.relay, typed);
   return tell(context, {
     begin: () => Promise.resolve({ sessionId }),

@@ -1,4 +1,4 @@
-/** Prints a conversation while it goes on, and turns its end into an exit code. */
+/** Prints a live conversation, and turns its outcome into an exit code. */
 import type { SentMessage, Task } from '@relay/protocol';
 import { exitCodes } from '../failure.ts';
 import { type FollowWish, type SessionEvent, follow, hasEnded } from '../follow.ts';
@@ -10,14 +10,14 @@ import type { SendingOptions } from './message.ts';
 
 type TellingWish = Pick<FollowWish, 'begin' | 'history' | 'output' | 'once'> & ConversationWish;
 
-/** 0 when the person ended it, or the task went well or waits for an answer; 1 when it did not; 130 when it was not awaited. */
+/** Returns 0 if the user stopped it, or the task completed or waits; 1 if the task failed; 4 if the session is gone; 130 if interrupted. */
 export async function tell(
   { terminal, relay, json }: Context,
   { heading, thoughts, full, ...wish }: TellingWish,
 ): Promise<number> {
   const show = createConversationView(terminal, { heading, thoughts, full });
   const print = (event: SessionEvent) => {
-    // An item that grows is printed as soon as it has another state, once and as a whole.
+    // A growing item is printed once, in full, when its state changes.
     if (json) return terminal.out(event.type === 'item' && event.grows ? '' : jsonLine(event));
     const { out, err } = show(event);
     if (out) terminal.out(out);
@@ -44,7 +44,7 @@ export async function tell(
 
 type SentTask = Pick<SentMessage, 'sessionId' | 'taskId' | 'message'> & { replayed: boolean };
 
-/** Sends, and prints the conversation until the task has ended. */
+/** Sends a message, and prints the conversation until the task settles. */
 export const tellTask = (
   context: Context,
   { output = false, thoughts, full }: SendingOptions,
@@ -72,7 +72,7 @@ const endings: Partial<Record<Task['state'], string>> = {
 
 function verdict({ state, error, id }: Task, err: ((text: string) => void) | undefined): number {
   if (state === 'completed' || state === 'waiting' || !hasEnded(state)) return exitCodes.ok;
-  // An error of the agent itself was printed as a message.
+  // The conversation shows an error of the agent as a message.
   const why = error && error.code !== 'AGENT_ERROR' ? ` ${oneLine(error.error)}` : '';
   err?.(`The task ${id} ${endings[state] ?? `is ${state}`}.${why}${error ? ` [${error.code}]` : ''}\n`);
   return exitCodes.failed;

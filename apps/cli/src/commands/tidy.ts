@@ -1,4 +1,4 @@
-/** `relay tidy`: archives or deletes all sessions that fit, in as many calls as it takes. */
+/** `relay tidy`: archives or deletes all matching sessions, in as many calls as needed. */
 import type { ChangeSessions } from '@relay/protocol';
 import { exitCodes, usage } from '../failure.ts';
 import { findDevice } from '../naming.ts';

@@ -1,4 +1,4 @@
-/** `relay usage` and `relay context`: figures of use of a session, or of all machines by day (rules, 22). */
+/** `relay usage` and `relay context`: usage figures of a session, or of all machines by day (rules, 22). */
 import { type Device, type DeviceUsage, costIn, limitsIn, spendingLimits } from '@relay/protocol';
 import { Failure, exitCodes, usage } from '../failure.ts';
 import { findSessionId } from '../naming.ts';
@@ -13,7 +13,7 @@ interface UsageOptions extends CommonOptions {
   days?: string;
 }
 
-/** `2026-03-14`, local. */
+/** Formats a local date: `2026-03-14`. */
 const calendarDay = (date: Date): string =>
   [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 

@@ -1,4 +1,4 @@
-/** `relay watch`: marks sessions for notifications and prints what happens; `relay unwatch` takes the mark away. */
+/** `relay watch`: marks sessions for notifications and prints their events; `relay unwatch` removes the mark. */
 import { usage } from '../failure.ts';
 import { type AnyFrame, type Happening, happenings } from '../happenings.ts';
 import { findSessionId, nameOf } from '../naming.ts';
@@ -11,7 +11,7 @@ import type { CommonOptions, Terminal } from '../terminal.ts';
 import { type Context, contextOf, jsonLine } from './context.ts';
 
 interface WatchOptions extends CommonOptions {
-  /** `--no-follow` makes it false. */
+  /** False with `--no-follow`. */
   follow: boolean;
 }
 
@@ -47,18 +47,18 @@ export async function unwatchCommand(
   say({ unwatched: sessionIds }, () => sessionIds.map((id) => `${nameOf(id)}: notifications are off.\n`).join(''));
 }
 
-/** Runs until Ctrl-C, for these sessions, or for all of them when none is named. */
+/** Prints events until Ctrl-C, for the given sessions, or for all sessions if `ids` is empty. */
 async function print({ terminal, relay, json }: Context, ids: Set<string>): Promise<void> {
   const isWanted = wanted(ids);
   const items = createRecentItems();
-  /** Operations are printed as the items that they make. */
+  /** Transcript operations are printed as the resulting items. */
   const recordsOf = (frame: AnyFrame): object[] =>
     frame.type === 'transcript'
       ? items.hear(frame).map((item) => ({ type: 'item', sessionId: frame.sessionId, item }))
       : [lineFor(frame)];
-  // Frames name sessions and devices by id alone: what they are called must be asked.
+  // Frames contain only ids, so the names are read first.
   const load = async (from: Relay) => {
-    // One after the other: each says when it has to wait.
+    // Reads run in sequence, because each read reports when it waits.
     const sessions = await allSessions(from);
     const { devices } = await from.call('listDevices').catch(() => ({ devices: [] }));
     return createOverview(terminal, { sessions, devices });
@@ -97,18 +97,18 @@ async function print({ terminal, relay, json }: Context, ids: Set<string>): Prom
   });
 }
 
-/** Frames of types this release does not know are shown as they came. */
+/** Frames of unknown types are printed raw. */
 const lineFor = (frame: AnyFrame): object => (frame.type === 'unknown' ? frame.frame : frame);
 
 function wanted(ids: Set<string>): (frame: AnyFrame) => boolean {
   if (ids.size === 0) return () => true;
   return (frame) => {
-    // It may be about any of them.
+    // The changed sessions are unknown, so they can include any of these.
     if (frame.type === 'sessions_changed') return true;
-    // Concerns the person, whatever they watch.
+    // Concerns the user, independent of the watched sessions.
     if (frame.type === 'access_granted') return true;
     if (frame.type === 'session_update') {
-      // A session that gets its real name stays the one that was asked for.
+      // Keep watching a session when its device gives it a permanent id.
       if (ids.has(frame.previousId ?? '')) ids.add(frame.session.id);
       return ids.has(frame.session.id);
     }

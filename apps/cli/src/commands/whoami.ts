@@ -1,4 +1,4 @@
-/** `relay whoami`: which relay, which account, what this program may do there. */
+/** `relay whoami`: prints the relay, the account, and the scopes of this program. */
 import { exitCodes } from '../failure.ts';
 import { homeOf } from '../home.ts';
 import { readProfiles } from '../profiles.ts';
@@ -34,7 +34,7 @@ export async function whoamiCommand(options: WhoamiOptions, terminal: Terminal):
   return exitCodes.ok;
 }
 
-/** From the file alone: no relay is asked. */
+/** Reads only the file: makes no requests. */
 function everywhere(options: WhoamiOptions, terminal: Terminal): number {
   const profiles = readProfiles(homeOf(terminal.env)).reverse();
   const relays = profiles.map(({ url, account, renewal }, index) => ({

@@ -1,4 +1,4 @@
-/** `relay account`: what the relay keeps of a person, as a file, and its deletion. */
+/** `relay account`: exports the user's stored data to a file, and deletes the account. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { deleteConfirmation } from '@relay/protocol';
@@ -7,7 +7,7 @@ import { changingProfiles, forgetProfile } from '../profiles.ts';
 import type { CommonOptions, Terminal } from '../terminal.ts';
 import { contextOf } from './context.ts';
 
-/** To standard output, or into a new file that only its owner can read. */
+/** Writes to standard output, or into a new file that only its owner can read. */
 export async function exportAccountCommand(
   options: CommonOptions & { out?: string },
   terminal: Terminal,
@@ -26,7 +26,7 @@ export async function exportAccountCommand(
   );
 }
 
-/** @throws Failure BAD_USAGE when there is such a file */
+/** @throws Failure BAD_USAGE if the file exists */
 async function writeNew(path: string, text: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   const file = await open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600).catch((error: NodeJS.ErrnoException) => {

@@ -1,11 +1,11 @@
-/** Changes of files: one line per file, and below it the lines that changed. */
+/** File changes: one line per file, and its changed lines below. */
 import { countOf, entryOf, fieldsOf, listOf, textOf } from './shape.ts';
 import type { Paint, Style } from './style.ts';
 import { fitted, oneLine, plain } from './text.ts';
 
 const mostFiles = 50;
 const mostHunks = 500;
-/** Characters of one line; longer ones are cut, as no screen shows them. */
+/** Maximum characters of one line; no screen shows longer lines. */
 const lineCharacters = 2000;
 
 const marks: Readonly<Record<string, string>> = { add: 'A', edit: 'M', delete: 'D', move: 'R' };
@@ -18,7 +18,7 @@ interface DiffWish {
   indent: string;
 }
 
-/** Empty when `diffs` is no list of diffs. */
+/** Returns an empty text if `diffs` is not a list of diffs. */
 export function diffText(diffs: unknown, { style, mostLines, indent }: DiffWish): string {
   const lines: string[] = [];
   let [shown, left] = [0, 0];

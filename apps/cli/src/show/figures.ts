@@ -1,10 +1,10 @@
-/** Figures of use for people: amounts of money, and sums of several days and machines. */
+/** Usage figures for people: amounts of money, and sums over several days and machines. */
 import type { UsageDay } from '@relay/protocol';
 
 export interface Sum {
   turns: number;
   tokens: number | undefined;
-  /** A sum for each currency. */
+  /** One sum per currency. */
   cost: Map<string, number>;
 }
 
@@ -18,13 +18,13 @@ export function sumOf(days: readonly UsageDay[]): Sum {
   return sum;
 }
 
-/** `$1.42`; `less than $0.01` for an amount that would show as nothing. */
+/** Formats an amount: `$1.42`; `less than $0.01` for an amount that would round to zero. */
 export function money(amount: number, currency: string): string {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });
   return amount > 0 && amount < 0.005 ? `less than ${format.format(0.01)}` : format.format(amount);
 }
 
-/** `$1.42 + €3.00`; a dash stands for an unknown cost. */
+/** Formats `$1.42 + €3.00`; a dash for an unknown cost. */
 export const costText = ({ cost }: Sum): string =>
   [...cost].map(([currency, amount]) => money(amount, currency)).join(' + ') || '–';
 

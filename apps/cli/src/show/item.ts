@@ -1,4 +1,4 @@
-/** One item of a conversation as text: what was said as a paragraph, everything else as a line. Pure: nothing is remembered here. */
+/** Formats one item of a conversation: messages as paragraphs, everything else as a line. Pure and stateless. */
 import { type Item, transcriptLimits } from '@relay/protocol';
 import { diffText } from './diff.ts';
 import { type Fields, countOf, entryOf, fieldsOf, listOf, sizeOf, textOf } from './shape.ts';
@@ -10,7 +10,7 @@ export interface ItemWish {
   style: Style;
   /** Columns of the screen; Infinity for a file. */
   columns: number;
-  /** Whole outputs and diffs instead of their beginning. */
+  /** Print full outputs and diffs, not only their beginning. */
   full: boolean;
 }
 
@@ -19,11 +19,11 @@ const speakers: Readonly<Record<string, readonly [name: string, paint: Paint]>> 
   AGENT: ['agent', 'green'],
   SYSTEM: ['relay', 'yellow'],
 };
-/** Shortens a stranger's text for one line: a megabyte of it must not be measured first. */
+/** Shortens untrusted text to one line before measuring it: it can be megabytes long. */
 const short = (value: unknown, most = 200): string => oneLine(textOf(value).slice(0, most));
 const timeOf = (timestamp: unknown): string => fitted(oneLine(clockTime(textOf(timestamp).slice(0, 200))), 40);
 
-/** Heading of a message: its speaker and its time. */
+/** Returns the heading of a message: its speaker and its time. */
 export function headingOf({ role, timestamp }: Pick<Item, 'role' | 'timestamp'>, style: Style, doing = ''): string {
   const [name, paint] = entryOf(speakers, textOf(role)) ?? [fitted(short(role).toLowerCase(), 20), 'dim'];
   return `${style(paint, name)}${doing} ${style('dim', timeOf(timestamp))}\n`;
@@ -37,11 +37,11 @@ const states: Readonly<Record<string, readonly [icon: string, paint: Paint | und
   answered: ['✔', 'green'],
   failed: ['✘', 'red'],
 };
-/** Also of a state of a later release. */
+/** Covers states of later releases too. */
 const iconOf = (state: string): readonly [icon: string, paint: Paint | undefined] =>
   entryOf(states, state) ?? ['⊘', 'yellow'];
 
-/** Lines of output below a call that failed, and of diffs, unless all of them are wanted. */
+/** Limits for the output of a failed call and for diffs, by default and with `full`. */
 const [fewOutputLines, fewDiffLines] = [5, 40];
 const [manyOutputLines, manyDiffLines] = [20_000, 20_000];
 
@@ -55,20 +55,20 @@ function outputText(part: Fields, { style, full }: ItemWish): string {
   return [...gap, ...shown].map((line) => `${style('dim', `    ${line}`)}\n`).join('');
 }
 
-/** One line about a tool call. */
+/** Describes a tool call in one line. */
 function callOf({ title, command, name }: Fields): string {
   const words = short(title, 4096) || short(name) || 'tool';
   const ran = short(command, 4096);
   return ran === '' || words.includes(ran) ? words : `${words}  $ ${ran}`;
 }
 
-/** The state of a call. `interrupted` is the word of older daemons, and no state is no report. */
+/** Returns the state of a call. Older daemons send `interrupted`; an absent state is unknown. */
 const stateOf = (part: Fields): string => {
   const state = textOf(part.status);
   return state === '' || state === 'interrupted' ? 'unknown' : state;
 };
 
-/** One line with icon, time, what it does and how it stands; diffs, and the end of the output of a call that failed, below it. */
+/** Returns one line with icon, time, action and state, followed by diffs and the last output of a failed call. */
 export function toolText(item: Item, wish: ItemWish): string {
   const { style, columns, full } = wish;
   const part = fieldsOf(item.part);
@@ -99,7 +99,7 @@ export function planText(item: Item, { style }: ItemWish): string {
   return entries.length === 0 ? '' : `${style('bold', 'Plan')}\n${entries.join('')}`;
 }
 
-/** Outcome of a question; empty while it is open, because then it is asked. */
+/** Returns the outcome of a question; empty while it is open, because the prompt shows it. */
 export function questionText(item: Item, { style }: ItemWish): string {
   const { question, state, answer } = fieldsOf(item.part);
   const { title, options } = fieldsOf(question);
@@ -135,13 +135,13 @@ export function markText(item: Item, { style }: ItemWish): string {
   return shown === '' ? '' : `${style('dim', `── ${shown}`)}\n`;
 }
 
-/** An item of a kind that this release does not know: its content, which is always a complete text. */
+/** Formats an item of an unknown kind by its content, which is always a complete text. */
 export const unknownText = (item: Item, style: Style): string =>
   item.content.trim() === ''
     ? `${style('dim', `(something of the kind "${fitted(short(item.part.kind), 60)}", which this release does not know)`)}\n`
     : `\n${headingOf(item, style)}${plain(item.content).trimEnd()}\n`;
 
-/** A call that ended, or a mark, without styles; empty for anything else, which is printed as a message. */
+/** Returns a finished call or a mark without styles; empty for other items, which are printed as messages. */
 export function itemLine(item: Item): string {
   const part = fieldsOf(item.part);
   if (part.kind === 'mark') return short(part.text, 1000) || short(part.what);

@@ -1,6 +1,6 @@
 /**
- * Items on a screen that only grows: each is printed when there is something new to say of it. Remembers what was printed, so that an item may
- * come any number of times.
+ * Prints items on a screen that only grows: each item is printed when it has news. Remembers the printed text, so that an item can arrive
+ * any number of times.
  */
 import type { Item, Message } from '@relay/protocol';
 import {
@@ -17,9 +17,9 @@ import { fieldsOf, listOf } from './shape.ts';
 import type { Paint } from './style.ts';
 import { plain } from './text.ts';
 
-/** Items whose print is remembered; older ones change no more. */
+/** Number of remembered items; older items no longer change. */
 const mostRemembered = 5000;
-/** While a text grows its last characters wait: a colour or a character may be cut in two. */
+/** A growing text holds back its last characters, where a colour or a character can be incomplete. */
 const heldCharacters = 64;
 
 interface ItemsWish extends ItemWish {
@@ -27,9 +27,9 @@ interface ItemsWish extends ItemWish {
 }
 
 interface Printed {
-  /** Characters of `content`. */
+  /** Printed characters of `content`. */
   characters: number;
-  /** The text that was printed last, of anything but a growing text. */
+  /** The last printed text of any item that is not a growing text. */
   text: string;
   isWhole: boolean;
 }
@@ -37,14 +37,14 @@ interface Printed {
 interface ItemsView {
   item(item: Item): string;
   message(message: Message): string;
-  /** Line end that is needed before anything else is printed: a text was left in the middle of a line. */
+  /** Returns the line break needed before other output, if a text was left in the middle of a line. */
   interrupt(): string;
 }
 
 export function createItemsView(wish: ItemsWish): ItemsView {
   const { style } = wish;
   const printed = new Map<string, Printed>();
-  /** The item whose words are at the end of the screen, where more of them can follow. */
+  /** The item whose text is last on the screen, where more of it can follow. */
   let current: { uuid: string; isMidLine: boolean } | undefined;
 
   const memoryOf = (uuid: string): Printed => {
@@ -90,14 +90,14 @@ export function createItemsView(wish: ItemsWish): ItemsView {
     return isOpen ? text : `${text}${interrupt()}${images}`;
   };
 
-  /** Printed when it is not what was printed of this item before; with `about`, when that differs. */
+  /** Prints an item if its text differs from the last print; with `about`, if that differs. */
   const whole = (item: Item, text: string, about = text): string => {
     const memory = memoryOf(item.uuid);
     if (text === '' || memory.text === about) return '';
     memory.text = about;
     return `${interrupt()}${text}`;
   };
-  /** A call that has not begun says nothing; one that runs is printed once, however often its title changes. */
+  /** A pending call prints nothing; a running call is printed once, even if its title changes. */
   const call = (item: Item): string => {
     const { status } = item.part;
     if (status === 'pending') return '';

@@ -1,4 +1,4 @@
-/** Everything that happens, one line each: which machine, which session, what. */
+/** All events, one line each: the machine, the session, and the event. */
 import { isOutdated } from '@relay/client';
 import type { Device, Prompt, Session } from '@relay/protocol';
 import type { AnyFrame } from '../happenings.ts';
@@ -13,7 +13,7 @@ import { clockTime } from './times.ts';
 
 const maxKnown = 5000;
 
-/** Returns the line for a frame, empty when nothing changed that a person can see; remembers names and states. */
+/** Returns the line for a frame, empty if the frame shows no visible change. Remembers names and states. */
 export function createOverview(
   terminal: Terminal,
   known: { sessions: readonly Session[]; devices: readonly Device[] },
@@ -25,7 +25,7 @@ export function createOverview(
 
   const line = (where: string, what: string, paint = paintOf(what)) => {
     const start = `${style('dim', clockTime(new Date().toISOString()))} ${where}: `;
-    // The time and the colours before it are not counted: near enough.
+    // The time and the colours before it are not counted: the result is close enough.
     const room = terminal.outIsScreen ? Math.max(20, terminal.columns - where.length - 11) : Infinity;
     return `${start}${style(paint, fitted(oneLine(what), room))}\n`;
   };

@@ -1,4 +1,4 @@
-/** A question of an agent: its choices by number, its subject, and the command that answers exactly this question. */
+/** Formats an agent's question: its numbered choices, its subject, and the command that answers exactly this question. */
 import type { Prompt, Session } from '@relay/protocol';
 import { nameOf } from '../naming.ts';
 import { diffText } from './diff.ts';
@@ -8,14 +8,14 @@ import { fitted, oneLine, plain } from './text.ts';
 import { clockTime } from './times.ts';
 
 const shortest = 8;
-/** Lines of a diff that is asked about. */
+/** Maximum lines of the diff in question. */
 const diffLines = 200;
 
-/** Every open question, oldest first, also of a relay that knows only one. */
+/** Returns every open question, oldest first, including those from a relay that supports only one. */
 export const questionsOf = ({ prompt, prompts }: Pick<Session, 'prompt' | 'prompts'>): readonly Prompt[] =>
   prompts && prompts.length > 0 ? prompts : prompt ? [prompt] : [];
 
-/** The beginning of the id that no other open question has. */
+/** Returns the shortest unique prefix of the id among the open questions. */
 function shortIdOf(id: string, open: readonly Prompt[]): string {
   let length = shortest;
   const isTaken = () => open.some((other) => other.id !== id && other.id?.startsWith(id.slice(0, length)));
@@ -23,7 +23,7 @@ function shortIdOf(id: string, open: readonly Prompt[]): string {
   return id.slice(0, length);
 }
 
-/** The action in question: the command, the files, or the tool with its input. */
+/** Describes the action in question: the command, the files, or the tool with its input. */
 function subjectText(subject: unknown, style: Style): string {
   const { command, cwd, diffs, tool, input } = fieldsOf(subject);
   const lines: string[] = [];
@@ -48,7 +48,7 @@ const fieldsText = (fields: unknown): string =>
     })
     .join('');
 
-/** One of the open questions of a session, without a line end behind it. */
+/** Formats one of a session's open questions, without a trailing line break. */
 export function promptText(
   prompt: Prompt,
   sessionId: string,
@@ -61,7 +61,7 @@ export function promptText(
   const which = open.length > 1 && number > 0 ? ` (${number} of ${open.length})` : '';
   const until = expires === undefined ? '' : style('dim', ` (until ${clockTime(oneLine(expires))})`);
   const what = subjectText(subject, style);
-  // The subject says the same in parts.
+  // The subject contains the same in parts.
   const about = what === '' && context && !prompt.prompt.includes(context) ? `${plain(context).trim()}\n` : '';
   const choices = options.map(({ label }, index) => `  ${index + 1}) ${oneLine(label)}\n`).join('');
   const isForm = listOf(fields, 1).length > 0;
@@ -72,7 +72,7 @@ export function promptText(
       : isForm
         ? ', or field by field with --option or a text'
         : ', or a text instead of --option';
-  // An answer typed later must not reach a question that came meanwhile.
+  // An answer typed later must not reach a newer question.
   const bound = id === undefined ? '' : ` --question ${oneLine(shortIdOf(id, open))}`;
   return `\n${style('yellow', `The agent asks${which}:`)} ${title}${until}\n${about}${what}${fieldsText(fields)}${choices}Answer with: relay answer ${nameOf(sessionId)}${bound} ${how}${words}`;
 }

@@ -1,4 +1,4 @@
-/** A conversation on a screen: messages as paragraphs, everything else as a line between them. */
+/** A conversation on a screen: messages as paragraphs, everything else as lines between them. */
 import { type Session, isPlaceholder, parseSessionId } from '@relay/protocol';
 import type { SessionEvent } from '../follow.ts';
 import { nameOf } from '../naming.ts';
@@ -9,9 +9,9 @@ import { paintOf, styleOf } from './style.ts';
 import { oneLine, plain } from './text.ts';
 
 interface Shown {
-  /** The conversation: results. */
+  /** The conversation, for standard output. */
   out?: string;
-  /** About the connection: not part of the conversation. */
+  /** About the connection, for standard error. */
   err?: string;
 }
 
@@ -23,8 +23,8 @@ export interface ConversationWish {
 }
 
 /**
- * Returns what to print for each thing that happens; remembers what the person has seen of the session. With `heading` the
- * first thing is what session that is.
+ * Returns a function that formats each event, and remembers the shown state of the session. With `heading`, the output begins with the
+ * name of the session.
  */
 export function createConversationView(
   terminal: Terminal,
@@ -33,13 +33,13 @@ export function createConversationView(
   const style = styleOf(terminal);
   const columns = terminal.outIsScreen ? terminal.columns : Infinity;
   const items = createItemsView({ style, columns, thoughts, full });
-  /** Calls of tools are printed as items: what the agent does right now says the same. */
+  /** With items, tool calls are printed as items, so the session's activity line would repeat them. */
   let hasItems = false;
-  /** Questions that were shown, the newest of them. */
+  /** The newest shown questions. */
   const asked = new Set<string>();
   let seen: Session | undefined;
 
-  /** Questions that were not shown yet. Several at once are shown with their numbers. */
+  /** Returns the questions that were not shown yet. Several open questions are numbered. */
   const questions = (now: Session): string[] => {
     if (now.status !== 'waiting') return [];
     const open = questionsOf(now);
@@ -53,7 +53,7 @@ export function createConversationView(
     const before = seen;
     seen = now;
     const lines: string[] = [];
-    // A person who has just sent a message knows the state of the session.
+    // After sending a message, the user knows the state of the session.
     if (!before && !heading) return '';
     if (!before) {
       const facts = [oneLine(now.title) || '(no title)', now.agentType, oneLine(now.projectPath), now.status];
@@ -99,13 +99,13 @@ export function createConversationView(
   return (event) => {
     const shown = show(event);
     if (event.type === 'item' || event.type === 'new_message') return shown;
-    // A text that still grows ends its line before anything else is event.
+    // A growing text needs a line break before other output.
     if (shown.out) return { out: `${items.interrupt()}${shown.out}` };
     return shown.err ? { ...shown, out: items.interrupt() } : shown;
   };
 }
 
-/** Questions that are remembered as shown. */
+/** Number of remembered questions. */
 const mostAsked = 1000;
 
 const nativeOf = ({ id }: Session) => parseSessionId(id)?.nativeId ?? '';

@@ -15,7 +15,7 @@ const codes: Readonly<Record<Paint, readonly [on: number, off: number]>> = {
 
 export type Style = (paint: Paint | undefined, text: string) => string;
 
-/** The styles end up as ANSI sequences at the door of the terminal, and nowhere before. */
+/** Styles become ANSI sequences only when the terminal writes them. */
 export function styleOf({ outIsScreen, env, mark }: Terminal): Style {
   const colours = outIsScreen && !env.NO_COLOR && env.TERM !== 'dumb';
   return (paint, text) =>
@@ -38,5 +38,5 @@ const ofStatus: Readonly<Record<string, Paint>> = {
   idle: 'dim',
 };
 
-/** The colour of a status of a device, a session or a task. */
+/** Returns the colour for the status of a device, a session or a task. */
 export const paintOf = (status: string): Paint | undefined => entryOf(ofStatus, status);

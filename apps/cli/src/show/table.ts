@@ -1,15 +1,15 @@
-/** Rows of text as columns. On a screen no wider than it: the widest column that may shrink does. */
+/** Formats rows of text as columns. On a narrow screen the widest shrinkable column shrinks. */
 import type { Terminal } from '../terminal.ts';
 import { type Paint, styleOf } from './style.ts';
 import { fitted, oneLine, widthOf } from './text.ts';
 
-/** A text, or one with a colour. */
+/** A text, optionally with a colour. */
 type Cell = string | { text: string; paint?: Paint | undefined };
 
-/** Its title. */
+/** The column's title. */
 type Column = string | { title: string; shrinks?: boolean };
 
-/** A column that may be cut when the screen is too narrow. Ids never are: people copy them. */
+/** A column that can be cut on a narrow screen. Ids are never cut, because people copy them. */
 export const shrinking = (title: string): Column => ({ title, shrinks: true });
 
 const gap = 2;
@@ -50,7 +50,7 @@ function shrink(columns: readonly Exclude<Column, string>[], widths: number[], a
   }
 }
 
-/** Name and value per line, the values below each other. */
+/** Formats one name and value per line, with aligned values. */
 export function listOf(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
   return rows.map(([name, value]) => `${`${name}:`.padEnd(width)}${oneLine(value)}\n`).join('');

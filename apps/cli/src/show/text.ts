@@ -1,16 +1,16 @@
 /**
- * Text of strangers (agents, titles, names) as it is shown: nothing in it may move the cursor, change a colour or ring. The door
- * of the terminal sees to that too; here it is done before widths are measured.
+ * Displays untrusted text (agents, titles, names): it must not move the cursor, change a colour or ring. The terminal enforces this too;
+ * here it is done before widths are measured.
  */
 import { visible } from '@relay/protocol';
 
-/** Colours that a program gave its output: they carry no words, and ours are the only ones on this screen. */
+/** Colours in a program's output carry no text, and this screen has its own colours. */
 const colours = /\u001b\[[\d;:]*m/g;
 
-/** Lines and tabs stay; every other control is shown as `\u001b`. */
+/** Keeps lines and tabs; every other control character becomes `\u001b`. */
 export const plain = (text: string): string => visible(text.replace(/\r\n?/g, '\n').replace(colours, ''));
 
-/** One line: what breaks lines becomes a space. */
+/** Returns one line: line breaks become spaces. */
 export const oneLine = (text: string): string => plain(text).replace(/\s+/g, ' ').trim();
 
 const wide =
@@ -19,14 +19,14 @@ const weightless = /\p{Mark}|\u200b|\u200c|\u200d|\ufe0f/u;
 
 const columnsOf = (character: string) => (weightless.test(character) ? 0 : wide.test(character) ? 2 : 1);
 
-/** Columns on a screen, near enough. */
+/** Approximate columns on a screen. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += columnsOf(character);
   return width;
 }
 
-/** At most `columns` wide; what was cut ends in an ellipsis. */
+/** Cuts a text to `columns`, with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let width = 0;

@@ -1,6 +1,6 @@
-/** Times for people: how long ago in tables, the hour in streams. */
+/** Times for people: relative in tables, clock times in streams. */
 
-/** Like `3 min ago`; the text as it is when it is no time. */
+/** Formats a time like `3 min ago`; returns other text unchanged. */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   if (!Number.isFinite(seconds)) return iso;
@@ -11,7 +11,7 @@ export function ago(iso: string, now = Date.now()): string {
   return iso.slice(0, 10);
 }
 
-/** `14:03:09`, local time; with the date when that is another day. */
+/** Formats the local time, `14:03:09`, with the date if it is another day. */
 export function clockTime(iso: string, now = new Date()): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;

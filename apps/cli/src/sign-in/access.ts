@@ -1,6 +1,6 @@
 /**
- * The access token for the next request, renewed when it is about to end or was refused. A new refresh token is on disk before
- * anything is done with the new access token; several processes share one sign-in.
+ * The access token for the next request, renewed before it expires or after it was refused. A new refresh token is on disk before
+ * the new access token is used; several processes share one sign-in.
  */
 import { refuseClear } from '../address.ts';
 import { Failure, exitCodes } from '../failure.ts';
@@ -12,18 +12,18 @@ import { expiryOf } from './token-text.ts';
 
 export interface Grant {
   token: string;
-  /** Milliseconds since the epoch; undefined when the token does not say. */
+  /** Milliseconds since the epoch; undefined if the token has no expiry. */
   expiresAt: number | undefined;
 }
 
 export interface Access {
-  /** The relay these tokens are for. */
+  /** The relay that issued these tokens. */
   readonly url: string;
-  /** Whether `token` can get a new one by itself. */
+  /** True if `token` can renew itself. */
   readonly renewable: boolean;
   /**
-   * A token good for `atLeastMs` (default 30 s) if there can be one, and not the one that was `refused`. Throws a Failure with
-   * exit code 3 when the person must sign in, 75 when the relay cannot renew right now.
+   * Returns a token valid for `atLeastMs` (default 30 s) if possible, and never the `refused` one. Throws a Failure with
+   * exit code 3 if the user must sign in, or 75 if the relay cannot renew now.
    */
   token(wish?: { atLeastMs?: number; refused?: string }): Promise<Grant>;
 }
@@ -35,7 +35,7 @@ const grantOf = (accessToken: string, expiresAt: string | undefined): Grant => (
   expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
 });
 
-/** RELAY_CLI_TOKEN goes before the sign-in on disk. @throws Failure INSECURE_ADDRESS */
+/** RELAY_CLI_TOKEN takes precedence over the sign-in on disk. @throws Failure INSECURE_ADDRESS */
 export function createAccess(url: string, home: Home, env: NodeJS.ProcessEnv): Access {
   const given = env.RELAY_CLI_TOKEN?.trim();
   if (!given) return storedAccess(url, home);
@@ -82,11 +82,11 @@ function storedAccess(url: string, home: Home): Access {
         throw ended(url, 'The stored access token', `Run "relay login --url ${url} --token <token>" with a new one.`);
       }
       const renewed = await changingProfiles(home, async () => {
-        // Another process may have renewed it while this one waited.
+        // Another process may have renewed the token while this one waited.
         const current = stored();
         const { renewal } = current;
         if (good(current) || !renewal) return current;
-        // The old refresh token is spent as soon as the relay has seen it: the new one must reach the disk.
+        // The old refresh token is spent once the relay receives it: the new one must reach the disk.
         return uninterrupted(async () => {
           const fresh = await renewTwice(current, renewal);
           renewProfile(home, fresh);
@@ -98,7 +98,7 @@ function storedAccess(url: string, home: Home): Access {
   };
 }
 
-/** When two calls race on one refresh token, one may be refused; it gets the other's answer when it asks again (ADR 18). */
+/** If two calls race on one refresh token, the relay can refuse one; its retry gets the other's answer (ADR 18). */
 async function renewTwice(profile: Profile, renewal: NonNullable<Profile['renewal']>): Promise<Profile> {
   try {
     return await renew(profile, renewal);

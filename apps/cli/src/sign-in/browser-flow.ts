@@ -1,6 +1,6 @@
 /**
- * Signing in through the browser: authorization code with PKCE S256 and a loopback redirect, with `state` and `iss` checked
- * (RFC 8252, RFC 7636, RFC 9207). Asks the relay, not the person: what the person sees is passed in.
+ * Signs in through the browser: authorization code with PKCE S256 and a loopback redirect, with `state` and `iss` checked
+ * (RFC 8252, RFC 7636, RFC 9207). Calls only the relay; the caller provides the user interface.
  */
 import * as oauth from 'oauth4webapi';
 import { Failure, exitCodes, reasonOf } from '../failure.ts';
@@ -13,19 +13,19 @@ type SignedIn = Pick<Profile, 'accessToken' | 'expiresAt'> & Required<Pick<Profi
 interface BrowserFlow {
   /** Base address of the relay. */
   url: string;
-  /** Where the browser answers; 0 = any free port. */
+  /** The port for the browser's callback; 0 = any free port. */
   port: number;
-  /** The person must see this link now. */
+  /** Shows this link to the user. */
   onLink: (link: string) => void;
-  /** Aborted when the person gives up. */
+  /** Aborts when the user gives up. */
   signal: AbortSignal;
   waitMs: number;
 }
 
-/** Scopes of the program, and a refresh token. No `openid`: the account is read from GET /api/me. */
+/** Scopes of the program, and a refresh token. No `openid`: GET /api/me returns the account. */
 const scope = 'profile email offline_access sessions:read sessions:write devices:read devices:write';
 
-/** Resolves with tokens, or throws a Failure that says how it ended. The browser window shows it as well. */
+/** Resolves with tokens, or throws a Failure with the reason. The browser window shows the outcome too. */
 export async function signInWithBrowser({ url, port, onLink, signal, waitMs }: BrowserFlow): Promise<SignedIn> {
   const issuer = await discover(url);
   if (!issuer.authorization_endpoint || !issuer.token_endpoint) {
@@ -80,10 +80,10 @@ function answerWithin({ answer }: Loopback, waitMs: number, signal: AbortSignal)
   });
 }
 
-/** The answer is from this issuer and grants something. */
+/** Checks that the answer comes from this issuer and grants a code. */
 function checked(issuer: oauth.AuthorizationServer, parameters: URLSearchParams, state: string): URLSearchParams {
   try {
-    // Relays always say who answers: without `iss` another server could have been put in between.
+    // Relays always send `iss`: if it is missing, another server could have answered.
     return oauth.validateAuthResponse(
       { ...issuer, authorization_response_iss_parameter_supported: true },
       client,
@@ -145,6 +145,6 @@ async function redeem(
   };
 }
 
-/** Seconds from now → when that is. */
+/** Converts seconds from now into a time. */
 export const expiry = (seconds: number | undefined) =>
   seconds === undefined ? {} : { expiresAt: new Date(Date.now() + seconds * 1000).toISOString() };

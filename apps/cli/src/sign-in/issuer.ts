@@ -1,6 +1,6 @@
 /**
- * The relay's own sign-in as OAuth sees it: discovery, and what every request to it has in common. The program knows
- * nothing about the relay beforehand but its address and that it is the client `relay-cli`.
+ * The relay's own sign-in as an OAuth issuer: discovery, and the common part of all its requests. Initially the program knows
+ * only the relay's address and its own client id, `relay-cli`.
  */
 import { retryAfterMs } from '@relay/protocol';
 import * as oauth from 'oauth4webapi';
@@ -11,7 +11,7 @@ export const clientId = 'relay-cli';
 export const client: oauth.Client = { client_id: clientId };
 const requestTimeoutMs = 15_000;
 
-/** Plain http only to a relay that was addressed with it. */
+/** Allows plain http only if the relay's address uses it. */
 export const requestOptions = (url: string) => ({
   [oauth.allowInsecureRequests]: url.startsWith('http:'),
   [oauth.customFetch]: send,
@@ -21,8 +21,8 @@ const send = (url: string, { method, headers, body }: oauth.CustomFetchOptions<s
   exchange(new URL(url), { method, headers, body: body?.toString(), timeoutMs: requestTimeoutMs });
 
 /**
- * The answer of the sign-in. Throws a Failure (temporary) when there is none, or the relay is in trouble, which says nothing about the
- * credential.
+ * Returns the answer of the sign-in. Throws a temporary Failure if there is no answer, or the relay has a server error: the credential
+ * can still be valid.
  */
 export async function answerOf(url: string, request: Promise<Response>): Promise<Response> {
   const response = await request.catch((error: unknown) => {
@@ -39,11 +39,11 @@ export async function answerOf(url: string, request: Promise<Response>): Promise
   );
 }
 
-/** Why the sign-in refused, in its own words where it has some. */
+/** Returns the reason of a refusal, in the sign-in's own text if it has one. */
 export const refusalOf = (error: unknown): string =>
   error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : reasonOf(error);
 
-/** Where the relay's sign-in is. Throws a Failure when it has none, calls itself something else, or cannot be reached. */
+/** Discovers the relay's sign-in. @throws Failure if it is absent, has another issuer name, or cannot be reached */
 export async function discover(url: string): Promise<oauth.AuthorizationServer> {
   const request = oauth.discoveryRequest(new URL(url), { algorithm: 'oidc', ...requestOptions(url) });
   const response = await answerOf(url, request);
@@ -75,8 +75,8 @@ export async function discover(url: string): Promise<oauth.AuthorizationServer> 
 }
 
 /**
- * A page that is opened in a browser, or an address that gets a secret, belongs to the relay that the person named: same scheme,
- * host and port (rules, 16.6). The program that answers there could otherwise start any program that has an address, such as `vscode:`.
+ * A page opened in a browser, or an address that receives a secret, must belong to the named relay: same scheme, host and port
+ * (rules, 16.6). Otherwise a malicious relay could start any program that has a URL scheme, such as `vscode:`.
  */
 function refuseElsewhere(url: string, name: string, address: string): void {
   const { origin } = new URL(url);
@@ -91,7 +91,7 @@ function refuseElsewhere(url: string, name: string, address: string): void {
   );
 }
 
-/** A text in the JSON of an answer; undefined when there is none. */
+/** Returns a text from the JSON of an answer; undefined if absent. */
 async function fieldIn(response: Response, field: string): Promise<string | undefined> {
   try {
     const value = ((await response.json()) as Record<string, unknown>)[field];

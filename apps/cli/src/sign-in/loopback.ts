@@ -1,4 +1,4 @@
-/** Redirect target for the browser (RFC 8252 §7.3): a server on 127.0.0.1 that lives for one sign-in and accepts only callbacks with its state. */
+/** Redirect target for the browser (RFC 8252 §7.3): a server on 127.0.0.1 for one sign-in. It accepts only callbacks with its state. */
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,9 +6,9 @@ import { Failure, reasonOf, systemCode, usage } from '../failure.ts';
 
 export interface Loopback {
   redirectUri: string;
-  /** Resolves with the parameters of the callback that carries the state; other requests are refused, and the wait goes on. */
+  /** Resolves with the parameters of the callback with this state; other requests are refused, and the wait continues. */
   answer: Promise<URLSearchParams>;
-  /** Shows the person how it ended and stops listening. */
+  /** Shows the outcome to the user and stops listening. */
   end(shown: { title: string; text: string }): Promise<void>;
 }
 
@@ -40,14 +40,14 @@ function show(response: ServerResponse, status: number, title: string, text: str
     .end(page(title, text));
 }
 
-/** Listens on `port` (0 = any that is free). Throws a Failure when the port is taken. */
+/** Listens on `port` (0 = any free port). @throws Failure if the port is in use */
 export async function listenForAnswer(state: string, port: number): Promise<Loopback> {
   let took: ((parameters: URLSearchParams) => void) | undefined;
   const answer = new Promise<URLSearchParams>((resolve) => (took = resolve));
   let waiting: ServerResponse | undefined;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    // By text: what a stranger asks for may be no address at all, such as `//`.
+    // Parsed as text: a stranger's request target can be an invalid URL, such as `//`.
     const [, asked, query] = /^([^?]*)\??(.*)$/s.exec(request.url ?? '') ?? [];
     if (request.method !== 'GET' || asked !== path) {
       show(response, 404, 'Nothing here', 'This page belongs to a sign-in of the relay command line.');

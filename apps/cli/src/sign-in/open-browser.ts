@@ -1,9 +1,9 @@
-/** Shows a link in the person's browser, if there is one. Failing is no error: the link is printed as well. */
+/** Opens a link in the user's browser, if possible. Failures are ignored, because the link is printed as well. */
 import { spawn } from 'node:child_process';
 
 const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
   darwin: ['open'],
-  // Not `start`, which is a shell's own and would interpret the link.
+  // Not `start`, a shell builtin that would interpret the link.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 

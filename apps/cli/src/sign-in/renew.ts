@@ -1,4 +1,4 @@
-/** Renews and revokes the tokens of a sign-in in the browser. Knows the relay's sign-in and no file. */
+/** Renews and revokes the tokens of a sign-in in the browser. Calls the relay's sign-in; accesses no file. */
 import * as oauth from 'oauth4webapi';
 import { Failure, exitCodes, reasonOf } from '../failure.ts';
 import type { Profile } from '../profiles.ts';
@@ -16,8 +16,8 @@ const issuerOf = (url: string, renewal: Renewal): oauth.AuthorizationServer => (
 export const signInAgain = (url: string) => `Run "relay login --url ${url}".`;
 
 /**
- * The profile with a new access token and the refresh token that replaces the one used now. Throws a Failure: SIGNED_OUT when
- * the relay no longer accepts the refresh token, a temporary one when it cannot say.
+ * Returns the profile with a new access token and a new refresh token. Throws a Failure: SIGNED_OUT if the relay no longer accepts the
+ * refresh token, a temporary one if the relay cannot decide.
  */
 export async function renew(profile: Profile, renewal: Renewal): Promise<Profile> {
   const issuer = issuerOf(profile.url, renewal);
@@ -46,7 +46,7 @@ export async function renew(profile: Profile, renewal: Renewal): Promise<Profile
   }
 }
 
-/** Revokes the refresh token, so that it can no longer be used. Throws a Failure when the relay does not confirm. */
+/** Revokes the refresh token. @throws Failure if the relay does not confirm */
 export async function revoke(profile: Profile, renewal: Renewal): Promise<void> {
   if (renewal.revocationEndpoint === undefined) return;
   const issuer = issuerOf(profile.url, renewal);
@@ -56,7 +56,7 @@ export async function revoke(profile: Profile, renewal: Renewal): Promise<void> 
   try {
     await oauth.processRevocationResponse(response);
   } catch (error) {
-    // A token that has expired already needs no revocation.
+    // An expired token needs no revocation.
     const code = error instanceof oauth.ResponseBodyError ? error.error : undefined;
     if (code === 'invalid_token' || code === 'invalid_grant' || code === 'invalid_request') return;
     throw new Failure('LOGOUT_REFUSED', `The relay did not revoke the sign-in: ${code ?? reasonOf(error)}.`);

@@ -1,6 +1,6 @@
-/** Reads the expiry of a JWT without verifying it, only to know when to ask for a new one. The relay verifies. */
+/** Reads the expiry of a JWT without verifying it, only to schedule its renewal. The relay verifies. */
 
-/** The claim `exp` as ISO 8601; undefined when the text is no JWT or does not say. */
+/** Returns the claim `exp` as ISO 8601; undefined if the text is not a JWT or lacks the claim. */
 export function expiryOf(token: string): string | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
