@@ -43,7 +43,7 @@ const verbs = new Set(
   rewrite reword rework rewind roll rotate round route run sanitize satisfy save say scale scan schedule scope scroll seal search secure
   see seed select send separate serialize serve set settle shard share shift ship shorten show shrink shut sign silence simplify
   simulate size skip slice sort spare specify speed spell split spread stabilize stage standardize start state stay stop store
-  stream strengthen strip structure subscribe suggest summarize supply support suppress survive suspend swap sweep switch sync
+  stream strengthen strip structure subscribe suggest summarize supply support suppress survive submit suspend swap sweep switch sync
   synchronize take target teach tell terminate test throttle throw tie tighten time toggle tolerate track transfer transform
   translate transmit treat trigger trim truncate trust try tune turn type unblock undo unify uninstall unlink unlock unmask unmount
   unpack unpin unsubscribe unwrap update upgrade upload use validate vary vendor verify wait wake walk warm warn watch widen wire
