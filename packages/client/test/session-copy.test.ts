@@ -209,8 +209,7 @@ describe('a copy of a session', () => {
   it('keeps the output that comes while the session is being read', async () => {
     const relay = new Relay(true);
     const copy = relay.copy();
-    const output = (text: string) =>
-      copy.apply({ type: 'task_output', sessionId: pending, output: text });
+    const output = (text: string) => copy.apply({ type: 'task_output', sessionId: pending, output: text });
     output('before ');
     const reading = copy.load();
     output('during');
