@@ -75,6 +75,8 @@ describe('the statements of a turn', () => {
     const id = (created.body as { id: string }).id.replace(/[^:]+$/, 'native');
 
     for (const [n, idempotencyKey] of [undefined, 'a key', undefined].entries()) {
+      // The claim after the turn before comes first.
+      await tick(daemon, app);
       sent.length = 0;
       const { status } = await relay.call('POST', `/api/sessions/${encodeURIComponent(id)}/messages`, {
         body: { content: `go on ${n}` },
