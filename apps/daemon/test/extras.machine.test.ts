@@ -76,7 +76,7 @@ describe('an app and an agent', () => {
     await call('POST', id, '/messages', { content: 'Allow', images: [png] });
     await update(({ status }) => status === 'failed');
     // The daemon reports the question as open again; before that, a message waits for it.
-    await update(({ status }) => status === 'waiting');
+    await update(({ status, lastTask }) => status === 'waiting' && lastTask?.state === 'failed');
     await call('POST', id, '/messages', { content: 'Allow' });
     await said('permission: y');
   });
