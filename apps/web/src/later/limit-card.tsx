@@ -35,10 +35,17 @@ export function LimitCard({ session, limit, device, send, onClose }: LimitCardPr
   };
   const atReset = () => at(Date.parse(resetsAt ?? '') + marginMs + Math.random() * spreadMs);
   const button = (name: string, act: () => void, className = '') => (
-    <button type="button" className={className} aria-disabled={!isSendable} onClick={act}>
+    <button key={name} type="button" className={className} aria-disabled={!isSendable} onClick={act}>
       {name}
     </button>
   );
+  const reset = resetsAt === undefined || isOver ? undefined : timeOf(resetsAt);
+  const title = isOver
+    ? words.later.limitOver
+    : reset === undefined
+      ? words.later.noTime(agent)
+      : words.later.goOnAt(reset);
+  const hours = resetsAt === undefined ? [1, 5] : [];
   return (
     <section className="q" aria-labelledby={id}>
       <div className="h">
@@ -47,13 +54,7 @@ export function LimitCard({ session, limit, device, send, onClose }: LimitCardPr
         {resetsAt !== undefined && !isOver && <span className="r">{words.later.resets(momentOf(resetsAt))}</span>}
       </div>
       <div className="bd">
-        <h2 id={id}>
-          {isOver
-            ? words.later.limitOver
-            : resetsAt === undefined
-              ? words.later.noTime(agent)
-              : words.later.goOnAt(timeOf(resetsAt))}
-        </h2>
+        <h2 id={id}>{title}</h2>
         <input
           type="text"
           aria-label={words.later.goOnText}
@@ -66,11 +67,9 @@ export function LimitCard({ session, limit, device, send, onClose }: LimitCardPr
         <Problem refusal={send.refusal} />
       </div>
       <div className="acts">
-        {isOver
-          ? button(words.later.goOnNow, () => isSendable && void send.run(undefined, text, []), 'primary')
-          : resetsAt === undefined
-            ? [1, 5].map((hours) => button(words.later.inHours(hours), () => at(Date.now() + hours * hourMs)))
-            : button(words.later.goOnThen(timeOf(resetsAt)), atReset, 'primary')}
+        {isOver && button(words.later.goOnNow, () => isSendable && void send.run(undefined, text, []), 'primary')}
+        {reset !== undefined && button(words.later.goOnThen(reset), atReset, 'primary')}
+        {hours.map((count) => button(words.later.inHours(count), () => at(Date.now() + count * hourMs)))}
         {!isOver && button(words.later.otherTime, () => setTiming(true))}
         <button type="button" className="ghost" onClick={onClose}>
           {words.later.notNow}
