@@ -46,15 +46,15 @@ Commands:
   setup-link                prints the link for the first account again
   status                    release, database, backplane, how much there is and what waits
   devices [email]           devices of everyone or of one person, those that were seen last first (100)
-  find <email or id>        what the relay knows about a person, session, task, device or request, without a text of a conversation:
-                            devices, connections and why they closed, queue, outcomes, deliveries, audit; for a request, where its path is
-  audit                     which operator did what (100); each command that changes something or shows a person is recorded
+  find <email or id>        the records of a person, session, task, device or request, without conversation text: devices, connections
+                            with close reasons, queue, outcomes, deliveries, audit; for a request, the queries for logs and traces
+  audit                     the newest 100 actions of operators: each command that changes something or shows a person
   queues                    devices with messages that wait, the oldest first (100)
   drain [gateway] [--over <minutes>]
                             lists the gateways and their devices; with the name of one, or of its pod, it takes no more
                             daemons and lets its own go within that time (10 minutes); delete the pod afterwards
   redis                     what is in Redis: records by kind, memory, the largest keys; from a sample, it blocks nothing
-  take-redis --yes          claims Redis for this installation, after another installation that used it is gone; a start names the
+  take-redis --yes          claims Redis for this installation, after another installation has left it; a start names the
                             case that needs it
   doctor                    checks what the relay needs, and says what to do about what is wrong; ends with 1 then
   backup <folder>           copies the data folder to a new folder, which can be used as DATA_DIR
