@@ -7,7 +7,6 @@ import { useAccessState, useRooms } from './rooms.ts';
 import { NotFound } from './pages/not-found.tsx';
 import { onTap } from './push/worker.ts';
 import { Sessions } from './pages/sessions.tsx';
-import { SignIn } from './pages/sign-in.tsx';
 import { Start } from './pages/start.tsx';
 import { useAhead } from './ui/ahead.ts';
 import { Guard } from './ui/guard.tsx';
@@ -17,7 +16,7 @@ import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
-/** Separate chunks: signing in and the list need neither. */
+/** Separate chunks: the list needs none of them. */
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
 const changes = pageChunk('changes', () => import('./pages/changes.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
@@ -30,6 +29,7 @@ const settings = pageChunk('settings', () => withHere(import('./pages/settings.t
 const notify = pageChunk('notify', () => withHere(import('./pages/notify.ts')));
 const door = pageChunk('door', () => import('./pages/door.ts'));
 const CreateAccount = door.page(({ CreateAccount: page }) => page);
+const SignIn = door.page(({ SignIn: page }) => page);
 const Elsewhere = door.page(({ Elsewhere: page }) => page);
 const Consent = door.page(({ Consent: page }) => page);
 /** The background work is loaded after the pages. */

@@ -1,5 +1,5 @@
 /** `/sign-in`: for these pages, and for programs that sent a person here with a request of theirs. */
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import type { GoOn } from '../auth/account.ts';
@@ -14,14 +14,11 @@ import { useQuery } from '../ui/address.ts';
 import { Field, PasswordField } from '../ui/field.tsx';
 import { Notice, Problem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-import { pageChunk } from '../ui/page-chunk.tsx';
 import { Providers } from '../ui/providers.tsx';
 import { useResource } from '../ui/resource.ts';
 import { Sentence } from '../ui/sentence.tsx';
 import { Submit } from '../ui/submit.tsx';
-
-const door = pageChunk('door', () => import('./door.ts'));
-const CodeForm = door.page(({ CodeForm: form }) => form);
+import { CodeForm } from './code-form.tsx';
 
 export function SignIn() {
   const { access, account } = useRooms();
@@ -54,8 +51,6 @@ export function SignIn() {
     navigate(returnTo, { replace: true });
   };
   const signIn = useAction(async () => {
-    // While the password is checked.
-    door.ahead();
     const next = await account.signIn({ email: email.trim(), password, ...forProgram });
     if (!next.twoFactorRedirect) return goOn(next);
     setPassword('');
@@ -88,15 +83,13 @@ export function SignIn() {
   if (waits)
     return (
       <Page title={words.signIn.secondStep} narrow>
-        <Suspense fallback={null}>
-          <CodeForm
-            busy={giveCode.busy}
-            refusal={giveCode.refusal}
-            onCode={(kind, code) => void giveCode.run(kind, code)}
-            onAgain={again}
-          />
-          {withPasskey}
-        </Suspense>
+        <CodeForm
+          busy={giveCode.busy}
+          refusal={giveCode.refusal}
+          onCode={(kind, code) => void giveCode.run(kind, code)}
+          onAgain={again}
+        />
+        {withPasskey}
       </Page>
     );
   const noSignIn = status.kind === 'failed' && status.refusal.status === 404;
