@@ -40,7 +40,7 @@ describeWith('chromium', 'loading a page', () => {
     await person.page.locator('main[data-status="idle"]').waitFor();
     person.page.on('request', (request) => {
       const { pathname, search } = new URL(request.url());
-      // The page before it may still have been asking.
+      // Requests of the previous page do not count.
       if (request.isNavigationRequest()) asked.splice(0);
       if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname}${search}`);
     });

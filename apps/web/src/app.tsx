@@ -16,7 +16,7 @@ import { pageChunk } from './ui/page-chunk.tsx';
 import { Shell } from './ui/shell.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
-/** Separate chunks: the list needs none of them. */
+/** The list works before these chunks are loaded. */
 const conversation = pageChunk('session', () => import('./pages/conversation.tsx'));
 const changes = pageChunk('changes', () => import('./pages/changes.tsx'));
 const machines = pageChunk('machines', () => import('./pages/machines.ts'));
