@@ -75,8 +75,9 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
 
   const release = async () => {
     for (const deviceId of await devicesWithDueLater(database)) {
-      const released = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
+      const { released, moved } = await withDevice(database, deviceId, (tx) => releaseLater(tx, deviceId));
       await publishReleased(deps, released);
+      await publisher.sessions(moved);
       if (released.length > 0) deps.wakeOwner(deviceId);
     }
     for (const deviceId of await devicesWithResetLimits(database)) {

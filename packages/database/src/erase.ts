@@ -41,7 +41,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
   // One by one: no other writer waits for more than one session, and nothing deadlocks.
   for (const { key } of left) await erase(db, sql`s.key = ${key} AND s.deleted_at IS NOT NULL`);
   const devices = await db.sql.query<{ id: string }>`
-    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', conflict = NULL
+    UPDATE devices SET name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', continues = '{}', conflict = NULL
     WHERE removed_at IS NOT NULL AND (name <> '' OR hostname <> '') RETURNING id`;
   for (const { id } of devices) await eraseOfDevice(db, id);
   // A release before this one left these behind when it removed a device.
@@ -53,7 +53,7 @@ export async function eraseLeftovers(db: Db): Promise<void> {
 export async function removeDeviceRow(db: Db, deviceId: string): Promise<void> {
   await db.sql.execute`
     UPDATE devices SET removed_at = now(), revoked_at = COALESCE(revoked_at, now()), status = 'offline',
-      name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', conflict = NULL
+      name = '', hostname = '', report_hash = NULL, capabilities = '{}', agents = '[]', continues = '{}', conflict = NULL
     WHERE id = ${deviceId}`;
 }
 

@@ -26,6 +26,7 @@ export * from './prompts.ts';
 export * from './claims.ts';
 export * from './held.ts';
 export { devicesWithResetLimits, releaseLimits } from './session-status.ts';
+export * from './continuations.ts';
 export * from './later.ts';
 export * from './queue.ts';
 export * from './steers.ts';

@@ -49,7 +49,7 @@ const members = {
     THEN COALESCE((${openPrompts} -> 0)::text, CASE WHEN NOT s.prompt ? 'id' THEN s.prompt::text END) END`,
   prompts: sql`(${openPrompts})::text`,
   lastTask: sql`CASE WHEN t.id IS NOT NULL
-    THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`) })} END`,
+    THEN ${object({ id: text(sql`t.id`), state: word(sql`t.state`), code: text(sql`t.error_code`), automatic: trueIf(sql`t.automatic`) })} END`,
   // The newest report counts while the device is online and its daemon sends more.
   held: sql`CASE WHEN s.held IS NOT NULL AND EXISTS (SELECT 1 FROM devices d
     WHERE d.id = s.device_id AND d.status = 'online' AND 'desk' = ANY(d.capabilities)) THEN s.held::text END`,

@@ -66,6 +66,7 @@ export const endpoints = {
   pingDevice: { method: 'POST', path: '/api/devices/:id/ping', credential: 'user' },
   readDeviceSettings: { method: 'GET', path: '/api/devices/:id/settings', credential: 'user' },
   changeDeviceSetting: { method: 'PATCH', path: '/api/devices/:id/settings', credential: 'user' },
+  changeContinue: { method: 'PATCH', path: '/api/devices/:id/continue', credential: 'user' },
   listFolders: { method: 'GET', path: '/api/devices/:id/folders', credential: 'user' },
   searchMessages: { method: 'GET', path: '/api/devices/:id/search', credential: 'user' },
   readUsage: { method: 'GET', path: '/api/devices/:id/usage', credential: 'user' },

@@ -92,6 +92,10 @@ export const limits = {
   laterOfPerson: 200,
   laterFromMs: 30_000,
   laterUntilMs: 90 * 86_400_000,
+  /** A message that continues after a usage limit: its earliest time after the reset, the span after that, and the pause between sessions of one agent on one device. */
+  continueFromMs: 30_000,
+  continueWithinMs: 90_000,
+  continueApartMs: 20_000,
   /** A device's credential expires after this time without a connection (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;

@@ -170,6 +170,7 @@ describe('while the database is away', () => {
     deleteMe: { confirm: 'delete my account' },
     createAcpToken: { deviceId: 'x' },
     changeDeviceSetting: { id: 'x', value: 'y' },
+    changeContinue: { agentType: 'claude', mode: 'ask' },
   };
   const queries: Partial<Record<RouteName, string>> = {
     searchMessages: '?q=two%20words',

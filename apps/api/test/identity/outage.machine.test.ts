@@ -116,6 +116,7 @@ describeWith('postgresql', 'while the database is away', () => {
       answerPrompt: { text: 't' },
       changeSetting: { id: 'mode', value: 'plan' },
       changeDeviceSetting: { id: 'mode', value: 'plan' },
+      changeContinue: { agentType: 'claude', mode: 'ask' },
       changeQueued: { content: 'm' },
       addSubscription: { kind: 'ntfy', topic: 'x' },
       changeSubscription: { state: 'paused' },

@@ -298,6 +298,7 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
   ChangeQueued: { content: 'Then push it to a branch.', before: tasks.failed },
   DeviceList: { devices: [device] },
   UpdateDevice: { name: story.deviceName },
+  ChangeContinue: { agentType: story.agentType, mode: 'auto' },
   Device: device,
   FolderList: { recent: [{ path: story.projectPath, usedAt: times.completed }], browsed: story.folder },
   SearchHits: { hits: [{ sessionId: story.sessionId, title: story.title, ...story.hit }] },

@@ -67,6 +67,7 @@ export const restBodies = {
   Task: conversation.Task,
   DeviceList: people.DeviceList,
   UpdateDevice: people.UpdateDevice,
+  ChangeContinue: people.ChangeContinue,
   Device: people.Device,
   FolderList: folders.FolderList,
   SearchHits,

@@ -1,5 +1,5 @@
 /** The fields of messages with a time (rules, chapter 26). */
-import { count, maybe, oneOf, record, text, time } from '../schema.ts';
+import { Type, count, maybe, oneOf, record, text, time } from '../schema.ts';
 
 /** Why a message has a time, where a program knows. */
 export const laterCauses = ['limit'] as const;
@@ -15,6 +15,12 @@ export const because = maybe(
     laterCauses,
     'limit: it continues after a usage limit, at the front of its queue; a message before its time cancels it. Only with `notBefore`',
   ),
+);
+
+export const automatic = maybe(
+  Type.Literal(true, {
+    description: 'Present when the relay wrote the message, to continue after a usage limit as the user chose',
+  }),
 );
 
 /** The session's. */

@@ -38,6 +38,9 @@ export const words: typeof english = {
     inHours: (hours: number) => plural(hours, { one: 'In 1 Stunde', other: 'In # Stunden' }),
     otherTime: 'Andere Zeit …',
     notNow: 'Nicht jetzt',
+    always: 'Immer von selbst weitermachen',
+    alwaysMore: (agent, machine) => `${agent} auf ${machine}, höchstens 3 Mal hintereinander`,
+    byItself: (time) => `Um ${time} von selbst weitergemacht, wie du es gewählt hast.`,
     unlessYouWrite: (machine: string) =>
       `Wird innerhalb von zwei Minuten danach gesendet, auch wenn diese Seite geschlossen ist, falls ${machine} online ist. Schreibst du vorher, wird es nicht gesendet.`,
   },

@@ -35,6 +35,9 @@ export const words = {
     inHours: (hours: number) => plural(hours, { one: 'In 1 hour', other: 'In # hours' }),
     otherTime: 'Other time…',
     notNow: 'Not now',
+    always: 'Always continue by itself',
+    alwaysMore: (agent: string, machine: string) => `${agent} on ${machine}, at most 3 times in a row`,
+    byItself: (time: string) => `Continued by itself at ${time}, as you chose.`,
     unlessYouWrite: (machine: string) =>
       `Sent within two minutes of that time, even with this page closed, if ${machine} is online. If you write first, it isn’t sent.`,
   },
