@@ -8,6 +8,7 @@ import {
   addNotification,
   countDevices,
   devicesWithDueLater,
+  devicesWithDueSchedules,
   devicesWithExpired,
   devicesWithLateSteers,
   devicesWithLeftPrompts,
@@ -17,6 +18,7 @@ import {
   endSnoozes,
   eraseAccount,
   expireTasks,
+  fireSchedules,
   forgetDeletion,
   longestWait,
   markLost,
@@ -60,7 +62,7 @@ const purgeEveryMs = 3_600_000;
 const purgeTasksEveryMs = 24 * 3_600_000;
 export const sweepJitter = 1 / 3;
 /** Deadlines that people were promised. */
-const promised: ReadonlySet<string> = new Set(['expire', 'prompts', 'release']);
+const promised: ReadonlySet<string> = new Set(['expire', 'prompts', 'release', 'schedules']);
 
 export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const { config, database, backplane, presence, publisher } = deps;
@@ -83,6 +85,21 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     for (const deviceId of await devicesWithResetLimits(database)) {
       await publisher.sessions(await withDevice(database, deviceId, (tx) => releaseLimits(tx, deviceId)));
       deps.wakeOwner(deviceId);
+    }
+  };
+
+  const schedules = async () => {
+    if ((await devicesWithDueSchedules(database)).length === 0) return;
+    // After a restore of the database, a run can exist in the lost time.
+    if (config.redisUrl !== undefined) await watchTimeline(deps);
+    for (const deviceId of await devicesWithDueSchedules(database)) {
+      const { released, moved } = await withDevice(database, deviceId, async (tx, device) =>
+        device ? fireSchedules(tx, device, config.sessionsPerDevice) : { released: [], moved: [] },
+      );
+      // The session first: an app must know the session of a message.
+      await publisher.sessions([...moved, ...released.map(({ sessionKey }) => sessionKey)]);
+      await publishReleased(deps, released);
+      if (released.length > 0) deps.wakeOwner(deviceId);
     }
   };
 
@@ -176,6 +193,7 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
   const ms = config.sweepIntervalMs;
   return [
     job('release', releaseEveryMs, releaseEveryMs, release),
+    job('schedules', releaseEveryMs, releaseEveryMs, schedules),
     job('expire', ms, ms / 3, expire),
     job('prompts', ms, ms, leftPrompts),
     job('abandon', ms, ms, abandon),

@@ -53,7 +53,7 @@ describe('a session that continues by itself', () => {
     return body.later ?? [];
   };
   const release = async (id: string): Promise<string> => {
-    const [{ taskId }] = (await waiting(id)) as [{ taskId: string }];
+    const { taskId } = (await waiting(id))[0]!;
     await relay.database.sql
       .execute`UPDATE tasks SET not_before = now(), expires_at = now() + interval '1 hour' WHERE id = ${taskId}`;
     await daemon.next('task_resume', (frame) => frame.task_id === taskId);

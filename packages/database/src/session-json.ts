@@ -44,6 +44,7 @@ const members = {
   later: sql`CASE WHEN l.later > 0 THEN ${object({ count: sql`l.later`, next: time(sql`l.later_next`) })} END`,
   limit: sql`s.usage_limit::text`,
   startsAt: time(sql`l.starts_at`),
+  scheduleId: text(sql`s.schedule_id`),
   // The oldest of `prompts`, while it waits; one without an id was asked through an earlier release.
   prompt: sql`CASE WHEN s.status = 'waiting'
     THEN COALESCE((${openPrompts} -> 0)::text, CASE WHEN NOT s.prompt ? 'id' THEN s.prompt::text END) END`,

@@ -96,6 +96,15 @@ export const limits = {
   continueFromMs: 30_000,
   continueWithinMs: 90_000,
   continueApartMs: 20_000,
+  /** Schedules and their runs: of a person, of a person in a day, in one answer. */
+  schedules: 50,
+  runsOfDay: 200,
+  runsListed: 100,
+  /** Two times of a schedule are at least so long apart; a run waits at most so long for its device. */
+  scheduleApartMs: 15 * 60_000,
+  scheduleWaitSeconds: 86_400,
+  cronCharacters: 256,
+  zoneCharacters: 64,
   /** A device's credential expires after this time without a connection (rules, 7.7). */
   deviceTokenIdleSeconds: 90 * 86_400,
 } as const;

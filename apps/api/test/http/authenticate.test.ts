@@ -171,6 +171,8 @@ describe('while the database is away', () => {
     createAcpToken: { deviceId: 'x' },
     changeDeviceSetting: { id: 'x', value: 'y' },
     changeContinue: { agentType: 'claude', mode: 'ask' },
+    createSchedule: { deviceId: 'x', message: 'm', cron: '0 9 * * *', zone: 'UTC', waitSeconds: 0 },
+    changeSchedule: { paused: true },
   };
   const queries: Partial<Record<RouteName, string>> = {
     searchMessages: '?q=two%20words',

@@ -117,6 +117,8 @@ describeWith('postgresql', 'while the database is away', () => {
       changeSetting: { id: 'mode', value: 'plan' },
       changeDeviceSetting: { id: 'mode', value: 'plan' },
       changeContinue: { agentType: 'claude', mode: 'ask' },
+      createSchedule: { deviceId: 'x', message: 'm', cron: '0 9 * * *', zone: 'UTC', waitSeconds: 0 },
+      changeSchedule: { paused: true },
       changeQueued: { content: 'm' },
       addSubscription: { kind: 'ntfy', topic: 'x' },
       changeSubscription: { state: 'paused' },

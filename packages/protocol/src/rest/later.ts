@@ -1,5 +1,5 @@
 /** The fields of messages with a time (rules, chapter 26). */
-import { Type, count, maybe, oneOf, record, text, time } from '../schema.ts';
+import { Type, count, id, maybe, oneOf, record, text, time } from '../schema.ts';
 
 /** Why a message has a time, where a program knows. */
 export const laterCauses = ['limit'] as const;
@@ -38,5 +38,6 @@ export const laterOfSession = {
       at: time('When it was reached'),
     }),
   ),
+  scheduleId: maybe(id('The schedule that began it')),
   startsAt: maybe(time('When its first message is sent, of a session that begins later')),
 };

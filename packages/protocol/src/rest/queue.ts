@@ -2,6 +2,7 @@
 import { type Static, Type, flag, id, limits, list, maybe, oneOf, record, sessionId, text, time } from '../schema.ts';
 import { queueVersion, taskKinds } from './conversation.ts';
 import { automatic, laterCauses } from './later.ts';
+import { Schedule } from './schedules.ts';
 
 const queuedFields = {
   taskId: id('The task that carries it'),
@@ -40,6 +41,9 @@ export const LaterList = record('LaterList', 'The messages of the user whose tim
     }),
     'Earliest first',
     { maxItems: limits.laterOfPerson },
+  ),
+  schedules: maybe(
+    list(Schedule, 'Messages that repeat, the next one first; absent: none', { maxItems: limits.schedules }),
   ),
 });
 
