@@ -246,6 +246,9 @@ describe('the present work', () => {
     expect(now([ran('completed'), item('t', 2, { kind: 'thought', open: true }, 'Hm')])).toBe('Thinking');
     expect(now([ran('running'), item('t', 2, { kind: 'text' }, 'It runs.')])).toBe('Running npm test');
     expect(now([ran('completed')])).toBe('Working');
+    const next = call('d', 2, { does: 'execute', command: 'npm run lint', status: 'pending' });
+    expect(now([ran('running'), next])).toBe('Running npm test');
+    expect(now([ran('completed'), next])).toBe('Waiting npm run lint');
     expect(now([ran('pending', { asked: { question: 'q' } })], session('Thinking'))).not.toContain('npm test');
   });
 
