@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ChoiceOptions, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
+import { type ChoiceOptions, agentOf, choiceOf, choiceOfConfig, furtherOf } from '../src/agents/choice.ts';
 import { installCommand, presetOf, presets, testedVersion } from '../src/agents/acp/presets.ts';
 import { commandWords, findProgram, packageVersion, scriptOfShim } from '../src/agents/programs.ts';
+import { silentLog } from '@relay/daemon-kit';
 import { temporaryFolders } from './folders.ts';
 
 const folders = temporaryFolders();
@@ -70,6 +71,16 @@ describe('the choice of an agent', () => {
     expect(further({})).toBeUndefined();
     expect(() => further({ agent: 'claude', further: ['magic'] })).toThrow('magic');
     expect(() => further({ agent: 'scripted', further: ['codex'] })).toThrow('Several agents');
+  });
+
+  it('is an agent that never asks only where a person names it and allows full access', () => {
+    const folder = folders.make();
+    writeFileSync(join(folder, 'pi-acp'), '', { mode: 0o755 });
+    expect(choiceOf([], { agent: 'auto' }, { PATH: folder })).toEqual({ kind: 'acp', preset: 'demo' });
+    const place = { rules: { defaultPath: folder, allowed: [folder] }, stateDir: folder, log: silentLog };
+    for (const limit of [{ noFullAccess: true }, { askAtDesk: () => Promise.resolve('') }])
+      expect(() => agentOf({ kind: 'acp', preset: 'pi' }, { ...place, ...limit })).toThrow('without asking');
+    expect(agentOf({ kind: 'acp', preset: 'pi' }, place).agent).toBeDefined();
   });
 
   it('without words is what the config says, else what the agent type says, else the demonstration', () => {
