@@ -45,7 +45,7 @@ describe('K7: an endless body', () => {
 
   it.each([
     ['uncompressed', '', Buffer.alloc(64 * 1024, 0x20)],
-    ['packed', 'Content-Encoding: gzip\r\n', gzipSync(Buffer.alloc(16 * 1024 * 1024, 0x20))],
+    ['compressed', 'Content-Encoding: gzip\r\n', gzipSync(Buffer.alloc(16 * 1024 * 1024, 0x20))],
   ])('K7: gets a 413 and is cut past the limit, %s', async (_how, more, chunk) => {
     const { socket, closed, heard } = dial(relay.apis[0]!.url);
     socket.write(head(`${more}Transfer-Encoding: chunked\r\n`));
