@@ -137,7 +137,7 @@ describe('the daemon that the relay serves', () => {
     expect((await install(missing, [], env)).stderr).toContain('could not download');
   });
 
-  it('requires Node, and names what to install', async () => {
+  it('requires Node, and names the version to install', async () => {
     const { code, stderr, files } = await install(await served(), [], { PATH: await pathOf('sh') });
     expect(code).toBe(1);
     expect(stderr).toContain('install Node 20.19 or newer');

@@ -52,7 +52,7 @@ describe('concurrently', () => {
     expect(again.filter(({ sessionId }) => sessionId)).toHaveLength(1);
   });
 
-  it('S10: a user creates as many invitations as the limit', async () => {
+  it('S10: a user creates invitations up to the limit', async () => {
     const browser = new Browser(relay);
     await browser.signUp('inviting@example.com');
     const answers = await atOnce(() => browser.send('POST', '/auth/relay/invitations', { body: {} }));
@@ -72,7 +72,7 @@ describe('concurrently', () => {
     expect(await relay.database.models.passkey.count({ where: { userId: id } })).toBeLessThanOrEqual(20);
   });
 
-  it('S10: a user watches as many sessions as the limit', async () => {
+  it('S10: a user watches sessions up to the limit', async () => {
     const daemon = await connectDaemon(relay, { user: 'wes' });
     daemon.send({
       type: 'report_sessions',
@@ -99,7 +99,7 @@ describe('concurrently', () => {
     expect(results.filter((one) => one === 'full')).toHaveLength(many - 7);
   });
 
-  it('S10: a user approves as many machines as the limit', async () => {
+  it('S10: a user approves machines up to the limit', async () => {
     const codes = [];
     for (let n = 0; n < 12; n += 1)
       codes.push(

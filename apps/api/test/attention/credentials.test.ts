@@ -68,7 +68,7 @@ describe('authentication on /ws/attention', () => {
   });
 
   const pairs = kinds.flatMap((one, index) => kinds.slice(index + 1).map((other) => [one, other] as const));
-  it.each(pairs)('400 for two kinds of credential at once: %s and %s', async (one, other) => {
+  it.each(pairs)('returns 400 for two kinds of credential at once: %s and %s', async (one, other) => {
     const parts: Record<Kind, () => Promise<{ headers?: Record<string, string>; query?: string }>> = {
       header: () => Promise.resolve({ headers: { Authorization: `Bearer ${relay.token()}` } }),
       protocol: () => Promise.resolve({ headers: { 'Sec-WebSocket-Protocol': `relay.v1, bearer.${relay.token()}` } }),
@@ -84,7 +84,7 @@ describe('authentication on /ws/attention', () => {
     expect(answer).toContain('INVALID_REQUEST');
   });
 
-  it('400 for the same kind of credential twice', async () => {
+  it('returns 400 for the same kind of credential twice', async () => {
     for (const name of ['access_token', 'token', 'ticket']) {
       const answer = await sendBytes(relay.url, handshake(`/ws/attention?${name}=a&${name}=b`, {}));
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -165,7 +165,7 @@ describe('authentication on /ws/attention', () => {
   });
 
   it.each(['/ws', '/ws/', '/ws/other', '/ws/attention/x', '/ws/daemon', '//', '/api/sessions', '/ws/attention%2f'])(
-    '404 under %s',
+    'returns 404 for the path %s',
     async (path) => {
       const answer = await sendBytes(relay.url, handshake(path, { Authorization: `Bearer ${relay.token()}` }));
       expect(answer).toMatch(/^HTTP\/1\.1 404 /);

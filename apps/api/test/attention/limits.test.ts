@@ -45,7 +45,7 @@ describe('a frame from an app', () => {
     await stillHears();
   });
 
-  it('is ignored at any rate', async () => {
+  it('is ignored at any frame rate', async () => {
     for (let n = 0; n < 500; n += 1) app.socket.send(`garbage ${n}`);
     await renewed();
   });

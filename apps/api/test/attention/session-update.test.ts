@@ -46,7 +46,7 @@ describe('session_update', () => {
     expect(await updateOf(modern, begun.id, ({ status }) => status === 'idle')).not.toHaveProperty('previousId');
   });
 
-  it('carries the id that the daemon replaces by another', async () => {
+  it('carries the previous id when the daemon replaces it with another', async () => {
     const begun = await begin(scene, 'first name');
     scene.daemon.event(begun.taskId, 'SESSION_STARTED', { session_id: 'second name' });
     const renamed = await scene.app.next('session_update', ({ previousId }) => previousId === begun.id);

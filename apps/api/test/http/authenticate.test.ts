@@ -37,7 +37,7 @@ describe('authentication of a request', () => {
   });
 
   it.each(['Basic YTpi', 'Bearer', 'Bearer ', 'bearer a b', 'Bearer <x>', 'Token x', ''])(
-    'ignores the header %j',
+    'refuses the header %j',
     async (Authorization) => {
       const answer = await me({ Authorization });
       expect(answer.status).toBe(401);
@@ -202,7 +202,7 @@ describe('while the database is unavailable', () => {
     expectSuccess('listSessions', 200, await relay.call('listSessions'));
   });
 
-  it('a device that unregisters gets 503 and no invalid credential', async () => {
+  it('a device that unregisters gets 503, not the error of an invalid credential', async () => {
     const code = await relay.call('requestCode', { user: null, body: { hostname: 'h', agent_type: 'a' } });
     await relay.call('approveCode', { params: { userCode: code.body.user_code } });
     const { body } = await relay.call('pollCode', { user: null, body: { device_code: code.body.device_code } });

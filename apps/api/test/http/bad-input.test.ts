@@ -187,7 +187,7 @@ describe('bad input', () => {
     expectRefusal(await relay.call('GET', '/api/sessions?limit=%zz'), 'INVALID_REQUEST', 'limit');
   });
 
-  it('404 for unknown paths', async () => {
+  it('returns 404 for unknown paths', async () => {
     const paths = [
       '/',
       '/api',
@@ -208,7 +208,7 @@ describe('bad input', () => {
 
   const byPath = new Map<string, string[]>();
   for (const { path, method } of Object.values<Route>(routes)) byPath.set(path, [...(byPath.get(path) ?? []), method]);
-  it('405 for other methods of every path, with the right ones in Allow', async () => {
+  it('returns 405 for other methods of every path, with the right ones in Allow', async () => {
     const others = [...byPath].flatMap(([path, allowed]) =>
       ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']
         .filter((method) => !allowed.includes(method))

@@ -70,7 +70,7 @@ describe('pages of other origins', () => {
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('matter only to clients with an Origin', async () => {
+  it('change nothing for clients without an Origin', async () => {
     const { headers } = await relay.call('me');
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });

@@ -53,7 +53,7 @@ describe('a handler that', () => {
     expect([title, wrong.has(title)]).toEqual([title, title !== 'answers as the table says']);
   });
 
-  it('of the fixtures has no other error', () => {
+  it('is in the fixtures has no other error', () => {
     expect([...wrong].filter((title) => !(title in fixtures))).toEqual([]);
   });
 });

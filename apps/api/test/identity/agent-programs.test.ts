@@ -86,7 +86,7 @@ describe('a program that runs agents', () => {
     const payload: unknown = JSON.parse(Buffer.from(claims!, 'base64url').toString('utf8'));
     expect(payload).toMatchObject({ aud: `${relay.config.publicUrl}/mcp`, client_id: 'relay-mcp' });
 
-    // The user's REST API refuses its token.
+    // The REST API refuses its token.
     const headers = { Authorization: `Bearer ${program.kept!.access_token}` };
     expect(await relay.call('GET', '/api/sessions', { user: null, headers })).toMatchObject({
       status: 403,

@@ -84,7 +84,7 @@ describe('revoking a sign-in', () => {
   });
 
   it.each(['a page', 'a renewal of the pages'])(
-    'lists a browser with its last use, by %s, saved from time to time',
+    "uses a list with each browser's last use, by %s, saved from time to time",
     async (how) => {
       const browser = await person();
       const { id } = (await browser.send('GET', '/auth/relay/me')).body.login as { id: string };

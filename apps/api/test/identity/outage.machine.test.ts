@@ -41,7 +41,7 @@ describeWith('postgresql', 'while the database is unavailable', () => {
     await postgres.stop();
   });
 
-  it('a sign-in is unavailable and never refused, nothing is half done, and everything works afterwards', async () => {
+  it('a sign-in is unavailable and never refused, leaves no partial change, and works afterwards', async () => {
     const browser = new Browser(relay);
     await browser.signUp('alice@example.com');
     const [web, cli] = [await signedInWeb(browser), await signedInCli(browser)];

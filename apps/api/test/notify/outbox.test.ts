@@ -256,7 +256,7 @@ describe('an outbox alone', () => {
     }
   });
 
-  it('gives each user a share, so that one with hundreds delays no other', async () => {
+  it('gives each user a share, so that a user with hundreds delays no other user', async () => {
     const hundreds = Array.from({ length: 100 }, (_, n) => `of alice ${n}`);
     await Promise.all(hundreds.map((id) => due(id)));
     await due('of bob', 'bob');

@@ -115,7 +115,7 @@ describe('answers in a notification', () => {
       now: () => now,
     });
 
-  it('reject by the token alone, once, and name the place', async () => {
+  it('reject by the token alone, once, and name the address that answered', async () => {
     const { pushed } = await browser({ label: 'My phone', actions: 'all' });
     const question = permission();
     const { id, native } = await ask(question);
@@ -303,7 +303,7 @@ describe('answers in a notification', () => {
     expect(resumes(native)).toBe(1);
   });
 
-  it('wait in the queue for an offline machine, and return until when', async () => {
+  it('stay queued for an offline machine, and return the expiry time', async () => {
     const registration = await registerDevice(scene.relay);
     const away = await connectDaemon(scene.relay, { capabilities: ['prompts'], registration });
     await noticesSettle(scene.relay);

@@ -8,7 +8,7 @@ const digest = (language: 'en' | 'de', others: DeliveryCause[]) =>
   digestOf({ ...message, language }, others, { cause: 'needs_you', subscriptionId: 'a' }, 'https://relay.example.com')
     .body;
 
-it('counts one and several of a cause as people write it', () => {
+it('uses singular and plural like a person would', () => {
   const others: DeliveryCause[] = ['program_allowed', 'device_allowed', 'device_allowed'];
   expect(digest('en', others)).toBe('1 waiting for you · 1 program allowed · 2 machines approved');
   expect(digest('de', others)).toBe('1 wartet auf dich · 1 Programm zugelassen · 2 Rechner zugelassen');

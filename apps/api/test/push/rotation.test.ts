@@ -98,7 +98,7 @@ describe('the key for push services of browsers', () => {
     expect(body).toMatchObject({ state: 'paused' });
   });
 
-  it('can belong to the operator: browsers get the first, and the next ones still reach their browsers', async () => {
+  it('can belong to the operator: browsers get the first, and later keys still reach their browsers', async () => {
     const pairs = [createECDH('prime256v1'), createECDH('prime256v1')];
     const [first, second] = pairs.map((pair) => pair.generateKeys('base64url'));
     const [firstPrivate, secondPrivate] = pairs.map((pair) =>

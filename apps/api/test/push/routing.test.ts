@@ -131,7 +131,7 @@ describe('routing', () => {
     });
   });
 
-  it('supports all, watched and off for one session', async () => {
+  it('supports the choices all, watched and off for one session', async () => {
     await add('session');
     await settings({ causes: { done: 'off' } });
     const begun = await run('choosing', { watched: false });

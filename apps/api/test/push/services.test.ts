@@ -22,7 +22,7 @@ const account = {
 const ofApple = { apnsKeyId: 'KEY4567890', apnsTeamId: 'TEAM567890', apnsTopic: 'com.example.relay' };
 
 /** The operator's files: docs/push.md. */
-describe('services of apps', () => {
+describe('push services of apps', () => {
   let folder: string;
   let poster: Poster;
   let relay: TestRelay;

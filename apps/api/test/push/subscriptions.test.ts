@@ -177,7 +177,7 @@ describe('addresses to notify', () => {
     await bare.stop();
   });
 
-  describe('with texts or with buttons that allow', () => {
+  describe('with texts or an allow button', () => {
     const { keys } = openPushKeys();
     let count = 0;
     const browser = (more: Partial<AddSubscription> = {}): AddSubscription => ({

@@ -147,7 +147,7 @@ describe('POST /api/sessions/:id/prompts/:uuid/answer', () => {
     expect(field.inbox.count('task_resume', (frame) => frame.session_id === id.split(':')[2])).toBe(1);
   });
 
-  it('K0: a choice whose question disappears before delivery fails; a text waits until after the next question', async () => {
+  it('K0: a choice whose question disappears before delivery fails; a text is queued after the next question', async () => {
     for (const [body, after] of [
       [{ option: '1' }, { state: 'failed', error: { code: 'PROMPT_SUPERSEDED' } }],
       [{ text: 'Allow' }, { state: 'queued' }],

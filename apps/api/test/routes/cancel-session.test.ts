@@ -196,7 +196,7 @@ describe('POST /api/sessions/:id/cancel', () => {
     expect((await cancelled(begun.placeholder)).taskId).toBe(begun.taskId);
   });
 
-  it('404 for a session that never existed or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const { id, taskId } = await begin(scene, 'mine');
     expectRefusal(await cancel(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await cancel('x:scripted:y'), 'SESSION_NOT_FOUND');

@@ -59,7 +59,7 @@ describe('POST /api/sessions', () => {
     ['its first 80 characters', { message: 'x'.repeat(81) }, 'x'.repeat(80)],
     ['80 whole characters, whatever their size', { message: '🐢'.repeat(90) }, '🐢'.repeat(80)],
     ['the title of the request', { title: '  Named by me ', message: 'other' }, 'Named by me'],
-  ])('takes as title %s', async (_what, body, title) => {
+  ])('uses as title %s', async (_what, body, title) => {
     expect((await created(body)).title).toBe(title);
   });
 
@@ -166,7 +166,7 @@ describe('POST /api/sessions', () => {
     expectRefusal(await post({ message: `${message}.` }), 'PAYLOAD_TOO_LARGE', 'message');
   });
 
-  it('404 for a device that never existed, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const removed = await registerDevice(scene.relay);
     await scene.relay.call('deleteDevice', { params: { id: removed.deviceId } });
     for (const answer of [

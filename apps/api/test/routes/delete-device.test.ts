@@ -82,7 +82,7 @@ describe('DELETE /api/devices/:id', () => {
     expect(scene.app.inbox.count('device_status', (frame) => frame.deviceId === deviceId)).toBe(0);
   });
 
-  it('404 for a stranger, and for a device that never existed', async () => {
+  it('returns 404 for a stranger, and for a device that never existed', async () => {
     const { deviceId } = await registerDevice(scene.relay);
     expectRefusal(await remove(deviceId, { user: 'mallory' }), 'DEVICE_NOT_FOUND');
     expectRefusal(await remove('never'), 'DEVICE_NOT_FOUND');
@@ -102,7 +102,7 @@ describe('DELETE /api/devices/:id', () => {
       }
     });
 
-    it('404 also if its owner was faster', async () => {
+    it('returns 404 if its owner was faster', async () => {
       const { deviceId, refreshToken } = await registerDevice(scene.relay);
       await remove(deviceId, { api: 1 });
       expectRefusal(await unregister(deviceId, refreshToken), 'DEVICE_NOT_FOUND');
@@ -118,7 +118,7 @@ describe('DELETE /api/devices/:id', () => {
       expectSuccess('deleteDevice', 204, await unregister(mine.deviceId, mine.refreshToken));
     });
 
-    it('401 for an invalid credential: no shape, no checksum', async () => {
+    it('returns 401 for an invalid credential: no shape, no checksum', async () => {
       const { deviceId, refreshToken } = await registerDevice(scene.relay);
       const last = refreshToken.at(-1) === 'a' ? 'b' : 'a';
       for (const token of ['rly_drt_', 'rly_drt_garbage', refreshToken.slice(0, -1) + last, refreshToken.slice(0, -1)])

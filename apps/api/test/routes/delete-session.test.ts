@@ -138,7 +138,7 @@ describe('DELETE /api/sessions/:id', () => {
     expect(await listed()).not.toContain(begun.id);
   });
 
-  it('404 for a session that never existed or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await remove(id, 'mallory'), 'SESSION_NOT_FOUND');
     expectRefusal(await remove('x:scripted:y'), 'SESSION_NOT_FOUND');

@@ -68,7 +68,7 @@ describe('GET /api/devices/:id/connections', () => {
     expect(versions).toEqual(Array.from({ length: 50 }, (_, n) => `${59 - n}`));
   });
 
-  it('404 for a device that never existed, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const { deviceId } = await registerDevice(relay);
     expectRefusal(await call('never'), 'DEVICE_NOT_FOUND');
     expectRefusal(await call(deviceId, 'mallory'), 'DEVICE_NOT_FOUND');

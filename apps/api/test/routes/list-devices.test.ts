@@ -43,7 +43,7 @@ describe('GET /api/devices', () => {
     ]);
   });
 
-  it('shows when a device that never connected was registered', async () => {
+  it('shows the registration time of a device that never connected', async () => {
     const before = Date.now();
     await registerDevice(relay, { user: 'dave' });
     const [device] = await list('dave');

@@ -76,7 +76,7 @@ describe('GET /api/sessions/:id/items/:uuid/content/:name', () => {
     expect((await read({ offset: -1 })).status).toBe(400);
   });
 
-  it('404 if the daemon no longer has it, and a device error if the daemon reports one', async () => {
+  it('returns 404 if the daemon no longer has it, and a device error if the daemon reports one', async () => {
     const gone = read();
     await answer({ code: 'CONTENT_NOT_FOUND', error: 'removed' });
     expect(await gone).toMatchObject({ status: 404, body: { code: 'CONTENT_NOT_FOUND' } });

@@ -91,7 +91,7 @@ describe('PUT and DELETE /api/sessions/:id/read', () => {
     return row.version;
   };
 
-  it('404 for another user and 400 for an invalid time', async () => {
+  it('returns 404 for another user and 400 for an invalid time', async () => {
     const { id } = await beginAndEnd(scene, 'mine');
     expectRefusal(await scene.relay.call('markRead', { params: { id }, user: 'bob' }), 'SESSION_NOT_FOUND');
     expectRefusal(await scene.relay.call('markUnread', { params: { id }, user: 'bob' }), 'SESSION_NOT_FOUND');

@@ -158,7 +158,7 @@ describe('GET /api/sessions/:id/messages', () => {
     expectRefusal(await read(body.id), 'SESSION_NOT_RESOLVED');
   });
 
-  it('404 for a session that never existed or belongs to another user', async () => {
+  it('returns 404 for a session that never existed or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await read('x:scripted:y'), 'SESSION_NOT_FOUND');
     expectRefusal(await read(id, '', { user: 'mallory' }), 'SESSION_NOT_FOUND');

@@ -165,7 +165,7 @@ describe('GET /api/sessions/:id', () => {
     await again.close();
   });
 
-  it('404 for an id that never existed, is invalid, or belongs to another user', async () => {
+  it('returns 404 for an id that never existed, is invalid, or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     for (const unknown of ['x:scripted:y', 'garbage', ':::', 'a:b:', `x:scripted:${'y'.repeat(600)}`])
       expectRefusal(await read(unknown), 'SESSION_NOT_FOUND');

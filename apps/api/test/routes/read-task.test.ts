@@ -90,7 +90,7 @@ describe('GET /api/tasks/:id', () => {
     expect(Date.parse(task.finishedAt!) - Date.parse(createdAt)).toBe(1000);
   });
 
-  it('404 for a task that never existed or belongs to another user', async () => {
+  it('returns 404 for a task that never existed or belongs to another user', async () => {
     const { taskId } = await begin(scene, 'mine');
     expectRefusal(await read(taskId, 'mallory'), 'TASK_NOT_FOUND');
     for (const id of ['never', 'a/b:c', "'; --", 'x'.repeat(600)]) expectRefusal(await read(id), 'TASK_NOT_FOUND');

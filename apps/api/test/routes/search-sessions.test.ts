@@ -36,13 +36,13 @@ describe('GET /api/sessions with q, status and pinned', () => {
     ['the project', 'garden', ['parser']],
     ['the last message, with letters beyond ASCII', 'überall', ['parser']],
     ['several words, wherever they are', 'shop 502 prod', ['deploy']],
-    ['words if one is missing', 'shop garden', []],
+    ['nothing for several words if one is missing', 'shop garden', []],
     ['characters of a script without spaces', '漢字', ['kanji']],
-    ['the middle of a word', 'eploy', []],
-    ['only punctuation', "' & !:* \\", []],
-    ['performance 2: not a prefix of one letter', 'd', []],
+    ['nothing for the middle of a word', 'eploy', []],
+    ['nothing for punctuation alone', "' & !:* \\", []],
+    ['performance 2: nothing for a prefix of one letter', 'd', []],
     ['performance 2: a prefix of two letters', 'de', ['deploy']],
-    ['punctuation around a word', "'deploy':* & !x'", []],
+    ['nothing for punctuation around two words', "'deploy':* & !x'", []],
     ['the same with its words', "'deploy':*", ['deploy']],
   ])('finds %s', async (_what, q, expected) => {
     expect(await found(q)).toEqual(expected);

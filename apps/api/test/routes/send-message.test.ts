@@ -166,7 +166,7 @@ describe('POST /api/sessions/:id/messages', () => {
     expectRefusal(await send('x:scripted:y', { content: 'x'.repeat(256 * 1024 + 1) }), 'PAYLOAD_TOO_LARGE', 'content');
   });
 
-  it('404 for a session that never existed, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await send(id, { content: 'hi' }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

@@ -38,7 +38,7 @@ describe('PATCH /api/devices/:id', () => {
     expectRefusal(await rename(body), 'INVALID_REQUEST', 'name');
   });
 
-  it('404 for a device that never existed, was removed, or belongs to another user', async () => {
+  it('returns 404 for a device that never existed, was removed, or belongs to another user', async () => {
     const removed = await registerDevice(relay);
     await relay.call('deleteDevice', { params: { id: removed.deviceId } });
     expectRefusal(await rename({ name: 'x' }, { id: 'never' }), 'DEVICE_NOT_FOUND');

@@ -86,7 +86,7 @@ describe('PATCH /api/sessions/:id', () => {
     expect(await listed(id)).toEqual(before);
   });
 
-  it('404 for a session that never existed, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'gone');
     expectRefusal(await patch(id, { title: 'x' }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });

@@ -116,7 +116,7 @@ describe('/api/devices/code/:userCode', () => {
     expectRefusal(await stranger.approve(codes.user_code), 'CODE_NOT_FOUND');
   });
 
-  it('404 for an expired code', async () => {
+  it('returns 404 for an expired code', async () => {
     const codes = await ask();
     await relay.database.sql.execute`
       UPDATE device_codes SET expires_at = now() - interval '1 second' WHERE user_code = ${codes.user_code}`;

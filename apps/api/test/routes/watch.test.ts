@@ -72,7 +72,7 @@ describe('POST /api/watched-sessions', () => {
     expectRefusal(await watch(body), 'INVALID_REQUEST', 'sessionId');
   });
 
-  it('404 for a session that never existed, was deleted, or belongs to another user', async () => {
+  it('returns 404 for a session that never existed, was deleted, or belongs to another user', async () => {
     const id = await report(scene, 'mine');
     expectRefusal(await watch({ sessionId: id }, 'mallory'), 'SESSION_NOT_FOUND');
     await scene.relay.call('deleteSession', { params: { id } });
