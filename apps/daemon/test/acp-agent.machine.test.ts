@@ -254,7 +254,7 @@ describe('a question of the agent', () => {
     expect(messages?.map(({ content }) => content)).toEqual(['permquiet', wait.result, words, end]);
   });
 
-  it('is not answered by a message from before the question', async () => {
+  it('accepts no earlier message as its answer', async () => {
     const { connection } = await begin();
     const session = await opened(connection);
     resume(connection, 't1', session, 'perm');
@@ -279,7 +279,7 @@ describe('a question of the agent', () => {
     },
   );
 
-  it('A4: that replaces another is not answered by a message from before the relay got it', async () => {
+  it('A4: that replaces another accepts no message from before the relay got it as its answer', async () => {
     const { connection } = await begin({ receipts: false, declares: ['transcript', 'prompts'] });
     start(connection, 't1', 'withdraw');
     await connection.event('WAIT_FOR_USER', 't1');
@@ -345,7 +345,7 @@ describe('a question of the agent', () => {
     expect((await connection.event('TASK_COMPLETE', 't2')).result).toBe('echo 2: something else');
   });
 
-  it('A4: is not answered after its dismissal', async () => {
+  it('A4: accepts no answer after its dismissal', async () => {
     const { connection } = await begin();
     start(connection, 't1', 'perm');
     const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
@@ -361,13 +361,13 @@ describe('a question of the agent', () => {
     ['stopped', 'The daemon was stopped.'],
     ['killed', 'The daemon was restarted.'],
   ])(
-    'A5: is lost with the daemon that was %s: the next one reports the loss, and refuses a late answer with the reason',
+    'A5: is lost with the daemon that was %s: the task fails, and a late answer is refused with the reason',
     async (how, why) => {
       const { connection, relay, daemon, storeDir, agentHome } = await begin();
       start(connection, 't1', 'perm');
       const { session_id: session } = await connection.event('WAIT_FOR_USER', 't1');
       await connection.status();
-      // The files of a daemon that is killed now.
+      // The files that a killed daemon would leave now.
       const left = join(home.folder(), 'left');
       cpSync(storeDir, left, { recursive: true });
       await daemon.stop();
@@ -530,15 +530,18 @@ describe('a misbehaving agent', () => {
 });
 
 describe('a cancelled task', () => {
-  it.each(['slow', 'hang'])('at "%s" gets no outcome, and leaves the running tasks immediately', async (word) => {
-    const { connection } = await begin({ timings: { cancelMs: 200 } });
-    start(connection, 't1', word);
-    await connection.event('OUTPUT', 't1');
-    connection.send({ type: 'task_cancel', task_id: 't1' });
-    await connection.status();
-    await connection.settle();
-    expect(connection.ends('t1')).toEqual([]);
-  });
+  it.each(['slow', 'hang'])(
+    'at "%s" gets no outcome, and disappears from the running tasks immediately',
+    async (word) => {
+      const { connection } = await begin({ timings: { cancelMs: 200 } });
+      start(connection, 't1', word);
+      await connection.event('OUTPUT', 't1');
+      connection.send({ type: 'task_cancel', task_id: 't1' });
+      await connection.status();
+      await connection.settle();
+      expect(connection.ends('t1')).toEqual([]);
+    },
+  );
 
   it('whose session is still opening gets no outcome and starts nothing', async () => {
     const { connection } = await begin({ env: { DEMO_AGENT_FAULT: 'hang-new' } });

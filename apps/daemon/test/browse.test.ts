@@ -62,7 +62,7 @@ describe('browsing the folders of a machine', () => {
 });
 
 describe('the daemon', () => {
-  it('answers get_folders if browsing is allowed, and declares it', async () => {
+  it('answers get_folders if browsing is allowed, and declares the capability', async () => {
     const { code, rules } = world();
     const relay = await home.relay();
     home.daemon(relay, echo(), { browse: browserOf(rules) });
@@ -80,7 +80,7 @@ describe('the daemon', () => {
     expect(await ask('/etc')).toMatchObject({ code: 'FOLDER_NOT_FOUND' });
   });
 
-  it('answers with an error otherwise', async () => {
+  it('refuses get_folders if browsing is not allowed', async () => {
     const relay = await home.relay();
     home.daemon(relay, echo());
     const connection = await relay.connection();

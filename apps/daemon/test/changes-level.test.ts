@@ -8,7 +8,7 @@ const home = house();
 afterEach(() => home.clear());
 
 describe('a daemon that shares files', () => {
-  it("declares it, marks the files before a turn starts, and answers with the request's id", async () => {
+  it("declares the capability, marks the files before a turn starts, and answers with the request's id", async () => {
     const seen: string[] = [];
     const workspace: Workspace = {
       capabilities: ['changes'],

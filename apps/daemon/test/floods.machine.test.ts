@@ -31,7 +31,7 @@ async function pageOf(connection: DoubleConnection, sessionId: string, limit = 2
 }
 
 describe('an agent that sends 100 MB of output, 50,000 calls and titles of a megabyte', () => {
-  it('costs its bounds, and no other session its turn', async () => {
+  it('costs no more than its bounds, and disturbs no other session', async () => {
     const { relay, folder } = await prepared();
     const { child } = running(home, folder);
     const connection = await relay.connection();

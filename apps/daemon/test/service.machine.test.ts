@@ -119,12 +119,12 @@ describe('the service', () => {
     expect(env).toEqual({ NODE_EXTRA_CA_CERTS: '/home/me/lan-authority.crt' });
   });
 
-  it("resolves relative names from the user's folder, and gets whole paths in its variables", () => {
+  it("gets absolute paths for relative ones in the user's variables", () => {
     const { env } = servicePlan({ RELAY_DAEMON_HOME: 'relay', NODE_EXTRA_CA_CERTS: 'ca.crt' }, '/state', []);
     expect(env).toEqual({ RELAY_DAEMON_HOME: resolve('relay'), NODE_EXTRA_CA_CERTS: resolve('ca.crt') });
   });
 
-  it('finds agent files in other places of the user', () => {
+  it('keeps the variables of custom agent folders, and no secret', () => {
     const places = { CLAUDE_CONFIG_DIR: 'claude', CODEX_HOME: '/data/codex', XDG_DATA_HOME: '/data' };
     const { env } = servicePlan({ ...places, OPENAI_API_KEY: 'secret' }, '/state', []);
     expect(env).toEqual({ ...places, CLAUDE_CONFIG_DIR: resolve('claude') });
