@@ -7,7 +7,7 @@ import { createDesk } from './desk.ts';
 
 const desk = createDesk();
 
-/** The completions that bash offers after these arguments, whose last one is incomplete. */
+/** The completions that bash offers for an unfinished command line. */
 function offered(script: string, ...words: string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'relay-completion-'));
   try {

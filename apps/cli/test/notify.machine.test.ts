@@ -10,7 +10,7 @@ const stage = scene(async () => {
 afterAll(() => receiver.close());
 
 describe('relay notify', () => {
-  it('prints the next step without addresses', async () => {
+  it('prints the next step for an empty list', async () => {
     expect(await stage.own.run(['notify'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('relay notify add'),
