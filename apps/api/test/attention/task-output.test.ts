@@ -97,18 +97,21 @@ describe('task_output', () => {
     const { WebSocket } = await import('ws');
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${scene.relay.token()}` } });
     const types: string[] = [];
-    const heard = new Promise<void>((resolve) => {
+    const updated = new Promise<void>((resolve) => {
       socket.on('message', (data: Buffer) => {
-        const { type } = JSON.parse(data.toString('utf8')) as { type: string };
+        const { type, session } = JSON.parse(data.toString('utf8')) as { type: string; session?: { id: string } };
         types.push(type);
-        if (type === 'session_update') resolve();
+        if (type === 'session_update' && session?.id.endsWith(`after ${events}`)) resolve();
       });
     });
     await new Promise((resolve) => socket.once('open', resolve));
+    const witness = await connectApp(scene.relay, { output: true });
     scene.daemon.event('', 'OUTPUT', { session_id: 'desk', output: `for ${events}` });
+    await witness.next('task_output', ({ output }) => output === `for ${events}`);
     scene.daemon.send({ type: 'report_sessions', sessions: [{ session_id: `after ${events}` }] });
-    await heard;
+    await updated;
     expect(types.includes('task_output')).toBe(asked);
     socket.close();
+    await witness.close();
   });
 });
