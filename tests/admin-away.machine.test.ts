@@ -51,7 +51,7 @@ describeWith(['postgresql', 'redis-server'], 'relay-admin, of several instances'
     const { database, backplane, accounts } = found(parts);
     expect([database?.ok, backplane?.ok, accounts?.what]).toEqual([true, false, 'accounts']);
     expect(backplane?.say).toMatch(/Redis was not reached.*look at Redis/);
-    expect(admin(parts, 'queues')).toMatchObject({ status: 0, stdout: 'No message waits.\n' });
+    expect(admin(parts, 'queues')).toMatchObject({ status: 0, stdout: 'No messages are queued.\n' });
     expect(admin(parts, 'devices')).toMatchObject({ status: 0, stdout: 'No devices yet.\n' });
     expect(admin(parts, 'status').stdout).toMatch(/database ok .*, backplane NOT READY/);
     expect(admin(parts, 'invite')).toMatchObject({ status: 1, stdout: '' });

@@ -75,7 +75,7 @@ describe('relay-admin', () => {
       });
       expect(await run('devices')).toEqual({ status: 0, stdout: 'No devices yet.\n', stderr: '' });
       expect((await run('devices', first.email)).stdout).toBe(`${first.email} has no devices.\n`);
-      expect((await run('queues')).stdout).toBe('No message waits.\n');
+      expect((await run('queues')).stdout).toBe('No messages are queued.\n');
       expect((await run('setup-link')).stdout).toContain('There are accounts already.');
       const { status, stdout } = await run('doctor');
       const findings = stdout.split('\n');
@@ -182,9 +182,9 @@ describe('relay-admin', () => {
       ['reset-password', 'eve@example.com'],
       /No account has the address eve@example\.com/,
     ],
-    ['a command that does not exist', ['promote', first.email], /is no command/],
+    ['a command that does not exist', ['promote', first.email], /is not a command/],
     ['an option that does not exist', ['people', '--all'], /--help/],
-    ['a command without its address', ['reset-password'], /is no command/],
+    ['a command without its address', ['reset-password'], /is not a command/],
     ['to drain the only process', ['drain'], /is a single process/],
     ['to look into a Redis that is not there', ['redis'], /has no Redis/],
   ])('refuses %s with what to do, and exit code 2', (_, args, why) => {

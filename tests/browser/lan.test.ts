@@ -65,7 +65,7 @@ describeWith(['chromium', 'libnss3-tools'], 'the relay in the local network, on 
     await stranger.context.close();
 
     await setupLinkOf(relay);
-    const [, printed = ''] = /certificate once: (\S+) hands it over/.exec(relay.output()) ?? [];
+    const [, printed = ''] = /certificate once: (\S+) has it/.exec(relay.output()) ?? [];
     expect(printed).toBe(trustUrl);
     const learner = await newPerson(browser, url, { viewport: phone });
     await learner.goto(printed);

@@ -390,7 +390,7 @@ describe('a session that a terminal has open', () => {
     const { request_id: requestId, stop_turn: stopTurn } = await daemon.next('force_quit_session');
     expect(stopTurn).toBe(true);
     daemon.send({ type: 'force_quit_result', request_id: requestId, session_id: 'held-one', status: 'released' });
-    expect((await released).out).toBe('The program that held the session has ended.\n');
+    expect((await released).out).toBe('The program that held the session was closed.\n');
   });
 
   it('44: relay desk releases the session and prints the command, and never runs a command of the relay', async () => {

@@ -13,7 +13,7 @@ describe('relay send --now', () => {
     daemon.event(into as string, 'SESSION_STARTED', { session_id: 'working' });
     await stage.settled(into as string, 'running');
     const { code, out } = await stage.own.run(['send', 'working', 'Only 20', '--now']);
-    expect([code, out]).toEqual([0, expect.stringContaining('It goes into the turn that runs.')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('It goes into the running turn.')]);
     const { task_id: taskId } = await daemon.next('task_steer', (frame) => frame.into === into);
     daemon.event(taskId as string, 'STEERED', { session_id: 'working', outcome: 'injected' });
     daemon.event(into as string, 'TASK_COMPLETE', { session_id: 'working', result: 'Done.' });
