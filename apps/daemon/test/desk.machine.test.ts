@@ -31,7 +31,11 @@ const written = (folder: string, id: string, cwd: string, words: Words, from = 0
     ]),
   );
 
-async function begin({ env = {}, more = [] }: { env?: Record<string, string>; more?: Words } = {}) {
+async function begin({
+  env = {},
+  more = [],
+  mark = 'desk-1.jsonl',
+}: { env?: Record<string, string>; more?: Words; mark?: string } = {}) {
   const [agentHome, allowed, forbidden, calls] = [home.folder(), home.folder(), home.folder(), home.folder()];
   written(agentHome, 'desk-1', allowed, [['user', 'hi there'], ['agent', 'hello'], ...more]);
   written(agentHome, 'desk-2', forbidden, [['user', 'a secret']]);
@@ -42,7 +46,7 @@ async function begin({ env = {}, more = [] }: { env?: Record<string, string>; mo
   const callFile = join(calls, 'calls');
   const rules = { defaultPath: allowed, allowed: [allowed] };
   const { agent } = demoAgent(home, { home: agentHome, rules, env: { DEMO_AGENT_CALLS: callFile, ...env } });
-  const preset = { ...presetOf('opencode')!, marks: [join(agentHome, 'desk-1.jsonl')] };
+  const preset = { ...presetOf('opencode')!, marks: [join(agentHome, mark)] };
   const outside = deskOf({ agent, preset, env: {}, rules, log: silentLog, timings: { listGapMs: 20 } });
   const relay = await home.relay();
   home.daemon(relay, agent, { outside, timings: { watchIntervalMs: 20, reportIntervalMs: 50 } });
@@ -80,6 +84,16 @@ describe("a session in an agent's list", () => {
     for (let report = 0; report < 4; report++) await connection.frame('report_sessions');
     // Three pages, once: nothing has changed since.
     expect(called().filter((name) => name !== 'initialize')).toEqual(['list', 'list', 'list']);
+  });
+
+  it('is found when an entry of a marked folder changes', async () => {
+    const { connection, agentHome, allowed } = await begin({ mark: '*' });
+    await listed(connection);
+    written(agentHome, 'desk-6', allowed, [['user', 'begun later']]);
+    for (;;) {
+      const sessions = await listed(connection);
+      if (sessions.some(({ session_id: id }) => id === 'desk-6')) break;
+    }
   });
 
   it('is loaded when an app reads it, once, and its messages keep their uuids', async () => {

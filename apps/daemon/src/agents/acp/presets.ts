@@ -43,8 +43,8 @@ export interface Preset {
   /** The reader of the agent's own files; without one the agent is asked for its list (`session/list`). */
   history?: 'claude' | 'codex' | 'qwen' | 'gemini';
   /**
-   * For agents without a reader: files that change with their sessions, below `{home}` or `{data}` (XDG). The daemon
-   * asks for the list only then.
+   * For agents without a reader: files that change with their sessions, below `{home}` or `{data}` (XDG); `/*` means the
+   * entries of a folder. The daemon asks for the list only then.
    */
   marks?: readonly string[];
   /** The reader of its records of the program that has a session open. */
@@ -183,7 +183,7 @@ export const presets: readonly Preset[] = [
     command: 'pi-acp',
     args: [],
     login: 'Run "pi" once in a terminal and use /login.',
-    marks: ['{home}/.pi/agent/sessions', '{home}/.pi/pi-acp/session-map.json'],
+    marks: ['{home}/.pi/agent/sessions/*', '{home}/.pi/pi-acp/session-map.json'],
     node: '22.19.0',
     quirks: { neverAsks: true },
   },
