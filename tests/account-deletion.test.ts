@@ -45,7 +45,7 @@ describe('DELETE /api/me', () => {
     expect(waiting.status).toBe(200);
     const words = [...ibex.words, 'mailibex', 'nameibex', 'passkeyibex', 'waitingibex', id];
     const before = await everything();
-    // Proves that the test can fail: all marked words were stored, except a few that later values replaced.
+    // Proves that the test can fail: all markers were stored, except a few that later values replaced.
     expect(found(before, words).length).toBeGreaterThanOrEqual(words.length - 3);
     const keptBefore = found(before, stranger.words);
 

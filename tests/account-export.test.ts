@@ -28,7 +28,7 @@ describe('GET /api/me/export', () => {
   });
   afterAll(() => relay.stop());
 
-  it('S4: has every marked text of the person, no data of other people, and no secret', async () => {
+  it('S4: has every marker of the person, no data of other people, and no secret', async () => {
     const browser = new Browser(relay);
     await browser.signUp('mailibex@example.com');
     await browser.send('POST', '/auth/update-user', { body: { name: 'nameibex' } });

@@ -32,7 +32,7 @@ const refusal = async (device: string, options: SocketOptions & { headers?: Reco
 };
 const deviceOf = async (user: string) => (await registerDevice(relay, { user })).deviceId;
 
-describe('who may connect', () => {
+describe('permission to connect', () => {
   it('accepts an ACP token in a header or a subprotocol, and numbers the connection', async () => {
     const device = await deviceOf('ann');
     const { token } = await acpToken(relay, device, { user: 'ann' });

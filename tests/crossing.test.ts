@@ -19,7 +19,7 @@ interface Shown {
 }
 
 /**
- * Promise: the last update of a session that an app receives equals the REST answer, whichever instances published it.
+ * Promise: the last update of a session that an app receives equals the REST answer, even if several instances published it.
  */
 describe('R3: two instances that publish one session', () => {
   let relay: TestRelay;

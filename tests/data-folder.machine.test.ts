@@ -1,6 +1,6 @@
 /**
  * Promise: on a machine that cannot hold the relay's files, or allows too few open files, the start fails with a
- * sentence that explains what to do.
+ * sentence that explains the remedy.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { itWith } from '@relay/testing/needs';

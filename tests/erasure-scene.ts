@@ -1,4 +1,4 @@
-/** A conversation with marked words in everything that the relay keeps of it, and the whole database as text. */
+/** A conversation with markers in everything that the relay keeps of it, and the whole database as text. */
 import { sql } from '@relay/database';
 import { expect } from '@jest/globals';
 import {
@@ -26,7 +26,7 @@ export async function dumpDatabase({ database }: TestRelay): Promise<string> {
 
 export const pathOf = (id: string, rest = '') => `/api/sessions/${encodeURIComponent(id)}${rest}`;
 
-/** All marked words in the conversation of `name`. */
+/** All markers in the conversation of `name`. */
 export const wordsOf = (name: string) =>
   ['native', 'renamed', 'first', 'title', 'project', 'file', 'said', 'result', 'question', 'option', 'command'].map(
     (part) => `${part}${name}`,
@@ -99,7 +99,7 @@ export interface Person {
   words: readonly string[];
 }
 
-/** A person with marked words in all data, on `relay`; `token` is their access token. */
+/** A person with markers in all data, on `relay`; `token` is their access token. */
 export async function personWith(relay: TestRelay, name: string, token: string): Promise<Person> {
   const own = { ...relay, token: () => token, call: callerOf([relay.url], () => token) };
   const app = await connectApp(relay, { token, since: '' });

@@ -30,7 +30,7 @@ describe('deletion', () => {
   it('S4: leaves nothing of a session in any table or in Redis, under any of its names', async () => {
     const id = await converse(relay, daemon, app, 'zebra');
     const before = await everything();
-    // Proves that the test can fail: most of the marked words were stored.
+    // Proves that the test can fail: most of the markers were stored.
     expect(found(before, wordsOf('zebra')).length).toBeGreaterThanOrEqual(9);
     const { offset } = await app.next('session_update', () => true);
     const tasks = await relay.database.models.task.findMany({ where: { session: { nativeId: 'renamedzebra' } } });
@@ -42,7 +42,7 @@ describe('deletion', () => {
     daemon.send({ type: 'report_sessions', sessions: [{ session_id: 'after the ends' }] });
     await app.next('session_update', ({ session }) => (session as { id: string }).id.endsWith(':after the ends'));
     expect(found(await everything(), wordsOf('zebra'))).toEqual([]);
-    // A reconnecting app gets a resync and none of the deleted frames.
+    // A reconnecting app gets a resync instead of the deleted frames.
     const back = await connectApp(relay, { since: offset as string });
     await back.next('resync');
     await back.close();

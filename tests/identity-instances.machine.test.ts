@@ -235,7 +235,7 @@ describeWith('postgresql', 'two apis and two gateways on PostgreSQL, behind a ro
         expect((await refresh(outside, cli.refresh_token!)).body.error).toBe('invalid_grant');
     });
 
-    it('everywhere closes every socket of the person, and none of other people', async () => {
+    it('everywhere closes every socket of the person, and leaves other people connected', async () => {
       const [browser, other] = [await person(), await person()];
       const second = new Browser(outside);
       await second.signIn(browser.email);

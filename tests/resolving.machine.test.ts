@@ -114,7 +114,7 @@ describeWith(['postgresql', 'redis-server'], 'R11: hosts that cannot be resolved
     async (code) => {
       resolve({ localhost: code });
       const [api, gateway] = await Promise.all([start('api'), start('gateway')]);
-      // The first token needs the keys of its issuer, and none are cached yet.
+      // The first token needs the keys of its issuer, which are not cached yet.
       expect(await list(api.url)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
       await api.child.wrote(
         new RegExp(`localhost of the issuer .*\\(AUTH_ISSUERS\\) cannot be resolved \\(${code}\\)`),

@@ -1,5 +1,5 @@
 /**
- * Promise: a wrong or missing setting stops the start, or causes a warning, with a sentence that explains what to do.
+ * Promise: a wrong or missing setting stops the start, or causes a warning, with a sentence that explains the remedy.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';

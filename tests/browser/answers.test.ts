@@ -54,7 +54,7 @@ describeWith('chromium', 'answers on a notification', () => {
       await desk.page.waitForTimeout(50);
     }
   };
-  /** The agent asks, and its notification appears on the phone, which has no open page. */
+  /** The agent asks, and its notification appears on the phone without an open page. */
   const ask = async (taskId: string, uuid: string, title: string) => {
     const question = {
       ...{ uuid, title, kind: 'permission' },

@@ -145,7 +145,7 @@ describeWith('chromium', 'the controls of the composer', () => {
     expect(changes).toContainEqual({ id: 'effort', value: 'low' });
   });
 
-  it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" needs none', async () => {
+  it('5: a mode that never asks needs one confirmation and shows in red; "Ask again" does not', async () => {
     await permissions().click();
     await sheet()
       .getByRole('radio', { name: /Bypass/ })

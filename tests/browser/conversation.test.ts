@@ -124,7 +124,7 @@ describeWith('chromium', 'a conversation', () => {
 
   it('leaves the Enter that accepts a composed word to the input method, in Safari too', async () => {
     const message = person.page.getByLabel('Message');
-    // Safari sends this key after the end of the composition, with the old code of an accepted key.
+    // Safari sends this key after the composition, with the old code of an accepted key.
     const takeOver = () =>
       person.page.evaluate(
         `document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))`,

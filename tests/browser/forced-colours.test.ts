@@ -59,7 +59,7 @@ describeWith('chromium', 'the colours of the system', () => {
   const on = (selector: string, script: string) => () =>
     person.page.evaluate(`{ const one = document.querySelector(${JSON.stringify(selector)}); ${script} }`);
 
-  it('31: tells the states of sessions apart', async () => {
+  it('31: distinguishes the states of sessions', async () => {
     await settled(person, all.sessionPath);
     await person.picture('forced-colours-list');
     const seen = new Set<string>();
@@ -76,7 +76,7 @@ describeWith('chromium', 'the colours of the system', () => {
     expect(seen.size).toBe(6);
   });
 
-  it('31: tells the selection and the focus apart', async () => {
+  it('31: distinguishes the selection and the focus', async () => {
     const { page } = person;
     const faults: string[] = [];
     const check = async (name: string, selector: string, change: () => Promise<unknown>) => {
@@ -107,7 +107,7 @@ describeWith('chromium', 'the colours of the system', () => {
     expect(faults).toEqual([]);
   });
 
-  it('31: tells the states of a call apart', async () => {
+  it('31: distinguishes the states of a call', async () => {
     const call = (status: string, n: number) =>
       put(item(`call-${n}`, 10 + n, { kind: 'tool', id: `c${n}`, title: `make ${n}`, does: 'execute', status }));
     const statuses = ['pending', 'running', 'completed', 'failed', 'rejected'];

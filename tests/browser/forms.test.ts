@@ -310,7 +310,7 @@ describeWith('chromium', 'a form of an agent', () => {
   const networkIsBack = () => person.page.evaluate(`dispatchEvent(new Event('online'))`);
   const waits = () => person.page.getByText(/It will be sent automatically/);
 
-  it('sends an answer that waited for the network to its own question, whichever is visible', async () => {
+  it('sends an answer that waited for the network to its own question, even if another one is visible', async () => {
     await asking('native-late', choice('late-1', 'Delete the old bucket?'), choice('late-2', 'Write a note?'));
     await loseNetwork();
     await button('Yes, please').click();

@@ -1,5 +1,5 @@
 /**
- * All output of the agent is hostile: none of it runs, becomes an unexpected link or covers its surroundings. Slow
+ * All output of the agent is hostile: it never runs, becomes an unexpected link or covers its surroundings. Slow
  * inputs: apps/web/test/hostile.test.ts.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';

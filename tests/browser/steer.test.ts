@@ -191,7 +191,7 @@ describeWith('chromium', 'a message while the agent works', () => {
     await end(into);
   });
 
-  it('has no Send now while the agent asks', async () => {
+  it('cannot be sent into the turn while the agent asks', async () => {
     const { into, nativeId } = await working();
     const question = {
       uuid: `q-${number}`,

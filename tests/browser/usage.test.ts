@@ -106,7 +106,7 @@ describeWith('chromium', '§2: usage', () => {
     daemon.send({ type: 'status', running_tasks: [] });
   };
 
-  it('has no ring while the agent reports no figures', async () => {
+  it('shows no ring until the agent reports figures', async () => {
     const taskId = await start('silent');
     finish(taskId, 'silent');
     await person.text('All watered.');

@@ -12,7 +12,7 @@ interface Answered {
 }
 
 /**
- * Promise: every request gets a response with a defined code within its deadline, whichever dependency is down (rules,
+ * Promise: every request gets a response with a defined code within its deadline, even if a dependency is down (rules,
  * 6.4).
  */
 describe('any request', () => {
@@ -106,7 +106,7 @@ describe('any request', () => {
   const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: expect.any(Number) };
   const ready = async () => (await fetch(`${cluster.apis[0]!.url}/ready`)).status;
 
-  /** Ends the fault even if an expectation fails. */
+  /** Heals the fault even if an expectation fails. */
   const during = async <T>(hurt: () => unknown, heal: () => unknown, act: () => Promise<T>): Promise<T> => {
     await hurt();
     try {

@@ -41,7 +41,7 @@ const outcomeMs =
 
 /**
  * Promise: the relay loses no task of a daemon that never repeats itself, leaves none stuck, and shows nothing twice,
- * whichever gateway dies.
+ * even if any gateway dies.
  */
 describe(`${daemons} field daemons while gateways die, seed ${seed}`, () => {
   let cluster: Cluster;

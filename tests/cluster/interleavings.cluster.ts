@@ -172,7 +172,7 @@ describe('two people who answer the same questions on two apis', () => {
     }
   };
 
-  it(`give it one answer, and none without seeing it: ${goal} times`, async () => {
+  it(`give it one answer, and only after they saw it: ${goal} times`, async () => {
     const talks = (await Promise.all(Array.from({ length: machines }, (_, n) => begin(n)))).flat();
     await Promise.all(
       talks.map(async ({ id, asker }) => {

@@ -165,7 +165,7 @@ describe('a device with four gateways', () => {
     await truth.run("UPDATE devices SET last_seen_at = now() - interval '1 minute'");
     await cluster.redis.flush();
     await until('it is owned again', () => isOwnedOnce(deviceId));
-    // Waits for one more round of every sweep: none may act on the missing leases later.
+    // Waits for one more round of every sweep, which must not act on the missing leases later.
     const quiet = await connectDaemon(cluster, { gateway: 0 });
     await quiet.drop();
     await until(
