@@ -92,7 +92,7 @@ describe('DELETE /api/me', () => {
     while ((await relay.database.models.accountDeletion.count()) > 0) await new Promise(setImmediate);
   };
 
-  it('S4: the sweep completes a deletion whose process was killed after the first step', async () => {
+  it('S4: the sweep completes a deletion whose process died after the first step', async () => {
     const browser = new Browser(relay);
     const id = await browser.signUp('mailoryx@example.com');
     const oryx = await personWith(relay, 'oryx', (await signedInWeb(browser)).access_token);

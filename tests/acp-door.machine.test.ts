@@ -33,7 +33,7 @@ const refusal = async (device: string, options: SocketOptions & { headers?: Reco
 const deviceOf = async (user: string) => (await registerDevice(relay, { user })).deviceId;
 
 describe('permission to connect', () => {
-  it('accepts an ACP token in a header or a subprotocol, and numbers the connection', async () => {
+  it('accepts an ACP token in a header or a subprotocol, and gives each connection an id', async () => {
     const device = await deviceOf('ann');
     const { token } = await acpToken(relay, device, { user: 'ann' });
     const ids = new Set<unknown>();
@@ -130,7 +130,7 @@ describe('a credential that becomes invalid', () => {
     expect(await refusal(device, bearer(token))).toMatchObject({ status: 401 });
   });
 
-  it('closes them without a control message too, and refuses an expired token', async () => {
+  it('closes the connections of a deleted token without a control message too, and refuses an expired one', async () => {
     const device = await deviceOf('jo');
     const { id, token } = await acpToken(relay, device, { user: 'jo' });
     const open = await openAcp(relay, device, bearer(token));

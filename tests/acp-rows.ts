@@ -18,7 +18,7 @@ const allow = choose('y');
 /** The demonstration agent sends these one after the other for the prompt "slow". */
 export const words = Array.from({ length: 400 }, (_, n) => `w${n}`).join(' ');
 
-/** `relay` is a function because the relay starts after the rows are declared. */
+/** `relay` is a function, because the relay starts after this call. */
 export function acpRows(name: string, relay: () => RelayAddress, scene: AcpScene, connect: Connect): void {
   describe(`${name} with the demonstration agent`, () => {
     it('names the agent and its capabilities', async () => {

@@ -75,7 +75,7 @@ describe('a relay that restarts in the middle of a prompt', () => {
     expect(ends).toBe(1);
   });
 
-  it('gets a prompt from the time of its absence, once', async () => {
+  it('gets a prompt that the editor sent while it was down, once', async () => {
     const { deviceId, folder } = await scene.machine(relay);
     const { agent, said } = await scene.relayAcp(relay, deviceId);
     const { sessionId } = await agent.request('session/new', { cwd: folder, mcpServers: [] });

@@ -128,7 +128,7 @@ describeWith('chromium', 'answers on a notification', () => {
     expect(daemon.inbox.count('task_resume')).toBe(2);
   });
 
-  it('are refused after the sign-in, wherever the person signed out', async () => {
+  it('are refused after a sign-out in any browser', async () => {
     await desk.goto('/account');
     await desk.click('Sign out everywhere');
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();

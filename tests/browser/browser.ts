@@ -217,7 +217,7 @@ export class Person {
     return this.page.getByRole('button', { name, exact: true }).click();
   }
 
-  /** Takes a picture of the whole page if pictures are enabled. */
+  /** Takes a picture of the whole page with TEST_PICTURES=1. */
   async picture(name: string): Promise<void> {
     // In Firefox, a picture needs a style in the page, which the policy refuses.
     if (!wantsPictures || isFirefox) return;

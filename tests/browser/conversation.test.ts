@@ -372,7 +372,7 @@ describeWith('chromium', 'a conversation', () => {
     await person.text('Done early.');
   });
 
-  it('leads to all sessions from one that was deleted or cannot be loaded', async () => {
+  it('leads to all sessions from a deleted or unavailable one', async () => {
     const all = person.page.getByRole('link', { name: 'All sessions', exact: true });
     // The page does not retry after a refusal.
     await person.page.route(/\/api\/sessions\/none\b/, (route) =>

@@ -36,7 +36,7 @@ describe('an ACP client on a WebSocket', () => {
     }
   });
 
-  it('reaches one device of one person, and loses both connections with its token', async () => {
+  it('reaches only its own device, and loses its connections when its token is revoked', async () => {
     const [mine, theirs] = [await registerDevice(cluster), await registerDevice(cluster, { user: 'bob' })];
     const { id, token } = await acpToken(cluster, mine.deviceId);
     const headers = { Authorization: `Bearer ${token}` };

@@ -23,7 +23,7 @@ export function lossesOf(journal: Journal, { from, to }: { from: number; to: num
 
 /**
  * The daemon completed the task before it opened the connection that delivered the task again: it listed the task
- * nowhere, and the new primary knew neither its claim nor its outcome (docs/reliability.md, "What is open").
+ * nowhere, and the new primary knew neither its claim nor its outcome (docs/reliability.md, "Open issues").
  */
 function wasForgotten(journal: Journal, task: string): boolean {
   const { entries } = journal;

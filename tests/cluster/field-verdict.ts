@@ -27,7 +27,7 @@ function judgeAnswers(journal: Journal, tasks: readonly TaskRow[]): string[] {
   const wrong: string[] = [];
   const kept = new Map(journal.of('kept').map((entry) => [entry.task, entry]));
   // If the connection dropped before the session had a name, and the reports of the daemon hide it, the relay has no
-  // history to ask for: `docs/reliability.md`, "What is open".
+  // history to ask for: `docs/reliability.md`, "Open issues".
   const starts = new Map<string, string>();
   for (const { session, task } of journal.of('accepted'))
     if (session.includes(':PENDING-') && !starts.has(session)) starts.set(session, task);

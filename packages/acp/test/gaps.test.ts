@@ -1,4 +1,4 @@
-/** After lost frames, the sessions of a client equal the state of the relay. The relay is scripted. */
+/** The sessions of a client equal the state of a scripted relay after lost frames. */
 import { client } from '@agentclientprotocol/sdk';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type AttentionItem, RelayError } from '@relay/client';
@@ -97,14 +97,14 @@ describe('after a gap', () => {
     await expect(ended).rejects.toMatchObject({ data: { code: 'SESSION_NOT_FOUND' } });
   });
 
-  it('a session with a turn of another app is loaded again at once', async () => {
+  it('a session with a turn of another app reloads at once', async () => {
     const { answers, firstText, hear } = await loaded();
     answers['readMessages'] = missed;
     hear({ type: 'resync' });
     expect(await firstText).toMatchObject({ text: 'It was said meanwhile.' });
   });
 
-  it('a session without a turn is loaded again when an update shows that it changed', async () => {
+  it('a session without a turn reloads when an update shows a change', async () => {
     const { answers, firstText, hear } = await loaded('idle');
     answers['readMessages'] = missed;
     hear({ type: 'resync' });
@@ -133,7 +133,7 @@ it('a client that stops a prompt with a completed turn cancels this turn only, n
   const { agent, answers, calls, hear } = await loaded();
   const ended = agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] });
   await agent.request('session/resume', { sessionId, cwd: '/' });
-  // The final text cannot be loaded, so the prompt stays open after its turn has completed; a phone has a running turn.
+  // The final text fails to load, so the prompt stays open after its turn has completed; a phone has a running turn.
   answers['readMessages'] = new Error('away');
   answers['readTask'] = { id: 'task', state: 'completed' };
   answers['removeQueued'] = new RelayError({ ...refused, code: 'TASK_ALREADY_ENDED', status: 409 });

@@ -137,7 +137,7 @@ describe('a question', () => {
     expect(asking.answerOf({ action: 'accept', content })).toEqual({ fields: content, digest: 'abc' });
   });
 
-  it('waits for another app without an id, or if it cannot be shown', () => {
+  it('stays open for other apps if it lacks an id, or does not fit a request', () => {
     const { id: _id, ...unnamed } = prompt;
     expect(askingOf(unnamed, options).how).toBe('elsewhere');
     expect(askingOf({ ...prompt, kind: 'text', options: [] }, { ...options, forms: false }).how).toBe('elsewhere');
