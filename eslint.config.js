@@ -118,7 +118,7 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': ['error', 150], 'max-lines': ['error', 400] },
   },
   {
-    // Tests look into answers of every shape; a wrong look fails the test.
+    // Tests read responses of every shape; a wrong access fails the test.
     files: ['**/*.test.ts', '**/*.cluster.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
