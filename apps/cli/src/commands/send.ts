@@ -73,7 +73,7 @@ export async function answerCommand(
   options: AnswerOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (options.set) throw usage('An answer takes no --set: its turn goes on as it is.');
+  if (options.set) throw usage('An answer takes no --set: its turn keeps its settings.');
   if (timeOf(options) !== undefined || options.atReset)
     throw usage('An answer takes no --at, --in and --at-reset: it is sent now.');
   if ([typedText, options.option, options.field].filter((given) => given !== undefined).length > 1)
@@ -150,7 +150,7 @@ function optionOf({ options }: Prompt, typed: string): Prompt['options'][number]
 }
 
 const ways = {
-  now: 'It goes into the turn that runs.',
+  now: 'It goes into the running turn.',
   next: 'No turn runs, so it begins the next one.',
 } as const;
 
