@@ -14,7 +14,7 @@ const people = 5;
 const perSession = 20;
 const kills = 6;
 const betweenKillsMs = 5000;
-/** Messages come due over this span, which begins so long after they were accepted. */
+/** Messages come due over this span, after this lead. */
 const leadMs = 60_000;
 const spanMs = 30_000;
 const schedulesOfPerson = 8;
@@ -24,8 +24,8 @@ interface Got {
   atMs: number;
 }
 
-/** Promise: messages with a time and runs of schedules reach their agents once, and not early, while instances are killed (rules, 26.3, 26.20). */
-describe('messages with a time while instances are killed', () => {
+/** Promise: messages with a time and runs of schedules reach their agents once, and not early, during kills of instances (rules, 26.3, 26.20). */
+describe('messages with a time during kills of instances', () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-later-'));
   const daemons: Daemon[] = [];
   /** Deliveries of each text. */
@@ -129,7 +129,7 @@ describe('messages with a time while instances are killed', () => {
       `later: ${texts.length - never.length} of ${texts.length} sent, ${twice.length} twice, ${early.length} early, ${unknown[0]!.count} unknown, ${kills} kills\n`,
     );
     expect({ twice, early }).toEqual({ twice: [], early: [] });
-    // A message in delivery at a kill is unknown, and is not sent again.
+    // The outcome of a delivery during a kill is unknown, and the relay never repeats it.
     expect(never.length).toBeLessThanOrEqual(unknown[0]!.count);
     expect(runs[0]).toEqual({ count: repeated.length, schedules: repeated.length });
   }, 600_000);

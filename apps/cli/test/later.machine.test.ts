@@ -74,7 +74,7 @@ describe('relay schedule', () => {
     expect((await stage.own.run(['schedule'])).out).toContain('No message repeats.');
   });
 
-  it('is refused for a rule that runs too often, and without one', async () => {
+  it('refuses a rule that runs too often, and needs one', async () => {
     const run = async (...more: string[]) => stage.own.run(['schedule', 'add', 'desk', 'x', ...more]);
     expect((await run('--cron', '* * * * *')).err).toContain('nearer than 15 minutes');
     expect((await run()).code).toBe(2);

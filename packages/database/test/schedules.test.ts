@@ -1,4 +1,4 @@
-/** Runs of schedules by several instances at once: each time once, whatever fails in between (rules, 26.20 to 26.23). */
+/** Runs of schedules by several instances at once: each time once, also after failures (rules, 26.20 to 26.23). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   type Database,
@@ -75,7 +75,7 @@ onBoth('schedules', (open) => {
     expect(await runsOf(id)).toEqual([{ state: 'done', reason: null }]);
   });
 
-  it('misses what is due after a database that was set back', async () => {
+  it('misses the due times after a restore of an older database', async () => {
     const id = await add('c', 'it may have run');
     await withDevice(database, 'c', (tx) => skipLostRuns(tx, 'c'));
     expect(await fire('c')).toEqual([]);

@@ -4,7 +4,7 @@ import type { Delivery, Subscription } from '../rest/push.ts';
 import type { restBodies } from '../rest/bodies.ts';
 import type { ExamplesOf } from './shape.ts';
 import { inboxCounts, inboxItem } from './inbox.ts';
-import { exportedSchedule, schedule, scheduleExamples } from './schedules.ts';
+import { exportedSchedule, scheduleExamples } from './schedules.ts';
 import { finished, pending, waiting } from './sessions.ts';
 import * as story from './story.ts';
 import { asked } from './transcript.ts';
@@ -279,23 +279,6 @@ export const restExamples: ExamplesOf<typeof restBodies> = {
         expiresAt: '2026-03-14T09:28:10.655Z',
       },
     ],
-  },
-  LaterList: {
-    tasks: [
-      {
-        sessionId,
-        title: story.title,
-        taskId: tasks.cancelled,
-        uuid: '19c54259-4d73-573b-93ad-fd151d407f20',
-        kind: 'resume',
-        content: 'Then push it.',
-        images: false,
-        createdAt: times.answered,
-        expiresAt: '2026-03-15T09:15:00.000Z',
-        notBefore: '2026-03-15T09:00:00.000Z',
-      },
-    ],
-    schedules: [schedule],
   },
   ...scheduleExamples,
   ChangeQueued: { content: 'Then push it to a branch.', before: tasks.failed },

@@ -34,6 +34,23 @@ export const schedule: Schedule = {
 const missed: ScheduleRun = { dueAt: '2026-03-13T08:00:00.000Z', state: 'missed', reason: 'offline' };
 
 export const scheduleExamples = {
+  LaterList: {
+    tasks: [
+      {
+        sessionId: story.sessionId,
+        title: story.title,
+        taskId: story.tasks.cancelled,
+        uuid: '19c54259-4d73-573b-93ad-fd151d407f20',
+        kind: 'resume' as const,
+        content: 'Then push it.',
+        images: false,
+        createdAt: story.times.answered,
+        expiresAt: '2026-03-15T09:15:00.000Z',
+        notBefore: '2026-03-15T09:00:00.000Z',
+      },
+    ],
+    schedules: [schedule],
+  },
   CreateSchedule: {
     deviceId: story.deviceId,
     message: schedule.message,
