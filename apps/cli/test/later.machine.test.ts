@@ -75,6 +75,7 @@ describe('relay schedule', () => {
   });
 
   it('refuses a rule that runs too often, and needs one', async () => {
+    await stage.daemon('desk');
     const run = async (...more: string[]) => stage.own.run(['schedule', 'add', 'desk', 'x', ...more]);
     expect((await run('--cron', '* * * * *')).err).toContain('nearer than 15 minutes');
     expect((await run()).code).toBe(2);
