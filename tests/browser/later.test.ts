@@ -146,7 +146,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await card.getByRole('switch', { name: /^Always continue by itself/ }).click();
     await page.getByText(/^Limit reached\. Resets at/).waitFor();
     await card.getByRole('textbox', { name: 'Message' }).waitFor();
-    await field().fill('Try again');
+    await page.getByPlaceholder('Message the agent').fill('Try again');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const next = await daemon.next('task_resume', ({ message }) => message === 'Try again');
     reach(String(next.task_id));
@@ -160,7 +160,7 @@ describeWith('chromium', 'a message for a later time', () => {
     await page.getByRole('button', { name: 'Repeat a message' }).click();
     const dialog = page.getByRole('dialog', { name: 'Repeat a message' });
     await dialog.getByLabel('Message').fill('Read the CI failures');
-    await dialog.getByLabel('Day', { exact: true }).selectOption('Every weekday');
+    await dialog.getByRole('combobox', { name: 'Day' }).selectOption('Every weekday');
     await dialog.getByLabel('Time', { exact: true }).fill('07:30');
     await everyLook(person, 'schedule');
     expect(await axeFindings(person)).toEqual([]);
@@ -180,7 +180,7 @@ describeWith('chromium', 'a message for a later time', () => {
     expect(await axeFindings(person)).toEqual([]);
     await list.getByRole('button', { name: /^Edit/ }).click();
     const change = page.getByRole('dialog', { name: 'Change schedule' });
-    await change.getByLabel('Day', { exact: true }).selectOption('By a rule');
+    await change.getByRole('combobox', { name: 'Day' }).selectOption('By a rule');
     await change.getByLabel(/^Rule/).fill('* * * * *');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.getByText('A schedule runs at most every 15 minutes.').waitFor();
