@@ -37,7 +37,7 @@ import type { Logger } from '@relay/telemetry';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Presence } from './presence.ts';
 import type { Job } from './schedule.ts';
-import { publishReleased } from './later.ts';
+import { publishFired, publishReleased } from './later.ts';
 import { watchTimeline } from './timeline.ts';
 
 export interface FleetSweepDeps {
@@ -93,13 +93,15 @@ export function fleetSweeps(deps: FleetSweepDeps): Job[] {
     // After a restore of the database, a run can exist in the lost time.
     if (config.redisUrl !== undefined) await watchTimeline(deps);
     for (const deviceId of await devicesWithDueSchedules(database)) {
-      const { released, moved } = await withDevice(database, deviceId, async (tx, device) =>
-        device ? fireSchedules(tx, device, config.sessionsPerDevice) : { released: [], moved: [] },
+      const fired = await withDevice(
+        database,
+        deviceId,
+        async (tx, device) =>
+          device && { ...(await fireSchedules(tx, device, config.sessionsPerDevice)), ownerId: device.ownerId },
       );
-      // The session first: an app must know the session of a message.
-      await publisher.sessions([...moved, ...released.map(({ sessionKey }) => sessionKey)]);
-      await publishReleased(deps, released);
-      if (released.length > 0) deps.wakeOwner(deviceId);
+      if (!fired) continue;
+      await publishFired(deps, fired.ownerId, fired);
+      if (fired.released.length > 0) deps.wakeOwner(deviceId);
     }
   };
 

@@ -17,7 +17,7 @@ describe('a schedule', () => {
   beforeAll(async () => {
     relay = await startRelay({ gateways: 2 });
     daemon = await connectDaemon(relay);
-    app = await connectApp(relay);
+    app = await connectApp(relay, { since: '' });
   });
   afterAll(() => relay.stop());
 
@@ -56,6 +56,7 @@ describe('a schedule', () => {
     const frame = await started(schedule.message);
     expect(frame).not.toHaveProperty('restricted');
     await app.next('new_message', (one) => messageIn(one).content === schedule.message);
+    expect(await app.next('later_changed')).toMatchObject({ count: 1 });
     finish(frame.task_id as string);
     const run = await settled(schedule.id, 'done');
     expect(run).toMatchObject({ taskId: frame.task_id, lastMessage: 'done' });

@@ -140,6 +140,14 @@ const runOfJson = (row: RunJson): RunRow => ({
 export const scheduleById = async (db: Db, ownerId: string, id: string): Promise<Schedule | undefined> =>
   (await readSchedules(db, ownerId, sql`c.id = ${id}`))[0];
 
+/** The number of schedules of a person, and of messages whose time has not come. */
+export async function countLater(db: Db, ownerId: string): Promise<number> {
+  const [row] = await db.sql.query<{ count: number }>`
+    SELECT ((SELECT count(*) FROM schedules WHERE owner_id = ${ownerId})
+      + (SELECT count(*) FROM tasks WHERE owner_id = ${ownerId} AND state = 'later'))::int AS count`;
+  return row!.count;
+}
+
 /** The row of a schedule of this person; undefined if it does not exist. */
 export async function findSchedule(db: Db, ownerId: string, id: string): Promise<ScheduleRow | undefined> {
   const [row] = await db.sql

@@ -9,6 +9,7 @@ import {
   addSchedule,
   agentTypesOf,
   changeSchedule as writeSchedule,
+  countLater,
   findSchedule,
   findSession,
   hasTooManySchedules,
@@ -109,6 +110,15 @@ export async function createSchedule(
       ...{ waitSeconds: body.waitSeconds, isPaused: body.paused === true },
     });
   });
+  return changed(deps, userId, id);
+}
+
+async function publishCount({ database, publisher }: Operations, userId: string): Promise<void> {
+  await publisher.append(userId, { type: 'later_changed', count: await countLater(database, userId) }, 'x');
+}
+
+async function changed(deps: Operations, userId: string, id: string): Promise<Schedule> {
+  await publishCount(deps, userId);
   return readSchedule(deps, userId, id);
 }
 
@@ -169,12 +179,13 @@ export async function changeSchedule(
     };
     await writeSchedule(tx, row, fields);
   });
-  return readSchedule(deps, userId, id);
+  return changed(deps, userId, id);
 }
 
 /** @throws RelayError SCHEDULE_NOT_FOUND */
 export async function deleteSchedule(deps: Operations, userId: string, id: string): Promise<void> {
   await withSchedule(deps, userId, id, (tx) => removeSchedule(tx, userId, id));
+  await publishCount(deps, userId);
 }
 
 /** A run beside the times of the rule. @throws RelayError SCHEDULE_NOT_FOUND */
@@ -194,6 +205,7 @@ export async function runSchedule(deps: Operations, userId: string, id: string):
     await publisher.append(userId, newMessage(record.session.id, said));
   }
   if (released.length > 0) deps.tell(deviceId, { v: 1, kind: 'wake' });
+  await publishCount(deps, userId);
   const run = (await listRuns(database, userId, id)).find((one) => one.dueAt === dueAt.toISOString());
   if (!run) throw missing();
   return run;

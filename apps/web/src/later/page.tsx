@@ -1,8 +1,9 @@
 /** `/later`: the messages of all sessions whose time has not come, and messages that repeat. */
 import { useState } from 'react';
+import type { LaterList, Session } from '@relay/protocol';
 import { Link } from 'wouter';
 import { words } from '../catalogue.ts';
-import { useRooms } from '../rooms.ts';
+import { useFrames, useRooms } from '../rooms.ts';
 import { sessionPath } from '../ui/address.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Page } from '../ui/page.tsx';
@@ -11,6 +12,10 @@ import { LaterItem } from './item.tsx';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { ScheduleItem } from './schedule-item.tsx';
 import '../styles/later.css';
+
+/** The session has messages with a time, had some, or is of a schedule. */
+const isAbout = ({ id, later, scheduleId }: Session, tasks: LaterList['tasks']) =>
+  later !== undefined || scheduleId !== undefined || tasks.some(({ sessionId }) => sessionId === id);
 
 export function Later() {
   const { client } = useRooms();
@@ -21,6 +26,12 @@ export function Later() {
       client.call('listDevices'),
     ]);
     return { tasks, schedules, devices };
+  });
+  const shown = found.kind === 'ready' ? found.value.tasks : [];
+  // Also after changes on another page, and when a run begins or completes.
+  useFrames((frame) => {
+    if (frame.type === 'session_update' && !isAbout(frame.session, shown)) return;
+    if (frame.type === 'later_changed' || frame.type === 'session_update') found.reload();
   });
   const { later } = words;
   return (

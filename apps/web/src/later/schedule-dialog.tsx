@@ -183,7 +183,10 @@ export function ScheduleDialog({ schedule, devices, onSaved, onClose }: Schedule
             ))}
           </select>
         </label>
-        <p className="fine">{text.asAlways}</p>
+        <p className="fine">
+          {text.asAlways}{' '}
+          {device?.capabilities.includes('controls') ? text.asks : text.decides(device?.name ?? words.list.machine)}
+        </p>
         <Problem refusal={save.refusal} />
         <button type="submit" className="primary" aria-disabled={save.busy}>
           {schedule ? words.save : text.schedule}

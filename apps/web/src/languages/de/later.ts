@@ -66,7 +66,9 @@ export const words: typeof english = {
     skip: 'Auslassen',
     waitFor: (hours) =>
       hours < 1 ? '30 Minuten warten' : plural(hours, { one: '1 Stunde warten', other: '# Stunden warten' }),
-    asAlways: 'Fragen warten auf dich, wie immer. Kein Modus ohne Rückfragen wird benutzt.',
+    asAlways: 'Fragen warten auf dich, wie immer.',
+    asks: 'Kein Modus ohne Rückfragen wird benutzt.',
+    decides: (machine) => `${machine} entscheidet über Erlaubnisse.`,
     nights: 'In der Nacht der Zeitumstellung läuft nichts doppelt.',
     runNow: 'Jetzt ausführen',
     pause: 'Pausieren',

@@ -63,7 +63,9 @@ export const words = {
     skip: 'Skip it',
     waitFor: (hours: number) =>
       hours < 1 ? 'Wait 30 minutes' : plural(hours, { one: 'Wait 1 hour', other: 'Wait # hours' }),
-    asAlways: 'Questions wait for you, as always. Runs never use a mode that doesn’t ask.',
+    asAlways: 'Questions wait for you, as always.',
+    asks: 'Runs never use a mode that doesn’t ask.',
+    decides: (machine: string) => `${machine} decides about permissions.`,
     nights: 'In the night when clocks change, nothing runs twice.',
     runNow: 'Run now',
     pause: 'Pause',
