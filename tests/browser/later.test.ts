@@ -144,14 +144,15 @@ describeWith('chromium', 'a message for a later time', () => {
     reach(String(task_id));
     const card = page.getByRole('region', { name: /^Continue at/ });
     await card.getByRole('switch', { name: /^Always continue by itself/ }).click();
-    await page.getByText(/^Limit reached\. Resets at/).waitFor();
+    const row = page.getByRole('link', { name: /Move the accounts/ });
+    await row.getByText(/^Limit reached\. Resets at/).waitFor();
     await card.getByRole('textbox', { name: 'Message' }).waitFor();
     await page.getByPlaceholder('Message the agent').fill('Try again');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const next = await daemon.next('task_resume', ({ message }) => message === 'Try again');
     reach(String(next.task_id));
     await chips().getByText('Continue where you stopped.').waitFor();
-    await page.getByText(/^Continues at/).waitFor();
+    await row.getByText(/^Continues at/).waitFor();
   });
 
   it('repeats: made, changed, paused, run and deleted on the page of later messages', async () => {
