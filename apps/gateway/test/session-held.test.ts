@@ -138,8 +138,10 @@ describe('a session that another program has open', () => {
       [[], { wait: 'wait', take: undefined }],
     ] as const) {
       for (const [choice, sent] of Object.entries(choices)) {
-        const capabilities = ['desk', 'transcript', 'prompts', ...more];
-        const daemon = await connectDaemon(relay, { capabilities, hello: hello(entry('n1', { held })) });
+        const daemon = await connectDaemon(relay, {
+          capabilities: ['desk', 'transcript', 'prompts', ...more],
+          hello: hello(entry('n1', { held })),
+        });
         const id = await known(idOf(daemon, 'n1'));
         expect((await send(id, choice)).body).toMatchObject({ result: { structuredContent: { state: 'queued' } } });
         const { desk, restricted } = await daemon.next('task_resume');
