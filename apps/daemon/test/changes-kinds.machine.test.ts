@@ -1,9 +1,10 @@
 /** Changes in repositories of several kinds, and the number of git processes that a comparison takes. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { join } from 'node:path';
 import { openStore } from '@relay/daemon-kit';
+import { itWith } from '@relay/testing/needs';
 import type { Item } from '@relay/protocol';
 import { gitIn } from '../src/changes/git.ts';
 import { type ChangesScene, changesScene } from './changes-scene.ts';
@@ -95,6 +96,18 @@ it('folds the same edits after a restart of the daemon', async () => {
   expect(await edits(openStore(storeFolder))).toEqual(before);
 });
 
+it('lists no file that was touched without another content', async () => {
+  const { begin, write, commit, list, top } = scene;
+  begin();
+  write('text.txt', 'one\n');
+  write('same.bin', Buffer.from([0, 1, 2]));
+  write('other.bin', Buffer.from([0, 1, 2]));
+  commit();
+  write('other.bin', Buffer.from([0, 1, 3]));
+  for (const name of ['text.txt', 'same.bin']) utimesSync(join(top, name), 1000, 1000);
+  expect(await list()).toMatchObject({ files: [{ path: 'other.bin', change: 'edit', binary: true }] });
+});
+
 it('asks git seven times for a list and nine times for a file, for any number of files', async () => {
   const { base, begin, write, commit, workspace } = scene;
   const counted = join(base, 'counted');
@@ -151,4 +164,37 @@ it('ends git with its children after its time and after too much output', async 
     };
     while (alive().length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   }
+});
+
+const tracedCalls = ['openat', 'open', 'creat', 'unlink', 'unlinkat', 'rename', 'renameat', 'renameat2', 'mkdir', 'mkdirat', 'symlink', 'symlinkat', 'link', 'linkat', 'truncate', 'utimensat', 'fchmodat', 'socket']; // prettier-ignore
+
+itWith('strace', 'writes nothing below the repository, and opens no socket to a network', async () => {
+  const { base, top, begin, write, commit, workspace, session } = scene;
+  begin();
+  for (const name of ['a', 'b', 'gone']) write(`${name}.txt`, 'one\n');
+  commit();
+  write('a.txt', 'two\n');
+  write('new.txt', 'one\n');
+  // The index has another time of this file, so git would refresh it.
+  utimesSync(join(top, 'b.txt'), 1000, 1000);
+  const fake = join(base, 'bin');
+  const traces = join(base, 'traces');
+  for (const folder of [fake, traces]) mkdirSync(folder);
+  const real = execFileSync('which', ['git']).toString().trim();
+  const strace = `strace -f -qq -e trace=${tracedCalls.map((name) => `?${name}`).join()} -o ${traces}/$$`;
+  writeFileSync(join(fake, 'git'), `#!/bin/sh\nexec ${strace} ${real} "$@"\n`);
+  chmodSync(join(fake, 'git'), 0o755);
+  const of = workspace({ env: { PATH: `${fake}:${process.env.PATH}` } });
+  const index = statSync(join(top, '.git/index')).mtimeMs;
+  await of.mark(session, 'turn-1');
+  for (const scope of ['uncommitted', 'session', 'turn'] as const) await scene.list(scope, of);
+  expect((await scene.diff('a.txt', 'uncommitted', of)).hunks).toHaveLength(1);
+  expect(await scene.file('a.txt', { side: 'before' }, of)).toMatchObject({ text: 'one\n' });
+  const lines = readdirSync(traces).flatMap((name) => readFileSync(join(traces, name), 'utf8').split('\n'));
+  expect(lines.filter((line) => line.includes('.git/'))).not.toEqual([]);
+  const isRead = (line: string) => /\bopen(?:at)?\(/.test(line) && !/O_(?:WRONLY|RDWR|CREAT)/.test(line);
+  const isHarmless = (line: string) =>
+    line === '' || isRead(line) || line.includes('"/dev/null"') || / = -1 E/.test(line);
+  expect(lines.filter((line) => !isHarmless(line) && !/socket\(AF_UNIX/.test(line))).toEqual([]);
+  expect(statSync(join(top, '.git/index')).mtimeMs).toBe(index);
 });
