@@ -197,7 +197,12 @@ describeWith('chromium', 'the page of changes', () => {
       ...hunks[0]!.lines,
       '',
     ].join('\n');
-    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    const copied = () =>
+      page.evaluate(() =>
+        (
+          globalThis as unknown as { navigator: { clipboard: { readText(): Promise<string> } } }
+        ).navigator.clipboard.readText(),
+      );
     while ((await copied()) !== patch);
     await page.keyboard.press('Escape');
   });

@@ -13,7 +13,7 @@ import type {
   SubscriptionDetail,
   SubscriptionKind,
 } from '@relay/protocol';
-import { isAboutProgram } from './held.ts';
+import { isAboutProgram } from './held-waits.ts';
 import { isOver, releaseDigests, releaseGroups } from './held-deliveries.ts';
 import type { NamedPrompt } from './prompts.ts';
 import { sql } from './sql.ts';

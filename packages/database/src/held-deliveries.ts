@@ -3,7 +3,7 @@
  * address of their group.
  */
 import type { DeliveryCause } from '@relay/protocol';
-import { isAboutProgram, isWaitOver } from './held.ts';
+import { isAboutProgram, isWaitOver } from './held-waits.ts';
 import { sql } from './sql.ts';
 import { isDue, isOpen } from './task-states.ts';
 import type { Db, Whole } from './transaction.ts';

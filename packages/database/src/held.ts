@@ -1,7 +1,7 @@
 /** Sessions of a device that another program has open, as its daemon reports them. Must run inside `withDevice`. */
 import type { Held } from '@relay/protocol';
+import { prefixOfWait } from './held-waits.ts';
 import { addNotification } from './notifications.ts';
-import { sql } from './sql.ts';
 import type { Db } from './transaction.ts';
 
 interface HeldSession {
@@ -30,15 +30,6 @@ export async function saveHeld(db: Db, key: string, held: Held | null): Promise<
   return rows.length > 0;
 }
 
-/** Begins the task id of a notification about a program that waits for its person; the time of its state follows. */
-const prefix = 'held:';
-
-/** Whether notification `n` concerns a program that waits for its person, in SQL. */
-export const isAboutProgram = sql`COALESCE(n.task_id LIKE ${`${prefix}%`}, false)`;
-
-/** Whether the program of session `ses` has left the state of notification `n`, in SQL. */
-export const isWaitOver = sql`(ses.held->>'state' IS DISTINCT FROM 'waiting' OR ${prefix} || (ses.held->>'at') <> n.task_id)`;
-
 /**
  * Enqueues a notification if the program of a watched session has waited for its person since `at`. Each `at` notifies
  * once. Returns whether it wrote a notification.
@@ -49,5 +40,5 @@ export async function notifyOfHeld(db: Db, key: string, at: string): Promise<boo
       AND s.held->>'state' = 'waiting' AND s.held->>'at' = ${at}
       AND (s.notify = 'all' OR EXISTS (SELECT 1 FROM watched_sessions w WHERE w.session_key = s.key AND w.user_id = s.owner_id))`;
   if (!row) return false;
-  return addNotification(db, { sessionKey: key, cause: 'needs_you', taskId: `${prefix}${at}`, windowMs: 0 });
+  return addNotification(db, { sessionKey: key, cause: 'needs_you', taskId: `${prefixOfWait}${at}`, windowMs: 0 });
 }
