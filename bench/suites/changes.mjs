@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { silentLog } from '@relay/daemon-kit';
-import { workspaceOf } from '../../apps/daemon/dist/changes/workspace.js';
+import { silentLog, workspaceOf } from '@relay/daemon';
 import { Table, quantile } from '../measure.mjs';
 
 const sizes = [10_000, 100_000];
